@@ -1,0 +1,78 @@
+package dev.raddle.group;
+
+import dev.raddle.limit.Grants;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskRun;
+import dev.raddle.task.TaskSpec;
+import dev.raddle.time.Signal;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run whose thread is its caller's: being granted wakes the caller instead of starting a thread.
+ *
+ * <p>The caller waits for its turn, which comes when the run is granted or settled. If it is interrupted instead, it leaves
+ * the queue; if it was granted in that moment, nobody but the caller knows, and the caller gives the permit back by running
+ * the run, which is cancelled by then and does nothing else.
+ */
+final class CallRun<T> extends TunedRun<T> {
+
+    private final Signal turn = new Signal();
+    private final boolean attempt;
+
+    CallRun(TaskSpec<T> spec, long submitNanos, boolean attempt) {
+        super(spec, submitNanos);
+        this.attempt = attempt;
+        end().whenSet(turn::set);
+    }
+
+    @Override
+    boolean start(Grants grants) {
+        leftQueue();
+        turn.set();
+        return true;
+    }
+
+    @Override
+    boolean mayFollow() {
+        return false;
+    }
+
+    @Override
+    boolean isAttempt() {
+        return attempt;
+    }
+
+    @Override
+    protected @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
+        return group().owner.giveBack(this, ranNanos, nowNanos, false);
+    }
+
+    /** Waits for its turn and runs the callable in this thread; returns when the run is settled. */
+    Outcome<T> runInTurn() throws InterruptedException {
+        boolean noted = false;
+        try {
+            if (!turn.isSet()) {
+                noted = group().beginWait(this);
+            }
+            turn.await();
+        } catch (InterruptedException | IllegalStateException givenUp) {
+            abandon(givenUp);
+            throw givenUp;
+        } finally {
+            if (noted) {
+                group().owner.waits().remove(Thread.currentThread(), this);
+            }
+        }
+        if (!isDone()) {
+            runHere();
+        }
+        return awaitOutcome();
+    }
+
+    private void abandon(Exception cause) {
+        cancel(cause, false);
+        if (group().holds(this)) {
+            runHere();
+        }
+    }
+}

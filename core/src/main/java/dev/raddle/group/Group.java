@@ -1,0 +1,408 @@
+package dev.raddle.group;
+
+import dev.raddle.limit.FairCap;
+import dev.raddle.limit.Gate;
+import dev.raddle.limit.Grants;
+import dev.raddle.limit.Permit;
+import dev.raddle.task.Scheduler;
+import dev.raddle.time.Signal;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/** All tasks of one key: a gate with a life. */
+final class Group extends Gate {
+
+    /*
+     * Overview.
+     *
+     * A group is made by the first who names its key, and is in the executor's map until it is `gone`. Whoever meets a group
+     * that is gone removes it from the map and takes or makes another, so a task enters a group that is alive or none. A
+     * group becomes gone under its monitor, only when nothing runs and waits in it; so there are never two groups of one
+     * key with running tasks, and the limit holds across removal and return.
+     *
+     * Its limits have a life of their own, which begins when they are looked up and ends when the group is evicted or gone:
+     *
+     *   UNKNOWN ──► Pending ──► Known          a submitter looks them up, outside the monitor
+     *      ▲───────────┴──────────┘            evicted, or shut down
+     *
+     * While they are not known, tasks pile up in the gate; whoever looked them up lets these enter. If the group was
+     * evicted meanwhile, the field holds another object than the one the lookup began with, and its answer is dropped: the
+     * tasks that waited for it have been rejected, and later ones have begun a lookup of their own.
+     *
+     * So eviction does not make a second group: what runs goes on in this one and counts against the limits found next.
+     *
+     * A group with no tasks is idle, unless it is paused or its limits were changed by hand: those are not forgotten. An
+     * idle group notes since when and enters the list of idle groups, unless it is there already, or is gone at once if it
+     * is not to be remembered. It stays in that list when it becomes busy; who sweeps the list drops it then.
+     */
+
+    /** What became of a task that wanted to enter. */
+    enum Admission {
+        HELD,
+        WAITING,
+        UNRESOLVED,
+        QUEUE_FULL,
+        BULKHEAD_FULL,
+        GLOBAL_QUEUE_FULL,
+        CLOSED,
+        GONE
+    }
+
+    /** What a sweep found. */
+    enum Sweep {
+        KEEP,
+        DROP,
+        FORGET
+    }
+
+    private static final byte OPEN = 0;
+    private static final byte CLOSING = 1; // takes no tasks until it is empty
+    private static final byte GONE = 2;
+    private static final Signal NOBODY = new Signal(); // stands for the one that nobody waits for
+    private static final int LARGEST_SCAN = 4096; // slots in use beyond which hopeless waits are not found
+
+    final String key;
+    final GroupExecutor owner;
+
+    @Nullable
+    Group nextIdle; // null if not in the list of idle groups, itself if last; owned by the list
+
+    private int idleSinceMillis; // guarded by this
+    private volatile byte life; // OPEN, CLOSING or GONE; written under this
+
+    Group(String key, GroupExecutor owner) {
+        super(GroupBounds.UNKNOWN);
+        this.key = key;
+        this.owner = owner;
+    }
+
+    @Override
+    protected FairCap cap() {
+        return owner.cap();
+    }
+
+    synchronized Admission admit(GroupRun<?> run) {
+        if (life == GONE) {
+            return Admission.GONE;
+        }
+        if (life == CLOSING || owner.isShutdown()) {
+            return Admission.CLOSED;
+        }
+        return switch (enter(run)) {
+            case HELD -> Admission.HELD;
+            case WAITING -> bounds() == GroupBounds.UNKNOWN ? Admission.UNRESOLVED : Admission.WAITING;
+            case QUEUE_FULL -> Admission.QUEUE_FULL;
+            case BULKHEAD_FULL -> Admission.BULKHEAD_FULL;
+            case COMMON_QUEUE_FULL -> Admission.GLOBAL_QUEUE_FULL;
+        };
+    }
+
+    void release(GroupRun<?> run, long ranNanos, long nowNanos, Grants grants) {
+        Signal empty;
+        synchronized (this) {
+            leave(run, ranNanos, grants);
+            empty = noteIfEmpty(nowNanos);
+        }
+        tell(empty);
+    }
+
+    boolean withdraw(GroupRun<?> run, Grants grants) {
+        long now = owner.time().nanoTime();
+        Signal empty;
+        synchronized (this) {
+            if (!super.withdraw(run, grants)) {
+                return false;
+            }
+            empty = noteIfEmpty(now);
+        }
+        tell(empty);
+        return true;
+    }
+
+    // The life of the limits.
+
+    synchronized GroupBounds.@Nullable Pending beginLookup() {
+        if (life == GONE) {
+            return null;
+        }
+        if (bounds() == GroupBounds.UNKNOWN) {
+            bind(new GroupBounds.Pending(), new Grants());
+        }
+        return bounds() instanceof GroupBounds.Pending lookup && lookup.begin() ? lookup : null;
+    }
+
+    Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, Grants grants) {
+        Map<Permit, Entry> refused = new LinkedHashMap<>(); // told in order of arrival
+        long now = owner.time().nanoTime();
+        Signal empty;
+        synchronized (this) {
+            if (bounds() != lookup) {
+                return refused; // evicted meanwhile
+            }
+            bindEarly(lookup.apply(found), grants, refused);
+            empty = noteIfEmpty(now);
+        }
+        tell(empty);
+        return refused;
+    }
+
+    /** Changes the limits by hand, now or when they have been looked up, which the caller begins; false if this group is gone. */
+    synchronized boolean adjust(UnaryOperator<GroupBounds.Known> change, Grants grants) {
+        if (isGoneBy(owner.isShutdown())) {
+            return false;
+        }
+        if (bounds() == GroupBounds.UNKNOWN) {
+            bind(new GroupBounds.Pending(), grants);
+        }
+        switch ((GroupBounds) bounds()) {
+            case GroupBounds.Known known -> bind(change.apply(known), grants);
+            case GroupBounds.Pending lookup -> lookup.change(change);
+        }
+        return true;
+    }
+
+    private boolean isGoneBy(boolean shutdown) {
+        if (shutdown && isEmpty()) {
+            life = GONE;
+        }
+        return life == GONE;
+    }
+
+    /** Pauses or resumes; false if this group is gone. */
+    boolean pauseOrResume(boolean pause, Grants grants) {
+        long now = owner.time().nanoTime();
+        Signal empty;
+        synchronized (this) {
+            if (isGoneBy(owner.isShutdown())) {
+                return false;
+            }
+            pause(pause, grants);
+            empty = noteIfEmpty(now);
+        }
+        tell(empty);
+        return true;
+    }
+
+    /** Forgets the limits, whatever was done to them by hand, and takes out all who wait. What runs goes on. */
+    List<GroupRun<?>> evict(Consumer<GroupRun<?>> running) {
+        List<GroupRun<?>> waited = new ArrayList<>();
+        long now = owner.time().nanoTime();
+        Signal empty;
+        synchronized (this) {
+            drain().forEach(permit -> waited.add((GroupRun<?>) permit));
+            forEachHeld(permit -> running.accept((GroupRun<?>) permit));
+            unbind(GroupBounds.UNKNOWN);
+            life = life == GONE ? GONE : OPEN;
+            pause(false, new Grants());
+            empty = noteIfEmpty(now);
+        }
+        tell(empty);
+        return waited;
+    }
+
+    /** Takes no more tasks until it is empty, and then is gone. */
+    void close() {
+        long now = owner.time().nanoTime();
+        Signal empty;
+        synchronized (this) {
+            life = life == GONE ? GONE : CLOSING;
+            empty = noteIfEmpty(now);
+        }
+        tell(empty);
+    }
+
+    /** Is gone if it is empty and the executor is shut down. */
+    void retireIfEmpty() {
+        long now = owner.time().nanoTime();
+        Signal empty;
+        synchronized (this) {
+            empty = noteIfEmpty(now);
+        }
+        tell(empty);
+    }
+
+    /** Lets a cap that came into force count what runs here. */
+    synchronized void count() {
+        recount();
+    }
+
+    // Idleness.
+
+    /**
+     * Decides what becomes of this group if it has no tasks.
+     *
+     * @return null if it has tasks, else a signal for {@link #tell}, outside the monitor
+     */
+    private @Nullable Signal noteIfEmpty(long nowNanos) {
+        if (!isEmpty()) {
+            return null;
+        }
+        if (life != OPEN || owner.isShutdown() || (!isBound() && !isKept())) {
+            life = GONE;
+        } else if (!isKept()) {
+            idleSinceMillis = IdleGroups.millis(nowNanos);
+            if (nextIdle == null && !owner.idleGroups().add(this)) {
+                life = GONE;
+            }
+        }
+        Signal watched = owner.watched().isEmpty() ? null : owner.watched().remove(this);
+        return watched == null ? NOBODY : watched;
+    }
+
+    /** Acts on what {@link #noteIfEmpty} decided. */
+    private void tell(@Nullable Signal empty) {
+        if (empty == null) {
+            return;
+        }
+        owner.emptied(this);
+        if (empty != NOBODY) {
+            empty.set();
+        }
+    }
+
+    private boolean isKept() {
+        return isPaused() || ((GroupBounds) bounds()).isAdjusted();
+    }
+
+    /** Decides, on behalf of the list which has just taken this group out, whether it is forgotten or goes back. */
+    synchronized Sweep sweep(int nowMillis, int ttlMillis) {
+        if (!isEmpty() || isKept()) {
+            nextIdle = null;
+            return Sweep.DROP;
+        }
+        if (life != GONE && nowMillis - idleSinceMillis < ttlMillis) {
+            return Sweep.KEEP;
+        }
+        life = GONE;
+        return Sweep.FORGET;
+    }
+
+    synchronized int idleSinceMillis() {
+        return idleSinceMillis;
+    }
+
+    boolean isGone() {
+        return life == GONE;
+    }
+
+    /** Returns a signal that is set when nothing runs and waits here, or null if that is so now. */
+    synchronized @Nullable Signal untilEmpty() {
+        return isEmpty() ? null : owner.watched().computeIfAbsent(this, group -> new Signal());
+    }
+
+    // Waiting inside.
+
+    /**
+     * Notes that the calling thread is about to wait for a run of this group.
+     *
+     * @return true if it was noted: the caller tells {@link GroupExecutor#waits} when the wait is over
+     * @throws IllegalStateException if that thread runs a task here, and every task that runs here waits like this, so that
+     *     none of the waits could end
+     */
+    synchronized boolean beginWait(GroupRun<?> awaited) {
+        if (!isWaiting(awaited) && !isHeld(awaited)) {
+            return false;
+        }
+        Thread self = Thread.currentThread();
+        owner.waits().put(self, awaited);
+        if (couldNeverEnd(awaited, self)) {
+            owner.waits().remove(self);
+            throw new IllegalStateException("task \"" + awaited.taskId() + "\" in group \"" + key + "\" would never "
+                    + (isWaiting(awaited) ? "begin" : "end") + ": " + running() + " of " + bounds().slots()
+                    + " running, and each of these waits for another task of the group; raise the limit, use another"
+                    + " group, or do not wait");
+        }
+        return true;
+    }
+
+    private boolean couldNeverEnd(GroupRun<?> awaited, Thread waiter) {
+        if (isPaused() || !isBound() || waitsForCap() || running() > LARGEST_SCAN) {
+            return false;
+        }
+        if (isHeld(awaited) && !waitsHere(awaited.runningThread())) {
+            return false;
+        }
+        boolean[] found = {false, true}; // whether the waiter is inside, and whether all who are inside wait
+        forEachHeld(permit -> {
+            Thread runner = ((GroupRun<?>) permit).runningThread();
+            found[0] |= runner == waiter;
+            found[1] &= waitsHere(runner);
+        });
+        return found[0] && found[1];
+    }
+
+    /** Whether a thread waits for a run of this group that has not given its permits back. */
+    private boolean waitsHere(@Nullable Thread runner) {
+        GroupRun<?> awaited = runner == null ? null : owner.waits().get(runner);
+        return awaited != null && awaited.group() == this && (isWaiting(awaited) || isHeld(awaited));
+    }
+
+    // Questions.
+
+    synchronized boolean holds(GroupRun<?> run) {
+        return isHeld(run);
+    }
+
+    synchronized boolean isActive() {
+        return life != GONE && (bounds() != GroupBounds.UNKNOWN || isKept());
+    }
+
+    synchronized Optional<GroupStats> stats() {
+        return isActive()
+                ? Optional.of(new GroupStats(key, running(), waiting(), bounds().concurrency(), bounds().maxWaiting()))
+                : Optional.empty();
+    }
+
+    /** Adds the tasks that run and wait here to two sums. */
+    synchronized void addTo(int[] runningAndWaiting) {
+        runningAndWaiting[0] += running();
+        runningAndWaiting[1] += waiting();
+    }
+
+    Scheduler scheduler() {
+        synchronized (this) {
+            if (bounds() instanceof GroupBounds.Known known) {
+                return known.scheduler();
+            }
+        }
+        return owner.policy().resolveScheduler(key); // evicted between the grant and the start
+    }
+
+    synchronized Explanation explain(GroupRun<?> run) {
+        if (!isWaiting(run)) {
+            return Explanation.NOTHING;
+        }
+        int place = ahead(run);
+        if (isPaused()) {
+            return new Explanation(Explanation.WaitReason.PAUSED, place, 0);
+        }
+        return waitsForCap() && place < bounds().slots() - running()
+                ? new Explanation(Explanation.WaitReason.GLOBAL_CAP, place, 0)
+                : new Explanation(Explanation.WaitReason.GROUP_LIMIT, place, 0);
+    }
+
+    synchronized long tagAtCap() {
+        return tag();
+    }
+
+    synchronized boolean isBeforeAtCap(long tag) {
+        return waitsForCap() && tag() - tag < 0;
+    }
+
+    /** For messages: what the group looks like now. */
+    synchronized String load() {
+        return running() + " of " + bounds().slots() + " running, " + waiting() + " of "
+                + (bounds().maxWaiting() == Integer.MAX_VALUE ? "unlimited" : bounds().maxWaiting()) + " waiting";
+    }
+
+    @Override
+    public String toString() {
+        return "group \"" + key + "\"";
+    }
+}

@@ -1,0 +1,304 @@
+package dev.raddle.group;
+
+import dev.raddle.limit.Grants;
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskRun;
+import dev.raddle.task.TaskStatus;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One life of a task in a group: the handle, the node in the group's queue and the runnable of its thread. There may be a
+ * million of these, waiting; a field more is eight bytes more for each.
+ */
+class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
+
+    private final String taskId;
+    private @Nullable Group group; // set by the submitter before the run enters, and never after
+
+    GroupRun(String taskId, Callable<? extends T> task, long submitNanos) {
+        super(task, submitNanos);
+        this.taskId = taskId;
+    }
+
+    final Group group() {
+        Group known = group;
+        if (known == null) {
+            throw new AssertionError("task \"" + taskId + "\" has not been given to a group");
+        }
+        return known;
+    }
+
+    final void giveTo(Group target) {
+        group = target;
+    }
+
+    // The corridor.
+
+    /** Places the run, which was granted, on a thread; false if that failed and more may have been granted instead. */
+    boolean start(Grants grants) {
+        leftQueue();
+        Group target = group();
+        try {
+            target.owner.schedulerOf(target).execute(this);
+            return true;
+        } catch (Throwable failure) {
+            return notStarted(failure, grants);
+        }
+    }
+
+    private boolean notStarted(Throwable failure, Grants grants) {
+        boolean claimed = claim();
+        if (!claimed && !isDecided()) {
+            return true; // it has begun nevertheless: its runner sees to the rest
+        }
+        group().release(this, 0, time().nanoTime(), grants);
+        if (claimed) {
+            conclude(new Outcome.Failure<>(failure), true);
+        }
+        return false;
+    }
+
+    /** Whether a thread that has run another task of the group may run this one next. */
+    boolean mayFollow() {
+        return true;
+    }
+
+    /** Hears that the run is not in the queue any more, or never was. */
+    void leftQueue() {}
+
+    /** Hears that the run stands in the queue. */
+    void waitsInQueue() {}
+
+    /** Whether a refusal is for the one who asked alone: policy and handler have no say. */
+    boolean isAttempt() {
+        return false;
+    }
+
+    @Override
+    protected final TimeSource time() {
+        return group().owner.time();
+    }
+
+    @Override
+    protected final void started(long waitNanos) {
+        group().owner.events().started(this, waitNanos);
+    }
+
+    @Override
+    protected void settled(Outcome<T> outcome) {
+        group().owner.events().settled(this, outcome);
+    }
+
+    @Override
+    protected @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
+        return group().owner.giveBack(this, ranNanos, nowNanos, true);
+    }
+
+    final boolean claimed() {
+        return claim();
+    }
+
+    final void rejected(String reason) {
+        conclude(new Outcome.Rejected<>(reason), false);
+    }
+
+    final void runByCaller() {
+        concludeByCalling();
+    }
+
+    @SuppressWarnings("unchecked") // a callable of a subtype of T is one of T to those who only call it
+    final void handledBy(RejectionHandler handler) {
+        GroupResult<T> result;
+        try {
+            result = handler.onRejected(groupKey(), taskId, (Callable<T>) callable());
+        } catch (Throwable failure) {
+            conclude(new Outcome.Failure<>(failure), false);
+            return;
+        }
+        if (result == null) {
+            conclude(
+                    new Outcome.Failure<>(new NullPointerException("rejectionHandler returned no result for task \""
+                            + taskId + "\" in group \"" + groupKey() + "\"")),
+                    false);
+            return;
+        }
+        conclude(outcomeOf(result), result.startTimeNanos(), result.endTimeNanos(), false);
+    }
+
+    private static <T> Outcome<T> outcomeOf(GroupResult<T> result) {
+        return switch (result.status()) {
+            case SUCCESS -> new Outcome.Success<>(result.value());
+            case FAILED -> new Outcome.Failure<>(errorOf(result));
+            case CANCELLED -> new Outcome.Cancelled<>(errorOf(result));
+            case REJECTED -> new Outcome.Rejected<>("the rejection handler agreed");
+            case SKIPPED -> new Outcome.Skipped<>("the rejection handler said so");
+        };
+    }
+
+    private static Throwable errorOf(GroupResult<?> result) {
+        Throwable error = result.error();
+        return error != null ? error : new NullPointerException("the rejection handler's result has no error");
+    }
+
+    /** Takes a granted or running run off what is shutting down: one that has not begun never does, others are interrupted. */
+    final void stop(String reason, boolean mayInterrupt) {
+        if (claimed()) {
+            Grants grants = new Grants();
+            group().release(this, 0, time().nanoTime(), grants);
+            group().owner.dispatch(grants);
+            group().owner.rejectClaimed(this, reason, false);
+        } else if (mayInterrupt) {
+            interrupt(reason);
+        } else {
+            cancel(new Outcome.Cancelled<>(new CancelledException(reason)), false);
+        }
+    }
+
+    final @Nullable Thread runningThread() {
+        return runner();
+    }
+
+    // The handle.
+
+    @Override
+    public final String groupKey() {
+        return group().key;
+    }
+
+    @Override
+    public final String taskId() {
+        return taskId;
+    }
+
+    @Override
+    public final GroupResult<T> await() throws InterruptedException {
+        return orThrow(awaitResult());
+    }
+
+    @Override
+    public final GroupResult<T> await(long timeout, TimeUnit unit) throws InterruptedException {
+        Deadline deadline = Deadline.after(time(), Duration.ofNanos(unit.toNanos(timeout)));
+        Outcome<T> outcome = awaitOutcome(deadline);
+        if (outcome == null) {
+            long now = time().nanoTime();
+            TimeoutException late = new TimeoutException("task \"" + taskId + "\" in group \"" + groupKey()
+                    + "\" had not ended after " + timeout + " " + unit.name().toLowerCase(Locale.ROOT)
+                    + "; it goes on");
+            return GroupResult.cancelled(groupKey(), taskId, late, now, now);
+        }
+        return orThrow(result(outcome));
+    }
+
+    @Override
+    public final GroupResult<T> join() {
+        try {
+            return await();
+        } catch (InterruptedException interrupt) {
+            return interrupted(interrupt);
+        }
+    }
+
+    @Override
+    public final GroupResult<T> join(long timeout, TimeUnit unit) {
+        try {
+            return await(timeout, unit);
+        } catch (InterruptedException interrupt) {
+            return interrupted(interrupt);
+        }
+    }
+
+    private GroupResult<T> interrupted(InterruptedException interrupt) {
+        Thread.currentThread().interrupt();
+        long now = time().nanoTime();
+        return GroupResult.cancelled(groupKey(), taskId, interrupt, now, now);
+    }
+
+    @Override
+    public final boolean cancel(boolean mayInterruptIfRunning) {
+        return !isDone() && cancel(new CancelledException("cancelled through its handle"), mayInterruptIfRunning);
+    }
+
+    final boolean cancel(Throwable cause, boolean mayInterrupt) {
+        Grants grants = new Grants();
+        if (group().withdraw(this, grants)) {
+            leftQueue();
+            group().owner.dispatch(grants);
+        }
+        return cancel(new Outcome.Cancelled<>(cause), mayInterrupt);
+    }
+
+    @Override
+    public final CompletableFuture<GroupResult<T>> toCompletableFuture() {
+        CompletableFuture<GroupResult<T>> copy = new CompletableFuture<>();
+        end().whenSet(() -> group().owner.follow(() -> complete(copy)));
+        return copy;
+    }
+
+    private void complete(CompletableFuture<GroupResult<T>> copy) {
+        GroupResult<T> result;
+        try {
+            result = orThrow(result(decided()));
+        } catch (RejectedTaskException rejected) {
+            copy.completeExceptionally(rejected);
+            return;
+        }
+        copy.complete(result);
+    }
+
+    /** Waits for the result, a rejection included; fails rather than to wait for something that could never come. */
+    final GroupResult<T> awaitResult() throws InterruptedException {
+        if (isDone()) {
+            return result(decided());
+        }
+        boolean noted = group().beginWait(this);
+        try {
+            return result(awaitOutcome());
+        } finally {
+            if (noted) {
+                group().owner.waits().remove(Thread.currentThread(), this);
+            }
+        }
+    }
+
+    final GroupResult<T> result(Outcome<T> outcome) {
+        String key = groupKey();
+        return switch (outcome) {
+            case Outcome.Success<T> success ->
+                GroupResult.success(key, taskId, success.value(), startNanos(), endNanos());
+            case Outcome.Failure<T> failure ->
+                GroupResult.failed(key, taskId, failure.error(), startNanos(), endNanos());
+            case Outcome.Cancelled<T> cancelled ->
+                GroupResult.cancelled(key, taskId, cancelled.cause(), startNanos(), endNanos());
+            case Outcome.Rejected<T> rejected -> GroupResult.rejected(key, taskId, endNanos());
+            case Outcome.Skipped<T> skipped ->
+                new GroupResult<>(key, taskId, TaskStatus.SKIPPED, null, null, startNanos(), endNanos());
+        };
+    }
+
+    private GroupResult<T> orThrow(GroupResult<T> result) {
+        if (result.status() == TaskStatus.REJECTED
+                && group().owner.throwsRejections()
+                && decided() instanceof Outcome.Rejected<T> rejected) {
+            throw new RejectedTaskException(groupKey(), taskId, rejected.reason());
+        }
+        return result;
+    }
+
+    final long ranNanos() {
+        return endNanos() - startNanos();
+    }
+
+    @Override
+    public String toString() {
+        return "task \"" + taskId + "\" in " + group;
+    }
+}

@@ -1,0 +1,40 @@
+package dev.raddle.group;
+
+import dev.raddle.task.Scheduler;
+
+/** Places the tasks of other doors in a group: they wait, run and leave as the group's own do. */
+final class GroupScheduler implements Scheduler {
+
+    private final GroupExecutor executor;
+    private final String key;
+
+    GroupScheduler(GroupExecutor executor, String key) {
+        this.executor = executor;
+        this.key = key;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        throwIfRejected(executor.placeIn(key, task));
+    }
+
+    @Override
+    public Placement place(Placeable task) {
+        PlacedRun run = executor.placeIn(key, task);
+        throwIfRejected(run);
+        run.rejectUnlessRun(task);
+        return run::withdraw;
+    }
+
+    private static void throwIfRejected(PlacedRun run) {
+        RejectedTaskException rejection = run.rejection();
+        if (rejection != null) {
+            throw rejection;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "scheduler through group \"" + key + "\"";
+    }
+}

@@ -1,0 +1,99 @@
+package dev.raddle.group;
+
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskSpec;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A run on behalf of another door, which placed a task of its own through a group. The task keeps its outcome itself; what it
+ * throws, and a failure to start it, has nobody else to go to than the sink.
+ */
+final class PlacedRun extends TunedRun<Object> {
+
+    private final Body body;
+    private final CancelledException withdrawal = new CancelledException("withdrawn by who placed it");
+
+    PlacedRun(Runnable task, ExceptionSink sink, @Nullable Duration queueTimeout, long submitNanos) {
+        this(new Body(task, sink), queueTimeout, submitNanos);
+    }
+
+    private PlacedRun(Body body, @Nullable Duration queueTimeout, long submitNanos) {
+        super(new TaskSpec<>("placed", body, 0, 1, queueTimeout), submitNanos);
+        this.body = body;
+    }
+
+    /** Calls the task, and knows whether it has. */
+    private static final class Body implements Callable<Object> {
+        private final Runnable task;
+        private final ExceptionSink sink;
+        private volatile boolean begun;
+
+        Body(Runnable task, ExceptionSink sink) {
+            this.task = task;
+            this.sink = sink;
+        }
+
+        @Override
+        public Object call() {
+            begun = true;
+            try {
+                task.run();
+            } catch (Throwable failure) {
+                sink.report("task " + task + ", placed in a group", failure);
+                throw failure;
+            }
+            return "done";
+        }
+    }
+
+    @Override
+    protected void settled(Outcome<Object> outcome) {
+        super.settled(outcome);
+        if (!body.begun && outcome instanceof Outcome.Failure<Object> failure) {
+            body.sink.report("start of a task placed in group \"" + groupKey() + "\"", failure.error());
+        }
+    }
+
+    /** Takes the run back; true if it has not begun and never will. */
+    boolean withdraw() {
+        return cancel(withdrawal, false);
+    }
+
+    /** Tells the task, now or later, that it will never run, unless it was withdrawn. */
+    void rejectUnlessRun(Scheduler.Placeable task) {
+        end().whenSet(() -> {
+            if (!body.begun && !wasWithdrawn()) {
+                reject(task);
+            }
+        });
+    }
+
+    private boolean wasWithdrawn() {
+        return decided() instanceof Outcome.Cancelled<Object> cancelled && cancelled.cause() == withdrawal;
+    }
+
+    private void reject(Scheduler.Placeable task) {
+        RejectedTaskException rejection = rejection();
+        try {
+            task.reject(
+                    rejection != null
+                            ? rejection
+                            : new RejectedExecutionException(this + " never began, it was settled as " + decided()));
+        } catch (Throwable failure) {
+            body.sink.report("reject() of a task placed in group \"" + groupKey() + "\"", failure);
+        }
+    }
+
+    @Nullable
+    RejectedTaskException rejection() {
+        return isDone() && decided() instanceof Outcome.Rejected<Object> rejected
+                ? new RejectedTaskException(groupKey(), taskId(), rejected.reason())
+                : null;
+    }
+}

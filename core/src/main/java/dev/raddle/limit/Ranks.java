@@ -1,0 +1,51 @@
+package dev.raddle.limit;
+
+import java.util.Comparator;
+import java.util.Map;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/** A queue in which permits of several priorities wait: a ring for each, the highest first. Guarded by its gate. */
+final class Ranks {
+
+    private final TreeMap<Integer, Permit> lasts = new TreeMap<>(Comparator.reverseOrder());
+
+    /** Creates a queue from those that waited before anybody had a priority. */
+    Ranks(@Nullable Permit lastOfZero) {
+        if (lastOfZero != null) {
+            lasts.put(0, lastOfZero);
+        }
+    }
+
+    void add(Permit permit) {
+        lasts.put(permit.priority(), Ring.append(lasts.get(permit.priority()), permit));
+    }
+
+    void remove(Permit permit) {
+        Permit last = Ring.unlink(lasts.get(permit.priority()), permit);
+        if (last == null) {
+            lasts.remove(permit.priority());
+        } else {
+            lasts.put(permit.priority(), last);
+        }
+    }
+
+    boolean isEmpty() {
+        return lasts.isEmpty();
+    }
+
+    Permit first() {
+        return Ring.first(lasts.firstEntry().getValue());
+    }
+
+    int before(Permit permit) {
+        int[] count = {0};
+        for (Map.Entry<Integer, Permit> rank : lasts.entrySet()) {
+            if (rank.getKey() == permit.priority()) {
+                return count[0] + Ring.before(rank.getValue(), permit);
+            }
+            Ring.forEach(rank.getValue(), other -> count[0]++);
+        }
+        throw new AssertionError(permit + " stands in no rank");
+    }
+}

@@ -1,0 +1,86 @@
+package dev.raddle.task;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+
+/**
+ * Where tasks run: the socket for threads.
+ *
+ * {@snippet :
+ * GroupPolicy policy = GroupPolicy.builder()
+ *         .scheduler(key -> key.equals("reports") ? Scheduler.from(reportPool) : Scheduler.virtualThreads())
+ *         .build();
+ * }
+ *
+ * <p>A scheduler runs each task once, in any thread but not before {@code execute} could have returned it: one that runs
+ * tasks in the calling thread itself makes that thread run what becomes possible by its own tasks, too, one inside the other.
+ */
+@FunctionalInterface
+public interface Scheduler extends Executor {
+
+    /** What a scheduler can place: a task that can also be told that it will never run. */
+    interface Placeable extends Runnable {
+        /**
+         * Hears that this task was refused after it had been accepted, and will never run. Called at most once, instead of
+         * {@link #run()}, and not if it was withdrawn.
+         *
+         * @param reason why
+         */
+        void reject(RejectedExecutionException reason);
+    }
+
+    /** A placed task's place, which can be left as long as the task has not begun. */
+    @FunctionalInterface
+    interface Placement {
+        /** The placement of a task that cannot be taken back. */
+        Placement FINAL = () -> false;
+
+        /**
+         * Takes the task back.
+         *
+         * @return true if it has not begun and never will
+         */
+        boolean withdraw();
+    }
+
+    /**
+     * Runs a task at some time in the future.
+     *
+     * @param task what to run
+     * @throws RejectedExecutionException if it is not accepted
+     */
+    @Override
+    void execute(Runnable task);
+
+    /**
+     * Runs a task at some time in the future, and lets it be taken back. Unless a scheduler says otherwise, it cannot be.
+     *
+     * @param task what to run, or to tell that it will not
+     * @return its place
+     * @throws RejectedExecutionException if it is not accepted
+     */
+    default Placement place(Placeable task) {
+        execute(task);
+        return Placement.FINAL;
+    }
+
+    /**
+     * Runs each task on a fresh virtual thread, which inherits no thread-locals.
+     *
+     * @return the same scheduler at every call
+     */
+    static Scheduler virtualThreads() {
+        return VirtualThreads.INSTANCE;
+    }
+
+    /**
+     * Runs each task on an executor, which stays its owner's: it is never shut down from here.
+     *
+     * @param executor should run tasks in threads of its own
+     * @return a new scheduler
+     */
+    static Scheduler from(ExecutorService executor) {
+        return executor::execute;
+    }
+}

@@ -1,0 +1,461 @@
+package dev.raddle.task;
+
+import dev.raddle.limit.Permit;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
+import dev.raddle.time.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One life of a callable, from submission to settlement: the state machine under every door's handles.
+ *
+ * <p>A door extends it to say how the run gives its permits back and who is told, and admits it where its limits are. The
+ * run is the node in the queue, the handle and the {@link Runnable} in one object.
+ *
+ * <p>Memory consistency effects: actions before a run is admitted <i>happen-before</i> its callable, and the callable
+ * <i>happens-before</i> the return of {@link #awaitOutcome()}.
+ *
+ * @param <T> the type of the value
+ */
+public abstract class TaskRun<T> extends Permit implements Runnable {
+
+    /*
+     * Overview.
+     *
+     * One field, `state`, holds state, runner and result together, and moves by compare-and-set only:
+     *
+     *   null ───────► ENTERING ──────► Thread ──────────► Outcome          by the runner
+     *   null, ENTERING ──────────────────────────────────► Outcome         by a canceller
+     *   Thread ──────► INTERRUPTING ─► Outcome                             by a canceller that interrupts
+     *   Thread ──────► INTERRUPTING ─► Thread                              by who only interrupts (a shutdown)
+     *   null ───────► CLAIMED ───────► Outcome                             by who rejects or fails it before it began
+     *
+     *   null          submitted; waiting, or granted and not begun
+     *   ENTERING      the runner has it: it notes the start and tells `started`; the callable is not entered yet
+     *   Thread        that thread is inside the callable
+     *   INTERRUPTING  somebody is calling interrupt() on that thread
+     *   CLAIMED       it will never begin; what becomes of it is being found out by foreign code (a rejection handler)
+     *   Outcome       decided for good
+     *
+     * Exactly one thread decides: the one whose step leads to the Outcome. That step is all that a cancel, a start and an
+     * end compete for, so a callable whose run was cancelled first is never entered, and a value that came late is dropped.
+     *
+     * An interrupt reaches the thread only while INTERRUPTING stands in the field, which is only reached while that thread
+     * is inside this callable. The runner cannot pass it: it leaves the callable by a step from Thread, and waits the few
+     * instructions until the field has changed if it meets INTERRUPTING. Afterwards it clears the flag. So the next task of
+     * that thread never sees an interrupt meant for this one.
+     *
+     * Decided is not yet settled. The one who decides, in this order: lets the permits be given back (the runner; after a
+     * cancel the callable still runs, and its runner gives them back when it has really ended), tells `settled`, and then
+     * sets `signal`, which wakes those who wait. isDone() is true from then on. So whoever sees a run done finds its slot
+     * free and its listener told. The one exception to who tells: a run that was decided while ENTERING is told and settled
+     * by its runner, because only the runner knows when `started` has returned; so `started` comes before `settled`.
+     *
+     * `startNanos` and `endNanos` are written before `signal` is set, by who settles; while the run waits, `startNanos` is
+     * the moment of its submission. `signal` is null until somebody waits, and SET in the end.
+     */
+
+    private static final Object ENTERING = new Object();
+    private static final Object INTERRUPTING = new Object();
+    private static final Object CLAIMED = new Object();
+    private static final Signal SET = new Signal();
+    private static final VarHandle STATE;
+    private static final VarHandle SIGNAL;
+
+    static {
+        SET.set();
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            STATE = lookup.findVarHandle(TaskRun.class, "state", Object.class);
+            SIGNAL = lookup.findVarHandle(TaskRun.class, "signal", Signal.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    private volatile @Nullable Object state;
+    private volatile @Nullable Signal signal;
+    private @Nullable Callable<? extends T> callable; // forgotten when it has run, so that a handle does not keep it
+    private long startNanos;
+    private long endNanos;
+
+    /**
+     * Creates a run that was submitted now.
+     *
+     * @param callable what to call
+     * @param submitNanos the moment of submission, for waiting times
+     */
+    protected TaskRun(Callable<? extends T> callable, long submitNanos) {
+        this.callable = callable;
+        this.startNanos = submitNanos;
+    }
+
+    private boolean step(@Nullable Object from, Object to) {
+        return STATE.compareAndSet(this, from, to);
+    }
+
+    /**
+     * Returns the clock of the door.
+     *
+     * @return the same object at every call
+     */
+    protected abstract TimeSource time();
+
+    /**
+     * Hears that the callable is about to be entered, in the runner's thread. Must not throw.
+     *
+     * @param waitNanos the time since submission
+     */
+    protected abstract void started(long waitNanos);
+
+    /**
+     * Hears how the run ended, once, before those who wait are woken. Must not throw.
+     *
+     * @param outcome how it ended
+     */
+    protected abstract void settled(Outcome<T> outcome);
+
+    /**
+     * Gives back what this run holds, because its runner is through with it, and places what becomes possible. Must not
+     * throw.
+     *
+     * @param ranNanos how long it was held
+     * @param nowNanos the moment until which it was held
+     * @return a granted run that this thread shall run next, or null
+     */
+    protected abstract @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos);
+
+    /**
+     * Runs the callable, unless the run was decided before, gives back its permits, and settles. The scheduler calls this
+     * once, after the run was granted.
+     */
+    @Override
+    @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that goes on and on lets others have its carrier
+    public final void run() {
+        TaskRun<?> next = this;
+        for (int ran = 1; (next = next.runOnce(true)) != null; ran++) {
+            if (ran % 64 == 0) {
+                Thread.yield();
+            }
+        }
+    }
+
+    /**
+     * Does what {@link #run()} does in a thread that belongs to the caller: its interrupt status is left as the callable
+     * leaves it, unless this run was cancelled by an interrupt.
+     */
+    protected final void runHere() {
+        TaskRun<?> next = runOnce(false);
+        if (next != null) {
+            throw new AssertionError("a caller's thread must not be given " + next + " to run");
+        }
+    }
+
+    private @Nullable TaskRun<?> runOnce(boolean ownThread) {
+        Thread self = Thread.currentThread();
+        if (!step(null, ENTERING)) {
+            return giveBack(0, time().nanoTime());
+        }
+        long start = time().nanoTime();
+        long waited = start - startNanos;
+        startNanos = start;
+        started(waited);
+        if (!step(ENTERING, self)) {
+            callable = null;
+            TaskRun<?> next = giveBack(0, start);
+            settle(start, decided());
+            return next;
+        }
+        Outcome<T> outcome = call();
+        boolean deciding = leave(self, outcome);
+        boolean interrupted = Thread.interrupted(); // nobody who is told, and no next task, shall see it
+        long end = time().nanoTime();
+        TaskRun<?> next = giveBack(end - start, end);
+        if (deciding) {
+            settle(end, outcome);
+            if (interrupted && !ownThread) {
+                self.interrupt(); // it was meant for the caller
+            }
+        }
+        return next;
+    }
+
+    private Outcome<T> call() {
+        try {
+            return new Outcome.Success<>(body().call());
+        } catch (Throwable thrown) {
+            return Outcome.ofThrown(thrown);
+        }
+    }
+
+    private Callable<? extends T> body() {
+        Callable<? extends T> body = callable;
+        if (body == null) {
+            throw new IllegalStateException(this + " has run before; a run has one life");
+        }
+        return body;
+    }
+
+    /** Takes the runner out of the field; true if the outcome that it brings is the one that counts. */
+    private boolean leave(Thread self, Outcome<T> outcome) {
+        boolean deciding = step(self, outcome);
+        while (!deciding && !isDecided()) {
+            Thread.onSpinWait(); // an interrupt is under way
+            deciding = step(self, outcome);
+        }
+        callable = null;
+        return deciding;
+    }
+
+    /**
+     * Cancels the run, unless it is decided already.
+     *
+     * @param outcome how it then ended
+     * @param mayInterrupt whether to interrupt it if it is inside its callable; if false, such a run is left alone
+     * @return true if this call decided it
+     */
+    protected final boolean cancel(Outcome.Cancelled<T> outcome, boolean mayInterrupt) {
+        for (; ; ) {
+            Object now = state;
+            if (now == null) {
+                if (step(null, outcome)) {
+                    neverBegan();
+                    settle(startNanos, outcome);
+                    return true;
+                }
+            } else if (now == ENTERING) {
+                if (step(ENTERING, outcome)) {
+                    return true; // its runner settles it
+                }
+            } else if (now instanceof Thread runner && mayInterrupt) {
+                if (interrupt(runner, outcome)) {
+                    settle(time().nanoTime(), outcome);
+                    return true;
+                }
+            } else if (now == INTERRUPTING) {
+                Thread.onSpinWait();
+            } else {
+                return false;
+            }
+        }
+    }
+
+    /**
+     * Interrupts the run if it is inside its callable, and leaves it to the callable how it ends. A run that has been granted
+     * and has not entered its callable is cancelled instead.
+     *
+     * @param reason why, for people
+     */
+    protected final void interrupt(String reason) {
+        for (; ; ) {
+            Object now = state;
+            if (now == ENTERING) {
+                Outcome<T> outcome = new Outcome.Cancelled<>(new CancelledException(reason));
+                if (step(ENTERING, outcome)) {
+                    return;
+                }
+            } else if (now instanceof Thread runner) {
+                if (interrupt(runner, runner)) {
+                    return;
+                }
+            } else if (now == INTERRUPTING) {
+                Thread.onSpinWait();
+            } else {
+                return;
+            }
+        }
+    }
+
+    private boolean interrupt(Thread runner, Object then) {
+        if (!step(runner, INTERRUPTING)) {
+            return false;
+        }
+        try {
+            runner.interrupt();
+        } finally {
+            state = then;
+        }
+        return true;
+    }
+
+    /**
+     * Takes a run that has not begun out of everybody's hands: it will not begin, and cannot be cancelled any more. The
+     * caller must {@linkplain #conclude conclude} it.
+     *
+     * @return true if this call claimed it
+     */
+    protected final boolean claim() {
+        return step(null, CLAIMED);
+    }
+
+    /**
+     * Settles a run that was claimed and never ran.
+     *
+     * @param outcome how it ended
+     * @param tell whether {@link #settled} still has to hear of it
+     */
+    protected final void conclude(Outcome<T> outcome, boolean tell) {
+        neverBegan();
+        conclude(outcome, startNanos, startNanos, tell);
+    }
+
+    /**
+     * Settles a run that was claimed, with an outcome and times that somebody else found.
+     *
+     * @param outcome how it ended
+     * @param start when that began
+     * @param end when that ended
+     * @param tell whether {@link #settled} still has to hear of it
+     */
+    protected final void conclude(Outcome<T> outcome, long start, long end, boolean tell) {
+        if (!step(CLAIMED, outcome)) {
+            throw new IllegalStateException(this + " was not claimed");
+        }
+        startNanos = start;
+        if (tell) {
+            settle(end, outcome);
+        } else {
+            endNanos = end;
+            wake();
+        }
+    }
+
+    /** Calls the callable of a claimed run in the calling thread, without permits, and settles the run. */
+    protected final void concludeByCalling() {
+        long start = time().nanoTime();
+        Outcome<T> outcome = call();
+        callable = null;
+        if (outcome instanceof Outcome.Cancelled<T> cancelled && cancelled.cause() instanceof InterruptedException) {
+            Thread.currentThread().interrupt(); // it was meant for the caller, who does not get to see the exception
+        }
+        conclude(outcome, start, time().nanoTime(), false);
+    }
+
+    private void neverBegan() {
+        startNanos = time().nanoTime();
+        callable = null;
+    }
+
+    private void settle(long end, Outcome<T> outcome) {
+        endNanos = end;
+        try {
+            settled(outcome);
+        } finally {
+            wake();
+        }
+    }
+
+    private void wake() {
+        Signal waiters = (Signal) SIGNAL.getAndSet(this, SET);
+        if (waiters != null) {
+            waiters.set();
+        }
+    }
+
+    /**
+     * Tells whether the run is settled. Never blocks.
+     *
+     * @return true if its outcome is known, its permits are given back and its listener is told
+     */
+    public final boolean isDone() {
+        return signal == SET;
+    }
+
+    /**
+     * Returns the thread that is inside the callable.
+     *
+     * @return the runner, or null if there is none
+     */
+    protected final @Nullable Thread runner() {
+        return state instanceof Thread runner ? runner : null;
+    }
+
+    /**
+     * Returns what to call, for a handler of rejections.
+     *
+     * @return the callable of a claimed run
+     */
+    protected final Callable<? extends T> callable() {
+        return body();
+    }
+
+    /**
+     * Returns what the run's end sets, to wait for it or to follow it.
+     *
+     * @return a signal that is set when the run is settled
+     */
+    protected final Signal end() {
+        Signal existing = signal;
+        if (existing != null) {
+            return existing;
+        }
+        Signal fresh = new Signal();
+        Signal winner = (Signal) SIGNAL.compareAndExchange(this, (Signal) null, fresh);
+        return winner == null ? fresh : winner;
+    }
+
+    /**
+     * Tells whether it is decided how the run ends. It may not be settled yet, and its callable may still run.
+     *
+     * @return true if nothing can change the outcome any more
+     */
+    protected final boolean isDecided() {
+        return state instanceof Outcome<?>;
+    }
+
+    /**
+     * Waits until the run is settled.
+     *
+     * @return how it ended
+     * @throws InterruptedException if the calling thread is interrupted; the run goes on
+     */
+    protected final Outcome<T> awaitOutcome() throws InterruptedException {
+        end().await();
+        return decided();
+    }
+
+    /**
+     * Waits until the run is settled or a moment has come.
+     *
+     * @param deadline the moment
+     * @return how it ended, or null if the moment came first
+     * @throws InterruptedException if the calling thread is interrupted; the run goes on
+     */
+    protected final @Nullable Outcome<T> awaitOutcome(Deadline deadline) throws InterruptedException {
+        return end().await(deadline) ? decided() : null;
+    }
+
+    /**
+     * Returns when the callable was entered. Call it on a settled run.
+     *
+     * @return the moment at which all permits were held and the callable began; that of the end if it never began
+     */
+    protected final long startNanos() {
+        return startNanos;
+    }
+
+    /**
+     * Returns when the run ended. Call it on a settled run.
+     *
+     * @return the moment at which the callable ended or the run was cancelled
+     */
+    protected final long endNanos() {
+        return endNanos;
+    }
+
+    /**
+     * Returns how the run ended. Call it on a settled run.
+     *
+     * @return the outcome
+     */
+    @SuppressWarnings("unchecked") // only outcomes of T are ever put into the field
+    protected final Outcome<T> decided() {
+        if (state instanceof Outcome<?> outcome) {
+            return (Outcome<T>) outcome;
+        }
+        throw new IllegalStateException(this + " has not ended");
+    }
+}

@@ -1,0 +1,62 @@
+package dev.raddle.testing;
+
+import dev.raddle.task.Scheduler;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * A scheduler that keeps tasks until it is told to run them, one by one, in the thread that tells it: so a test decides
+ * what happens between the moment a task is granted its permits and the moment it begins.
+ *
+ * {@snippet :
+ * StepScheduler steps = new StepScheduler();
+ * steps.execute(() -> System.out.println("now"));
+ * steps.runNext();
+ * }
+ */
+public final class StepScheduler implements Scheduler {
+
+    private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+
+    /** Creates a scheduler with no tasks. */
+    public StepScheduler() {}
+
+    @Override
+    public void execute(Runnable task) {
+        tasks.add(task);
+    }
+
+    /**
+     * Runs the oldest task that was not run yet.
+     *
+     * @return false if there is none
+     */
+    public boolean runNext() {
+        Runnable task = tasks.poll();
+        if (task == null) {
+            return false;
+        }
+        task.run();
+        return true;
+    }
+
+    /** Runs tasks until there are none, those included that are placed meanwhile. */
+    public void runAll() {
+        while (runNext()) {
+            // until none is left
+        }
+    }
+
+    /**
+     * Returns how many tasks have not been run yet.
+     *
+     * @return the length of the queue
+     */
+    public int size() {
+        return tasks.size();
+    }
+
+    @Override
+    public String toString() {
+        return "step scheduler, " + tasks.size() + " waiting";
+    }
+}

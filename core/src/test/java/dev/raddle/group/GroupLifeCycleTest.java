@@ -1,0 +1,1057 @@
+package dev.raddle.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskStatus;
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class GroupLifeCycleTest {
+
+    private static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
+    private static final Duration LONG_AGO = Duration.ofSeconds(Long.MIN_VALUE);
+
+    private final VirtualTime time = new VirtualTime();
+    private final StepScheduler steps = new StepScheduler();
+    private final AtomicInteger lookups = new AtomicInteger();
+
+    private GroupPolicy.Builder closesAtOnce() {
+        return GroupPolicy.builder().timeSource(time).closeTimeout(Duration.ZERO);
+    }
+
+    private GroupPolicy.Builder countsLookups() {
+        return closesAtOnce().concurrencyResolver(key -> {
+            lookups.incrementAndGet();
+            return 1;
+        });
+    }
+
+    private static <T> FutureTask<T> inThread(Callable<T> body) {
+        FutureTask<T> task = new FutureTask<>(body);
+        Thread.ofPlatform().daemon().start(task);
+        return task;
+    }
+
+    private static String reasonOf(TaskHandle<?> handle) {
+        assertThat(handle.isDone()).isTrue();
+        List<String> reasons = new ArrayList<>();
+        assertThatThrownBy(handle::join)
+                .as("%s: %s", handle, handle.toCompletableFuture())
+                .isInstanceOfSatisfying(RejectedTaskException.class, rejected -> reasons.add(rejected.reason()));
+        return reasons.getFirst();
+    }
+
+    // Ending a group.
+
+    // L1, L2
+    @Test
+    void shutting_a_group_down_rejects_what_waits_interrupts_what_runs_and_touches_no_other_group() throws Exception {
+        Plug running = new Plug();
+        Plug other = new Plug();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            TaskHandle<String> runs = executor.submit("a", "runs", running);
+            TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
+            TaskHandle<String> otherRuns = executor.submit("b", "runs", other);
+            TaskHandle<String> otherWaits = executor.submit("b", "waits", () -> "its turn");
+            running.awaitBegun();
+
+            executor.shutdownGroup("a");
+
+            assertThat(reasonOf(waits)).isEqualTo("shutdown: the group was shut down");
+            assertThat(runs.await().status()).isEqualTo(TaskStatus.CANCELLED);
+            assertThat(running.interrupts()).isEqualTo(1);
+            assertThat(executor.submit("a", "again", () -> "used again").await().value())
+                    .isEqualTo("used again");
+            other.letGo();
+            assertThat(otherRuns.await().value()).isEqualTo("value");
+            assertThat(otherWaits.await().value()).isEqualTo("its turn");
+            executor.shutdownGroup("nobody knows it");
+            assertThatNullPointerException().isThrownBy(() -> executor.shutdownGroup(null));
+        }
+    }
+
+    // L1
+    @Test
+    void after_a_group_was_shut_down_new_tasks_start_as_the_interrupted_ones_end() throws Exception {
+        Plug stubborn = Plug.stubborn();
+        Plug next = new Plug();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            executor.submit("a", "stubborn", stubborn);
+            stubborn.awaitBegun();
+            executor.shutdownGroup("a");
+            stubborn.awaitInterrupt();
+
+            executor.submit("a", "next", next);
+            assertThat(executor.groupStats("a").orElseThrow().queuedCount()).isEqualTo(1);
+            stubborn.letGo();
+
+            next.awaitBegun();
+            assertThat(stubborn.interrupts()).isEqualTo(1);
+            assertThat(next.interrupts()).isZero();
+        }
+    }
+
+    // L2
+    @Test
+    void a_task_that_was_granted_and_has_not_begun_is_rejected_by_a_shutdown() {
+        List<String> ran = new ArrayList<>();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps).build())) {
+            TaskHandle<Boolean> granted = executor.submit("a", "t1", () -> ran.add("t1"));
+
+            executor.shutdownGroup("a");
+
+            assertThat(reasonOf(granted)).isEqualTo("shutdown: the group was shut down");
+            assertThat(executor.stats().totalActiveCount()).isZero();
+            executor.submit("a", "t2", () -> ran.add("t2"));
+            steps.runAll();
+        }
+        assertThat(ran).containsExactly("t2");
+    }
+
+    // L2
+    @Test
+    void a_group_that_is_shut_down_in_time_takes_no_new_tasks_until_its_accepted_ones_have_ended() throws Exception {
+        Plug plug = new Plug();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            TaskHandle<String> runs = executor.submit("a", "runs", plug);
+            TaskHandle<String> waits = executor.submit("a", "waits", () -> "its turn");
+            FutureTask<Boolean> end = inThread(() -> executor.shutdownGroup("a", Duration.ofSeconds(5)));
+            time.awaitAlarms(1);
+
+            assertThat(reasonOf(executor.submit("a", "late", () -> "never"))).startsWith("shutdown: ");
+            assertThat(executor.submit("b", "elsewhere", () -> "value").await().value())
+                    .isEqualTo("value");
+            plug.letGo();
+
+            assertThat(end.get()).isTrue();
+            assertThat(runs.await().value()).isEqualTo("value");
+            assertThat(waits.await().value()).isEqualTo("its turn");
+            assertThat(executor.submit("a", "again", () -> "used again").await().value())
+                    .isEqualTo("used again");
+        }
+    }
+
+    // L2
+    @Test
+    void at_the_deadline_the_rest_of_a_group_is_interrupted_and_rejected_and_the_answer_is_no() throws Exception {
+        Plug plug = new Plug();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            TaskHandle<String> runs = executor.submit("a", "runs", plug);
+            TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
+            plug.awaitBegun();
+            FutureTask<Boolean> end = inThread(() -> executor.shutdownGroup("a", Duration.ofSeconds(5)));
+            time.awaitAlarms(1);
+
+            time.advance(Duration.ofSeconds(5));
+
+            assertThat(end.get()).isFalse();
+            assertThat(reasonOf(waits)).isEqualTo("shutdown: the group was shut down after 5000 ms");
+            assertThat(runs.await().status()).isEqualTo(TaskStatus.CANCELLED);
+            assertThat(plug.interrupts()).isEqualTo(1);
+            assertThat(executor.submit("a", "again", () -> "used again").await().value())
+                    .isEqualTo("used again");
+        }
+    }
+
+    // L2
+    @Test
+    void a_thread_that_is_interrupted_while_it_shuts_a_group_down_ends_the_rest_and_stays_interrupted()
+            throws Exception {
+        for (Duration timeout : List.of(Duration.ofDays(1), FOREVER)) {
+            Plug plug = new Plug();
+            try (GroupExecutor executor =
+                    GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+                TaskHandle<String> runs = executor.submit("a", "runs", plug);
+                TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
+                plug.awaitBegun();
+
+                Thread.currentThread().interrupt();
+                assertThat(executor.shutdownGroup("a", timeout)).isFalse();
+
+                assertThat(Thread.interrupted()).isTrue();
+                assertThat(reasonOf(waits)).startsWith("shutdown: the group was shut down after ");
+                assertThat(runs.await().status()).isEqualTo(TaskStatus.CANCELLED);
+            }
+        }
+    }
+
+    // L2
+    @Test
+    void a_group_without_tasks_is_shut_down_at_once_whatever_the_timeout() throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
+            assertThat(executor.shutdownGroup("unknown", FOREVER)).isTrue();
+            executor.submit("a", "t1", () -> "").await();
+
+            assertThat(executor.shutdownGroup("a", LONG_AGO)).isTrue();
+            assertThat(executor.groupStats("a")).isEmpty();
+            executor.submit("a", "t2", () -> "").await();
+            assertThat(lookups).as("its limits were forgotten").hasValue(2);
+
+            assertThatNullPointerException().isThrownBy(() -> executor.shutdownGroup(null, FOREVER));
+        }
+    }
+
+    // L2
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, Long.MIN_VALUE})
+    void a_timeout_that_has_passed_ends_a_busy_group_at_once(long seconds) throws Exception {
+        Plug plug = new Plug();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            TaskHandle<String> runs = executor.submit("a", "runs", plug);
+            plug.awaitBegun();
+
+            assertThat(executor.shutdownGroup("a", Duration.ofSeconds(seconds))).isFalse();
+
+            assertThat(runs.await().status()).isEqualTo(TaskStatus.CANCELLED);
+        }
+    }
+
+    // Eviction.
+
+    // L3
+    @Test
+    void an_evicted_group_looks_its_limits_up_again_and_rejects_what_waits() throws Exception {
+        AtomicInteger limit = new AtomicInteger(1);
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                TestTasks.stepped(steps).concurrencyResolver(key -> limit.get()).build())) {
+            TaskHandle<String> runs = executor.submit("a", "runs", () -> "goes on");
+            TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
+            TaskHandle<String> elsewhere = executor.submit("b", "t", () -> "value");
+            limit.set(3);
+
+            executor.evictGroup("a");
+
+            assertThat(reasonOf(waits)).isEqualTo("evicted: the group was evicted");
+            assertThat(executor.groupStats("a")).isEmpty();
+            executor.submit("a", "next", () -> "");
+            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 2, 0, 3, Integer.MAX_VALUE));
+            steps.runAll();
+            assertThat(runs.await().value()).isEqualTo("goes on");
+            assertThat(elsewhere.await().value()).isEqualTo("value");
+        }
+    }
+
+    // L3
+    @Test
+    void evicting_an_unknown_group_does_nothing_and_no_group_at_all_is_refused() {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
+            executor.evictGroup("unknown");
+
+            assertThat(executor.activeGroupKeys()).isEmpty();
+            assertThat(lookups).hasValue(0);
+            assertThatNullPointerException().isThrownBy(() -> executor.evictGroup(null));
+        }
+    }
+
+    // L3
+    @Test
+    void a_group_that_is_evicted_while_its_limits_are_looked_up_drops_the_answer() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
+                .concurrencyResolver(key -> {
+                    if (lookups.incrementAndGet() == 1) {
+                        asked.countDown();
+                        TestTasks.await(answer);
+                        return 7;
+                    }
+                    return 2;
+                })
+                .build())) {
+            FutureTask<TaskHandle<String>> old = inThread(() -> executor.submit("a", "old", () -> "never"));
+            asked.await();
+
+            executor.evictGroup("a");
+            TaskHandle<String> fresh = executor.submit("a", "new", () -> "value");
+            answer.countDown();
+
+            assertThat(reasonOf(old.get())).isEqualTo("evicted: the group was evicted");
+            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 1, 0, 2, Integer.MAX_VALUE));
+            assertThat(lookups).hasValue(2);
+            steps.runAll();
+            assertThat(fresh.await().value()).isEqualTo("value");
+        }
+    }
+
+    // L3
+    @Test
+    void tasks_that_came_before_the_limits_were_known_are_refused_for_the_same_reasons_as_later_ones()
+            throws Exception {
+        for (String reason : List.of("group-queue: ", "bulkhead: ", "global-queue: ")) {
+            CountDownLatch asked = new CountDownLatch(1);
+            CountDownLatch answer = new CountDownLatch(1);
+            GroupPolicy policy = TestTasks.stepped(steps)
+                    .concurrencyResolver(key -> {
+                        asked.countDown();
+                        TestTasks.await(answer);
+                        return 2;
+                    })
+                    .defaultMaxInFlightPerGroup(reason.startsWith("bulkhead") ? 1 : 9)
+                    .defaultQueueThresholdPerGroup(reason.startsWith("global") ? 9 : 0)
+                    .globalQueueThreshold(0)
+                    .build();
+            try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+                FutureTask<TaskHandle<String>> first = inThread(() -> executor.submit("a", "t1", () -> "value"));
+                asked.await();
+                TaskHandle<String> second = executor.submit("a", "t2", () -> "value");
+                TaskHandle<String> third = executor.submit("a", "t3", () -> "never");
+                answer.countDown();
+                first.get();
+                steps.runAll();
+
+                assertThat(first.get().await().value()).isEqualTo("value");
+                assertThat(reasonOf(third)).startsWith(reason);
+                if (reason.startsWith("bulkhead")) {
+                    assertThat(reasonOf(second)).startsWith(reason);
+                } else {
+                    assertThat(second.await().value()).isEqualTo("value");
+                }
+            }
+        }
+    }
+
+    // L3
+    @Test
+    void a_group_that_is_gone_looks_nothing_up() throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
+            TaskHandle<String> handle = executor.submit("a", "t", () -> "");
+            handle.await();
+            Group group = ((GroupRun<?>) handle).group();
+
+            executor.evictGroup("a");
+
+            assertThat(group.isGone()).isTrue();
+            assertThat(group.beginLookup()).isNull();
+        }
+    }
+
+    // L3
+    @Test
+    void changes_by_hand_are_lost_by_eviction_a_pause_too() throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            executor.setMaxConcurrency("a", 5);
+            executor.pauseGroup("a");
+            TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
+
+            executor.evictGroup("a");
+
+            assertThat(reasonOf(waits)).startsWith("evicted: ");
+            assertThat(executor.submit("a", "next", () -> "value").await().value())
+                    .isEqualTo("value");
+            assertThat(executor.groupStats("a").orElseThrow().maxConcurrency()).isEqualTo(1);
+        }
+    }
+
+    // L3
+    @Test
+    void a_task_that_is_submitted_while_its_group_is_evicted_runs_once_or_is_rejected_as_evicted() throws Exception {
+        int rounds = 5_000;
+        AtomicInteger ran = new AtomicInteger();
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger peak = new AtomicInteger();
+        List<TaskHandle<Integer>> handles = new ArrayList<>();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .concurrencyResolver(key -> {
+                    lookups.incrementAndGet();
+                    return 2;
+                })
+                .globalMaxInFlight(3)
+                .build())) {
+            TestTasks.together(List.of(
+                    () -> {
+                        for (int i = 0; i < rounds; i++) {
+                            handles.add(executor.submit("a", "t" + i, () -> {
+                                peak.accumulateAndGet(inside.incrementAndGet(), Math::max);
+                                inside.decrementAndGet();
+                                return ran.incrementAndGet();
+                            }));
+                        }
+                        return null;
+                    },
+                    () -> {
+                        for (int i = 0; i < rounds; i++) {
+                            executor.evictGroup("a");
+                        }
+                        return null;
+                    }));
+            int succeeded = 0;
+            for (TaskHandle<Integer> handle : handles) {
+                try {
+                    succeeded += handle.await().status() == TaskStatus.SUCCESS ? 1 : 0;
+                } catch (RejectedTaskException rejected) {
+                    assertThat(rejected.reason()).isEqualTo("evicted: the group was evicted");
+                }
+            }
+            assertThat(ran).hasValue(succeeded);
+            assertThat(peak.get()).isBetween(1, 2);
+            assertThat(lookups.get()).isBetween(1, rounds + 1);
+            assertThat(executor.awaitIdle("a", FOREVER)).isTrue();
+            assertThat(executor.stats().globalInFlightUsed()).isZero();
+        }
+    }
+
+    /** What meets a group in the moment of its eviction. */
+    enum Meeting {
+        SUBMIT {
+            @Override
+            void with(GroupExecutor executor) {
+                executor.submit("a", "t2", () -> "");
+            }
+        },
+        PAUSE {
+            @Override
+            void with(GroupExecutor executor) {
+                executor.pauseGroup("a");
+            }
+        },
+        LIMIT {
+            @Override
+            void with(GroupExecutor executor) {
+                executor.setMaxConcurrency("a", 7);
+            }
+        },
+        WEIGHT {
+            @Override
+            void with(GroupExecutor executor) {
+                executor.setWeight("a", 7);
+            }
+        };
+
+        abstract void with(GroupExecutor executor);
+    }
+
+    // L3
+    @ParameterizedTest
+    @EnumSource
+    void what_meets_a_group_in_the_moment_of_its_eviction_goes_to_its_successor_as_a_whole(Meeting meeting)
+            throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
+            TaskHandle<String> handle = executor.submit("a", "t1", () -> "");
+            handle.await();
+            Group old = ((GroupRun<?>) handle).group();
+            Thread meets;
+            synchronized (old) { // so the other has found the old group and not entered it
+                meets = Thread.ofPlatform().start(() -> meeting.with(executor));
+                Wait.until(() -> meets.getState() == Thread.State.BLOCKED);
+                executor.evictGroup("a");
+            }
+            meets.join();
+
+            assertThat(executor.groupStats("a")).isPresent();
+            assertThat(lookups).hasValue(2);
+            assertThat(executor.groupStats("a").orElseThrow().maxConcurrency())
+                    .isEqualTo(meeting == Meeting.LIMIT ? 7 : 1);
+        }
+    }
+
+    // L5
+    @ParameterizedTest
+    @EnumSource
+    void what_meets_a_group_in_the_moment_of_a_shutdown_is_refused(Meeting meeting) throws Exception {
+        GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(countsLookups().build());
+        TaskHandle<String> handle = executor.submit("a", "t1", () -> "");
+        handle.await();
+        FutureTask<TaskHandle<?>> meets = new FutureTask<>(() -> {
+            meeting.with(executor);
+            return null;
+        });
+        synchronized (((GroupRun<?>) handle).group()) {
+            Thread thread = Thread.ofPlatform().start(meets);
+            Wait.until(() -> thread.getState() == Thread.State.BLOCKED);
+            executor.shutdown();
+        }
+
+        if (meeting == Meeting.SUBMIT) {
+            meets.get(); // its handle tells
+        } else {
+            assertThatThrownBy(meets::get).hasCauseInstanceOf(IllegalStateException.class);
+        }
+        assertThat(executor.shutdown(FOREVER)).isTrue();
+        assertThat(executor.activeGroupKeys()).isEmpty();
+        assertThat(lookups).hasValue(1);
+    }
+
+    // L4
+    @Test
+    void the_tasks_of_an_evicted_generation_count_against_the_limit_of_the_next() throws Exception {
+        AtomicInteger limit = new AtomicInteger(2);
+        List<Plug> old = List.of(Plug.stubborn(), Plug.stubborn());
+        List<Plug> fresh = List.of(new Plug(), new Plug(), new Plug());
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                closesAtOnce().concurrencyResolver(key -> limit.get()).build())) {
+            for (Plug plug : old) {
+                executor.submit("a", "old", plug);
+                plug.awaitBegun();
+            }
+            limit.set(3);
+            executor.evictGroup("a");
+            for (Plug plug : fresh) {
+                executor.submit("a", "new", plug);
+            }
+
+            fresh.get(0).awaitBegun();
+            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 3, 2, 3, Integer.MAX_VALUE));
+            old.get(0).letGo();
+            fresh.get(1).awaitBegun();
+            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 3, 1, 3, Integer.MAX_VALUE));
+
+            limit.set(1);
+            executor.evictGroup("a");
+            Plug last = new Plug();
+            executor.submit("a", "last", last);
+            old.get(1).letGo();
+            fresh.get(0).letGo();
+            assertThat(last.hasBegun()).as("one still runs of one that may").isFalse();
+            fresh.get(1).letGo();
+            last.awaitBegun();
+            assertThat(fresh.get(2).hasBegun())
+                    .as("it was rejected by the second eviction")
+                    .isFalse();
+        }
+    }
+
+    // Ending the executor.
+
+    // L5
+    @Test
+    void after_shutdown_nothing_starts_and_everything_is_refused() {
+        List<String> ran = new ArrayList<>();
+        GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps).build());
+        TaskHandle<Boolean> granted = executor.submit("a", "granted", () -> ran.add("granted"));
+        TaskHandle<Boolean> waits = executor.submit("a", "waits", () -> ran.add("waits"));
+
+        executor.shutdown();
+        steps.runAll();
+
+        assertThat(ran).isEmpty();
+        assertThat(reasonOf(granted)).isEqualTo("shutdown: the executor was shut down");
+        assertThat(reasonOf(waits)).isEqualTo("shutdown: the executor was shut down");
+        assertThat(executor.isShutdown()).isTrue();
+        assertThatIllegalStateException().isThrownBy(() -> executor.submit("a", "t", () -> ""));
+        assertThatIllegalStateException().isThrownBy(() -> executor.call("a", () -> ""));
+        assertThatIllegalStateException().isThrownBy(() -> executor.pauseGroup("a"));
+        assertThatIllegalStateException().isThrownBy(() -> executor.setMaxConcurrency("a", 2));
+        assertThatIllegalStateException().isThrownBy(() -> executor.setWeight("a", 2));
+        assertThat(executor.stats()).isEqualTo(new GroupExecutorStats(0, 0, 0, 0, Integer.MAX_VALUE));
+    }
+
+    // L5
+    @Test
+    void shutting_down_again_does_nothing_more() throws Exception {
+        Plug stubborn = Plug.stubborn();
+        GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
+        TaskHandle<String> handle = executor.submit("a", "t1", stubborn);
+        stubborn.awaitBegun();
+
+        executor.shutdown();
+        stubborn.awaitInterrupt();
+        executor.shutdown();
+        executor.close();
+        executor.close();
+        stubborn.letGo();
+
+        assertThat(handle.await().value()).isEqualTo("value");
+        assertThat(stubborn.interrupts()).as("interrupted once").isEqualTo(1);
+        assertThat(executor.shutdown(FOREVER)).isTrue();
+        executor.close();
+    }
+
+    // L5
+    @Test
+    void when_a_second_shutdown_has_returned_nothing_starts_although_the_first_is_still_busy() throws Exception {
+        List<String> ran = new CopyOnWriteArrayList<>();
+        CountDownLatch busy = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        TaskLifecycleListener slow = new TaskLifecycleListener() {
+            @Override
+            public void onRejected(String key, String id, String reason) {
+                if (busy.getCount() == 1) {
+                    busy.countDown();
+                    TestTasks.await(goOn);
+                }
+            }
+        };
+        GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                TestTasks.stepped(steps).taskLifecycleListener(slow).build());
+        List<TaskHandle<Boolean>> handles = new ArrayList<>();
+        for (String key : List.of("a", "b", "c")) {
+            handles.add(executor.submit(key, "granted", () -> ran.add(key)));
+        }
+        FutureTask<Boolean> first = inThread(() -> {
+            executor.shutdown();
+            return true;
+        });
+        busy.await();
+
+        executor.shutdown();
+        steps.runAll();
+
+        assertThat(ran).isEmpty();
+        goOn.countDown();
+        first.get();
+        for (TaskHandle<Boolean> handle : handles) {
+            assertThat(handle.isDone()).isTrue();
+        }
+        assertThat(executor.shutdown(FOREVER)).isTrue();
+    }
+
+    // L5
+    @Test
+    void a_task_whose_start_is_being_told_when_the_executor_is_shut_down_is_not_entered() {
+        List<String> ran = new ArrayList<>();
+        List<GroupExecutor> itself = new ArrayList<>();
+        TaskLifecycleListener listener = new TaskLifecycleListener() {
+            @Override
+            public void onStarted(String key, String id) {
+                itself.getFirst().shutdown();
+            }
+        };
+        GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                TestTasks.stepped(steps).taskLifecycleListener(listener).build());
+        itself.add(executor);
+        TaskHandle<Boolean> handle = executor.submit("a", "t1", () -> ran.add("t1"));
+
+        steps.runAll();
+
+        assertThat(ran).isEmpty();
+        assertThat(handle.join().status()).isEqualTo(TaskStatus.CANCELLED);
+        assertThat(handle.join().error()).hasMessage("shutdown: the executor was shut down");
+        assertThat(executor.stats().totalActiveCount()).isZero();
+    }
+
+    // L5
+    @Test
+    void a_task_submitted_while_the_executor_is_shut_down_is_refused_or_ended_by_it_and_never_starts_later()
+            throws Exception {
+        for (int round = 0; round < 300; round++) {
+            Map<String, TaskHandle<String>> handles = new ConcurrentHashMap<>();
+            ConcurrentLinkedQueue<String> entered = new ConcurrentLinkedQueue<>();
+            AtomicInteger refused = new AtomicInteger();
+            AtomicLong returned = new AtomicLong();
+            GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                    GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2).build());
+            TestTasks.together(List.of(
+                    () -> {
+                        for (int i = 0; i < 20; i++) {
+                            String id = "t" + i;
+                            try {
+                                handles.put(id, executor.submit("g" + i % 3, id, () -> {
+                                    entered.add(id);
+                                    return id;
+                                }));
+                            } catch (IllegalStateException tooLate) {
+                                refused.incrementAndGet();
+                            }
+                        }
+                        return null;
+                    },
+                    () -> {
+                        executor.shutdown();
+                        returned.set(System.nanoTime());
+                        return null;
+                    }));
+
+            int rejected = 0;
+            for (TaskHandle<String> handle : handles.values()) {
+                try {
+                    GroupResult<String> result = handle.await();
+                    if (entered.contains(result.taskId())) {
+                        assertThat(result.startTimeNanos() - returned.get()).isNotPositive();
+                    } else {
+                        assertThat(result.status()).isEqualTo(TaskStatus.CANCELLED);
+                    }
+                } catch (RejectedTaskException shutdown) {
+                    assertThat(shutdown.reason()).startsWith("shutdown: ");
+                    assertThat(entered).doesNotContain(handle.taskId());
+                    rejected++;
+                }
+            }
+            assertThat(handles.size() + refused.get()).isEqualTo(20);
+            assertThat(rejected).isLessThanOrEqualTo(handles.size());
+            assertThat(executor.shutdown(FOREVER)).isTrue();
+        }
+    }
+
+    // L5
+    @Test
+    void an_executor_says_what_it_is() {
+        GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                TestTasks.stepped(steps).globalMaxInFlight(5).build());
+        executor.submit("a", "t1", () -> "");
+        assertThat(executor).hasToString("group executor, RUNNING, 1 groups, 1 of 5 slots held");
+
+        executor.shutdown();
+        assertThat(executor).hasToString("group executor, SHUTDOWN, 0 groups, 0 of 5 slots held");
+    }
+
+    // L6
+    @Test
+    void a_shutdown_with_time_lets_accepted_tasks_finish_and_takes_no_new_ones() throws Exception {
+        Plug plug = new Plug();
+        GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
+        TaskHandle<String> runs = executor.submit("a", "runs", plug);
+        TaskHandle<String> waits = executor.submit("a", "waits", () -> "its turn");
+        FutureTask<Boolean> end = inThread(() -> executor.shutdown(Duration.ofSeconds(5)));
+        FutureTask<Boolean> second = inThread(() -> executor.shutdown(Duration.ofSeconds(6)));
+        time.awaitAlarms(2);
+
+        assertThat(executor.isShutdown()).isTrue();
+        assertThatIllegalStateException().isThrownBy(() -> executor.submit("a", "late", () -> "never"));
+        assertThatIllegalStateException().isThrownBy(() -> executor.submit("b", "late", () -> "never"));
+        assertThat(end).isNotDone();
+        plug.letGo();
+
+        assertThat(end.get()).isTrue();
+        assertThat(second.get()).isTrue();
+        assertThat(runs.await().value()).isEqualTo("value");
+        assertThat(waits.await().value()).isEqualTo("its turn");
+        assertThat(executor.shutdown(LONG_AGO)).as("all have ended").isTrue();
+        assertThat(time.alarms()).isZero();
+    }
+
+    // L6
+    @Test
+    void at_the_deadline_the_rest_is_interrupted_and_a_later_call_tells_when_it_has_ended() throws Exception {
+        Plug stubborn = Plug.stubborn();
+        GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
+        TaskHandle<String> runs = executor.submit("a", "runs", stubborn);
+        TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
+        stubborn.awaitBegun();
+        FutureTask<Boolean> end = inThread(() -> executor.shutdown(Duration.ofSeconds(5)));
+        time.awaitAlarms(1);
+
+        time.advance(Duration.ofSeconds(5));
+
+        assertThat(end.get()).isFalse();
+        stubborn.awaitInterrupt();
+        assertThat(reasonOf(waits)).isEqualTo("shutdown: the executor was shut down");
+        assertThat(executor.shutdown(Duration.ZERO)).as("one still runs").isFalse();
+        FutureTask<Boolean> patient = inThread(() -> executor.shutdown(FOREVER));
+        time.awaitAlarms(1);
+        stubborn.letGo();
+        assertThat(patient.get()).isTrue();
+        assertThat(runs.await().value()).isEqualTo("value");
+        assertThat(stubborn.interrupts()).isEqualTo(1);
+    }
+
+    // L6
+    @Test
+    void a_shutdown_with_a_time_that_has_passed_is_one_without() throws Exception {
+        for (Duration timeout : List.of(Duration.ZERO, Duration.ofNanos(-1), LONG_AGO)) {
+            Plug plug = new Plug();
+            GroupExecutor executor =
+                    GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
+            TaskHandle<String> handle = executor.submit("a", "t1", plug);
+            plug.awaitBegun();
+
+            assertThat(executor.shutdown(timeout)).isFalse();
+
+            assertThat(handle.await().status()).isEqualTo(TaskStatus.CANCELLED);
+        }
+        GroupExecutor empty =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
+        assertThat(empty.shutdown(LONG_AGO)).as("nothing runs").isTrue();
+    }
+
+    // L6
+    @Test
+    void a_thread_that_is_interrupted_while_it_shuts_down_ends_the_rest_and_stays_interrupted() throws Exception {
+        Plug plug = new Plug();
+        GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
+        TaskHandle<String> handle = executor.submit("a", "t1", plug);
+        plug.awaitBegun();
+
+        Thread.currentThread().interrupt();
+        assertThat(executor.shutdown(FOREVER)).isFalse();
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(handle.await().status()).isEqualTo(TaskStatus.CANCELLED);
+        assertThat(time.alarms()).isZero();
+    }
+
+    // L6
+    @Test
+    void close_waits_as_long_as_the_policy_says_and_then_interrupts() throws Exception {
+        Plug plug = new Plug();
+        GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                GroupPolicy.builder().timeSource(time).build());
+        TaskHandle<String> handle = executor.submit("a", "t1", plug);
+        plug.awaitBegun();
+        FutureTask<Boolean> close = inThread(() -> {
+            executor.close();
+            return true;
+        });
+        time.awaitAlarms(1);
+
+        time.advance(Duration.ofSeconds(30).minusNanos(1));
+        assertThat(close).isNotDone();
+        assertThat(plug.interrupts()).isZero();
+        time.advance(Duration.ofNanos(1));
+
+        close.get();
+        assertThat(handle.await().status()).isEqualTo(TaskStatus.CANCELLED);
+    }
+
+    // L6
+    @Test
+    void a_graceful_shutdown_finishes_tasks_of_the_cap_too_and_groups_that_are_kept_for_changes_by_hand()
+            throws Exception {
+        GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                closesAtOnce().globalMaxInFlight(1).build());
+        Plug plug = new Plug();
+        TaskHandle<String> runs = executor.submit("a", "t1", plug);
+        TaskHandle<String> waits = executor.submit("b", "t2", () -> "its turn");
+        executor.setMaxConcurrency("c", 3);
+        executor.pauseGroup("d");
+        FutureTask<Boolean> end = inThread(() -> executor.shutdown(Duration.ofSeconds(5)));
+        time.awaitAlarms(1);
+
+        plug.letGo();
+
+        assertThat(end.get()).isTrue();
+        assertThat(runs.await().value()).isEqualTo("value");
+        assertThat(waits.await().value()).isEqualTo("its turn");
+        assertThat(executor.activeGroupKeys()).isEmpty();
+    }
+
+    // L7
+    @Test
+    void every_accepted_task_reaches_its_end_by_a_shutdown_wherever_it_stands() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(closesAtOnce()
+                .scheduler(key -> key.equals("stepped") ? steps : Scheduler.virtualThreads())
+                .globalMaxInFlight(2)
+                .queueTimeout(Duration.ofDays(1))
+                .concurrencyResolver(key -> {
+                    if (key.equals("unresolved")) {
+                        asked.countDown();
+                        TestTasks.await(answer);
+                    }
+                    return 1;
+                })
+                .build());
+        Plug plug = new Plug();
+        List<TaskHandle<String>> handles = new ArrayList<>();
+        handles.add(executor.submit("runs", "running", plug));
+        handles.add(executor.submit("runs", "waits for its group", () -> "never"));
+        handles.add(executor.submit("stepped", "granted", () -> "never"));
+        handles.add(executor.submit("capped", "waits for the cap", () -> "never"));
+        executor.pauseGroup("paused");
+        handles.add(executor.submit("paused", "waits in a pause", () -> "never"));
+        FutureTask<TaskHandle<String>> unresolved =
+                inThread(() -> executor.submit("unresolved", "waits for its limits", () -> "never"));
+        asked.await();
+        FutureTask<String> caller = inThread(() -> executor.call("runs", () -> "never"));
+        Wait.until(() -> executor.groupStats("runs").orElseThrow().queuedCount() >= 2);
+        plug.awaitBegun();
+
+        executor.shutdown();
+        answer.countDown();
+
+        handles.add(unresolved.get());
+        for (TaskHandle<String> handle : handles) {
+            assertThat(handle.isDone() || handle == handles.getFirst()).isTrue();
+            if (handle == handles.getFirst()) {
+                assertThat(handle.await().status()).isEqualTo(TaskStatus.CANCELLED);
+            } else {
+                assertThat(reasonOf(handle)).as(handle.taskId()).startsWith("shutdown: ");
+            }
+        }
+        assertThatThrownBy(caller::get).hasCauseInstanceOf(RejectedTaskException.class);
+        steps.runAll();
+        assertThat(executor.shutdown(FOREVER)).isTrue();
+        assertThat(time.alarms()).as("nothing is left that waits for its time").isZero();
+    }
+
+    // Idle groups.
+
+    // L8
+    @Test
+    void an_idle_group_is_forgotten_after_its_time_without_anybody_asking() throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
+            executor.submit("a", "t1", () -> "").await();
+            time.advance(Duration.ofSeconds(60).minusMillis(1));
+            executor.submit("a", "t2", () -> "").await();
+            assertThat(lookups).as("still known").hasValue(1);
+
+            time.advance(Duration.ofSeconds(60).minusMillis(1));
+            executor.submit("a", "t3", () -> "").await();
+            assertThat(lookups).as("it was busy in between").hasValue(1);
+
+            time.advance(Duration.ofSeconds(64));
+            assertThat(time.alarms()).as("nothing is left to be forgotten").isZero();
+            executor.submit("a", "t4", () -> "").await();
+            assertThat(lookups).as("a new life").hasValue(2);
+        }
+    }
+
+    // L8
+    @Test
+    void whoever_looks_sees_no_group_that_has_been_idle_for_its_time() throws Exception {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                countsLookups().idleGroupTtl(Duration.ofSeconds(1)).build())) {
+            executor.submit("a", "t1", () -> "").await();
+            assertThat(executor.activeGroupKeys()).containsExactly("a");
+            assertThat(executor.groupStats("a")).isPresent();
+            assertThat(executor.stats().activeGroupCount()).isEqualTo(1);
+
+            time.advance(Duration.ofSeconds(1));
+
+            assertThat(executor.activeGroupKeys()).isEmpty();
+            assertThat(executor.groupStats("a")).isEmpty();
+            assertThat(executor.stats().activeGroupCount()).isZero();
+        }
+    }
+
+    // L8
+    @Test
+    void a_group_that_became_idle_later_is_forgotten_later() throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
+            executor.submit("a", "t1", () -> "").await();
+            time.advance(Duration.ofSeconds(30));
+            executor.submit("b", "t1", () -> "").await();
+            Plug busy = new Plug();
+            TaskHandle<String> runs = executor.submit("c", "t1", busy);
+
+            time.advance(Duration.ofSeconds(30));
+            assertThat(executor.activeGroupKeys()).containsExactlyInAnyOrder("b", "c");
+            time.advance(Duration.ofSeconds(30));
+            assertThat(executor.activeGroupKeys()).containsExactly("c");
+
+            busy.letGo();
+            runs.await();
+            time.advance(Duration.ofSeconds(60));
+            assertThat(executor.activeGroupKeys()).isEmpty();
+        }
+    }
+
+    // L8
+    @Test
+    void with_no_time_to_live_a_group_is_forgotten_at_once() throws Exception {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                countsLookups().idleGroupTtl(Duration.ZERO).build())) {
+            for (int i = 1; i <= 3; i++) {
+                executor.submit("a", "t" + i, () -> "").await();
+                assertThat(executor.activeGroupKeys()).isEmpty();
+                assertThat(lookups).hasValue(i);
+            }
+            assertThat(time.alarms()).isZero();
+        }
+    }
+
+    // L8
+    @Test
+    void no_more_idle_groups_stay_than_the_policy_says() throws Exception {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                countsLookups().maxIdleGroups(2).build())) {
+            for (String key : List.of("a", "b", "c", "d")) {
+                executor.submit(key, "t", () -> "").await();
+            }
+            assertThat(executor.activeGroupKeys()).containsExactlyInAnyOrder("a", "b");
+
+            time.advance(Duration.ofSeconds(60));
+            executor.submit("e", "t", () -> "").await();
+            assertThat(executor.activeGroupKeys()).containsExactly("e");
+        }
+    }
+
+    // L8
+    @Test
+    void a_million_milliseconds_of_idleness_are_counted_right_wherever_the_clock_stands() throws Exception {
+        time.advance(Duration.ofMillis(Integer.MAX_VALUE - 10L)); // the count of milliseconds is about to wrap around
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                countsLookups().idleGroupTtl(Duration.ofSeconds(1_000)).build())) {
+            executor.submit("a", "t1", () -> "").await();
+
+            time.advance(Duration.ofSeconds(999));
+            assertThat(executor.activeGroupKeys()).containsExactly("a");
+            time.advance(Duration.ofSeconds(1));
+            assertThat(executor.activeGroupKeys()).isEmpty();
+        }
+    }
+
+    // L8
+    @Test
+    void a_group_that_is_paused_or_was_changed_by_hand_is_not_forgotten() throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
+            executor.submit("paused", "t", () -> "").await();
+            executor.pauseGroup("paused");
+            executor.setMaxConcurrency("changed", 7);
+            executor.submit("changed", "t", () -> "").await();
+
+            time.advance(Duration.ofDays(1));
+            assertThat(executor.activeGroupKeys()).containsExactlyInAnyOrder("paused", "changed");
+            assertThat(executor.groupStats("changed").orElseThrow().maxConcurrency())
+                    .isEqualTo(7);
+
+            executor.resumeGroup("paused");
+            executor.evictGroup("changed");
+            time.advance(Duration.ofSeconds(64));
+            assertThat(executor.activeGroupKeys()).isEmpty();
+        }
+    }
+
+    // L8
+    @Test
+    void an_alarm_that_rings_while_somebody_else_sweeps_does_not_leave_groups_behind_for_ever() throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
+            TaskHandle<String> handle = executor.submit("a", "t1", () -> "");
+            handle.await();
+            Thread reader;
+            synchronized (((GroupRun<?>) handle).group()) { // so the reader has taken the list and not put it back
+                reader = Thread.ofPlatform().start(executor::stats);
+                Wait.until(() -> reader.getState() == Thread.State.BLOCKED);
+                time.advance(Duration.ofSeconds(60));
+            }
+            reader.join();
+
+            time.advance(Duration.ofSeconds(64));
+
+            executor.submit("a", "t2", () -> "").await();
+            assertThat(lookups).as("the first life is over").hasValue(2);
+        }
+    }
+}

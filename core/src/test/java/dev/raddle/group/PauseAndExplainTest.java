@@ -1,0 +1,318 @@
+package dev.raddle.group;
+
+import static dev.raddle.group.Explanation.WaitReason.GLOBAL_CAP;
+import static dev.raddle.group.Explanation.WaitReason.GROUP_LIMIT;
+import static dev.raddle.group.Explanation.WaitReason.NOTHING;
+import static dev.raddle.group.Explanation.WaitReason.PAUSED;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+class PauseAndExplainTest {
+
+    private final VirtualTime time = new VirtualTime();
+    private final StepScheduler steps = new StepScheduler();
+    private final List<String> ran = new ArrayList<>();
+
+    private GroupPolicy.Builder stepped() {
+        return TestTasks.stepped(steps).timeSource(time);
+    }
+
+    private TaskHandle<Boolean> submit(GroupExecutor executor, String key, String id) {
+        return executor.submit(key, id, () -> ran.add(id));
+    }
+
+    // Pausing.
+
+    // Z4
+    @Test
+    void while_a_group_is_paused_none_of_its_tasks_starts_and_those_that_run_go_on() throws InterruptedException {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(2).build())) {
+            TaskHandle<Boolean> runs = submit(executor, "a", "runs");
+
+            executor.pauseGroup("a");
+            executor.pauseGroup("a");
+            submit(executor, "a", "waits");
+            submit(executor, "b", "elsewhere");
+            steps.runAll();
+
+            assertThat(runs.await().value()).isTrue();
+            assertThat(ran).containsExactly("runs", "elsewhere");
+            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 0, 1, 2, Integer.MAX_VALUE));
+        }
+    }
+
+    // Z4
+    @Test
+    void a_resumed_group_starts_as_many_at_once_as_may() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(3).build())) {
+            submit(executor, "a", "holder");
+            executor.pauseGroup("a");
+            for (int i = 0; i < 5; i++) {
+                submit(executor, "a", "t" + i);
+            }
+
+            executor.resumeGroup("a");
+
+            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 3, 3, 3, Integer.MAX_VALUE));
+            assertThat(steps.size()).isEqualTo(3);
+            executor.resumeGroup("a");
+            assertThat(steps.size()).isEqualTo(3);
+            steps.runAll();
+            assertThat(ran).containsExactly("holder", "t0", "t1", "t2", "t3", "t4");
+        }
+    }
+
+    // Z4
+    @Test
+    void a_group_may_be_paused_before_it_has_a_task_and_a_paused_group_is_not_idle() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().idleGroupTtl(Duration.ofSeconds(1)).build())) {
+            executor.pauseGroup("a");
+            time.advance(Duration.ofDays(1));
+            submit(executor, "a", "waits");
+
+            assertThat(steps.size()).isZero();
+            assertThat(executor.activeGroupKeys()).containsExactly("a");
+            executor.resumeGroup("a");
+            steps.runAll();
+            assertThat(ran).containsExactly("waits");
+
+            time.advance(Duration.ofSeconds(2));
+            assertThat(executor.activeGroupKeys()).isEmpty();
+        }
+    }
+
+    // Z4
+    @Test
+    void a_paused_group_is_known_with_its_limits_also_when_it_is_resumed_without_a_task() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(4).build())) {
+            executor.pauseGroup("a");
+            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 0, 0, 4, Integer.MAX_VALUE));
+
+            executor.resumeGroup("a");
+            submit(executor, "a", "t1");
+
+            assertThat(steps.size()).isEqualTo(1);
+        }
+    }
+
+    // Z4
+    @Test
+    void a_paused_group_gives_its_turn_at_the_cap_to_others_and_gets_it_again() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().globalMaxInFlight(1).build())) {
+            submit(executor, "holder", "holder");
+            submit(executor, "a", "paused");
+            submit(executor, "b", "other");
+
+            executor.pauseGroup("a");
+            steps.runAll();
+            assertThat(ran).containsExactly("holder", "other");
+
+            executor.resumeGroup("a");
+            steps.runAll();
+            assertThat(ran).containsExactly("holder", "other", "paused");
+        }
+    }
+
+    // Z4
+    @Test
+    void a_slot_that_the_cap_keeps_for_a_paused_group_goes_to_others_at_once() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(2).globalMaxInFlight(2).build())) {
+            submit(executor, "holder", "holder");
+            executor.submit(
+                    "a", "wide", () -> ran.add("wide"), TaskOptions.defaults().cost(2));
+            submit(executor, "b", "other");
+            assertThat(steps.size()).isEqualTo(1);
+
+            executor.pauseGroup("a");
+
+            assertThat(steps.size()).isEqualTo(2);
+        }
+    }
+
+    // Z4
+    @Test
+    void waiting_in_a_pause_is_waiting() throws InterruptedException {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultQueueThresholdPerGroup(1).build())) {
+            executor.pauseGroup("a");
+            TaskHandle<Boolean> waits = submit(executor, "a", "waits");
+
+            assertThat(submit(executor, "a", "no room").isDone()).isTrue();
+            assertThat(waits.cancel(true)).isTrue();
+            assertThat(executor.awaitIdle("a", Duration.ZERO)).isTrue();
+        }
+    }
+
+    // Z4
+    @Test
+    void resuming_an_unknown_group_does_nothing_and_no_group_at_all_is_refused() {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            executor.resumeGroup("unknown");
+
+            assertThat(executor.activeGroupKeys()).isEmpty();
+            assertThatNullPointerException().isThrownBy(() -> executor.resumeGroup(null));
+            assertThatNullPointerException().isThrownBy(() -> executor.pauseGroup(null));
+        }
+    }
+
+    // Z4
+    @Test
+    void waiting_until_a_group_is_idle_ends_with_its_last_task_or_at_the_deadline() throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            assertThat(executor.awaitIdle("unknown", Duration.ZERO)).isTrue();
+            submit(executor, "a", "t1");
+            assertThat(executor.awaitIdle("a", Duration.ZERO)).isFalse();
+            FutureTask<Boolean> impatient = new FutureTask<>(() -> executor.awaitIdle("a", Duration.ofSeconds(1)));
+            FutureTask<Boolean> patient = new FutureTask<>(() -> executor.awaitIdle("a", Duration.ofDays(1)));
+            Thread.ofPlatform().start(impatient);
+            Thread.ofPlatform().start(patient);
+            time.awaitAlarms(2);
+
+            time.advance(Duration.ofSeconds(1));
+            assertThat(impatient.get()).isFalse();
+            steps.runAll();
+
+            assertThat(patient.get()).isTrue();
+        }
+    }
+
+    // Explaining.
+
+    // Z5
+    @Test
+    void a_task_waits_for_its_group_behind_those_before_it() throws InterruptedException {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            TaskHandle<Boolean> runs = submit(executor, "a", "runs");
+            TaskHandle<Boolean> first = submit(executor, "a", "first");
+            TaskHandle<Boolean> second = submit(executor, "a", "second");
+            TaskHandle<Boolean> urgent = executor.submit(
+                    "a", "urgent", () -> true, TaskOptions.defaults().priority(1));
+
+            assertThat(executor.explain(runs)).isEqualTo(new Explanation(NOTHING, 0, 0));
+            assertThat(executor.explain(urgent)).isEqualTo(new Explanation(GROUP_LIMIT, 0, 0));
+            assertThat(executor.explain(first)).isEqualTo(new Explanation(GROUP_LIMIT, 1, 0));
+            assertThat(executor.explain(second)).isEqualTo(new Explanation(GROUP_LIMIT, 2, 0));
+
+            first.cancel(false);
+            assertThat(executor.explain(first)).isEqualTo(new Explanation(NOTHING, 0, 0));
+            assertThat(executor.explain(second)).isEqualTo(new Explanation(GROUP_LIMIT, 1, 0));
+            steps.runAll();
+            assertThat(executor.explain(second)).isEqualTo(new Explanation(NOTHING, 0, 0));
+        }
+    }
+
+    // Z5
+    @Test
+    void a_task_that_its_group_would_let_run_waits_for_the_cap_in_the_rank_of_its_group() throws InterruptedException {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
+                .defaultMaxConcurrencyPerGroup(2)
+                .weightResolver(key -> key.equals("heavy") ? 1_000 : 1)
+                .globalMaxInFlight(1)
+                .build())) {
+            submit(executor, "x", "holder");
+            TaskHandle<Boolean> a1 = submit(executor, "a", "a1");
+            TaskHandle<Boolean> a2 = submit(executor, "a", "a2");
+            TaskHandle<Boolean> a3 = submit(executor, "a", "a3");
+            TaskHandle<Boolean> b1 = submit(executor, "b", "b1");
+
+            assertThat(executor.explain(a1)).isEqualTo(new Explanation(GLOBAL_CAP, 0, 0));
+            assertThat(executor.explain(a2)).isEqualTo(new Explanation(GLOBAL_CAP, 1, 0));
+            assertThat(executor.explain(a3))
+                    .as("two of its group go before it, and no more may run")
+                    .isEqualTo(new Explanation(GROUP_LIMIT, 2, 0));
+
+            steps.runNext(); // ends the holder and grants a1, or b1
+            TaskHandle<Boolean> granted = executor.explain(a1).waitingFor() == NOTHING ? a1 : b1;
+            TaskHandle<Boolean> next = granted == a1 ? b1 : a1;
+            assertThat(executor.explain(granted)).isEqualTo(new Explanation(NOTHING, 0, 0));
+            assertThat(executor.explain(next)).isEqualTo(new Explanation(GLOBAL_CAP, 0, 0));
+            TaskHandle<Boolean> behind = granted == a1 ? a2 : submit(executor, "b", "b2");
+            assertThat(executor.explain(behind))
+                    .as("its group has just had a turn, so the other goes first")
+                    .isEqualTo(new Explanation(GLOBAL_CAP, 0, 1));
+            steps.runAll();
+            assertThat(a3.await().value()).isTrue();
+        }
+    }
+
+    // Z5
+    @Test
+    void a_task_of_a_paused_group_waits_for_nothing_but_the_end_of_the_pause() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().globalMaxInFlight(1).build())) {
+            submit(executor, "x", "holder");
+            executor.pauseGroup("a");
+            TaskHandle<Boolean> first = submit(executor, "a", "first");
+            TaskHandle<Boolean> second = submit(executor, "a", "second");
+
+            assertThat(executor.explain(first)).isEqualTo(new Explanation(PAUSED, 0, 0));
+            assertThat(executor.explain(second)).isEqualTo(new Explanation(PAUSED, 1, 0));
+
+            executor.resumeGroup("a");
+            assertThat(executor.explain(first).waitingFor()).isEqualTo(GLOBAL_CAP);
+        }
+    }
+
+    // Z5
+    @Test
+    void a_task_whose_limits_are_being_looked_up_waits_for_its_group() throws Exception {
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
+                .concurrencyResolver(key -> {
+                    asked.countDown();
+                    TestTasks.await(answer);
+                    return 1;
+                })
+                .build())) {
+            FutureTask<TaskHandle<Boolean>> submitter = new FutureTask<>(() -> submit(executor, "a", "t1"));
+            Thread.ofPlatform().start(submitter);
+            asked.await();
+            TaskHandle<Boolean> waits = submit(executor, "a", "t2");
+
+            assertThat(executor.explain(waits)).isEqualTo(new Explanation(GROUP_LIMIT, 1, 0));
+            assertThat(waits.await(0, TimeUnit.SECONDS).error()).isNotNull();
+
+            answer.countDown();
+            submitter.get();
+            steps.runAll();
+            assertThat(waits.await().value()).isTrue();
+        }
+    }
+
+    // Z5
+    @Test
+    void only_handles_of_this_executor_are_explained() {
+        try (GroupExecutor executor =
+                        GroupExecutor.newVirtualThreadExecutor(stepped().build());
+                GroupExecutor other =
+                        GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            TaskHandle<Boolean> foreign = submit(other, "a", "t1");
+
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> executor.explain(foreign))
+                    .withMessage("handle must be one that this executor returned, was task \"t1\" in group \"a\"");
+            assertThatIllegalArgumentException().isThrownBy(() -> executor.explain(null));
+        }
+    }
+}

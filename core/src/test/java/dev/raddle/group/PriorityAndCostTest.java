@@ -1,0 +1,220 @@
+package dev.raddle.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import dev.raddle.testing.StepScheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+
+class PriorityAndCostTest {
+
+    private final StepScheduler steps = new StepScheduler();
+    private final List<String> ran = new ArrayList<>();
+
+    private GroupPolicy.Builder stepped() {
+        return TestTasks.stepped(steps);
+    }
+
+    private Callable<Boolean> task(String name) {
+        return () -> ran.add(name);
+    }
+
+    private static TaskOptions priority(int rank) {
+        return TaskOptions.defaults().priority(rank);
+    }
+
+    private static TaskOptions cost(int slots) {
+        return TaskOptions.defaults().cost(slots);
+    }
+
+    // Z2
+    @Test
+    void the_higher_priority_starts_first_and_equals_start_in_order_of_submission() {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            executor.submit("a", "holder", task("holder"));
+            executor.submit("a", "plain 1", task("plain 1"));
+            executor.submit("a", "low", task("low"), priority(-1));
+            executor.submit("a", "high 1", task("high 1"), priority(5));
+            executor.submit("a", "plain 2", task("plain 2"), priority(0));
+            executor.submit("a", "highest", task("highest"), priority(Integer.MAX_VALUE));
+            executor.submit("a", "high 2", task("high 2"), priority(5));
+            executor.submit("a", "lowest", task("lowest"), priority(Integer.MIN_VALUE));
+
+            steps.runAll();
+
+            assertThat(ran)
+                    .containsExactly("holder", "highest", "high 1", "high 2", "plain 1", "plain 2", "low", "lowest");
+        }
+    }
+
+    // Z2
+    @Test
+    void priority_orders_the_tasks_of_one_group_and_not_the_groups() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(9).globalMaxInFlight(1).build())) {
+            executor.submit("a", "holder", task("holder"));
+            executor.submit("b", "plain", task("plain"));
+            for (int i = 0; i < 9; i++) {
+                executor.submit("a", "urgent", task("urgent"), priority(100));
+            }
+
+            steps.runAll();
+
+            assertThat(ran.indexOf("plain"))
+                    .as("its turn comes among the urgent ones")
+                    .isBetween(1, 4);
+        }
+    }
+
+    // Z2
+    @Test
+    void a_task_takes_as_many_slots_of_the_group_and_of_the_cap_as_it_costs() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(4).globalMaxInFlight(5).build())) {
+            executor.submit("a", "two", task("two"), cost(2));
+            executor.submit("a", "also two", task("also two"), cost(2));
+            executor.submit("a", "one", task("one"));
+            executor.submit("b", "two elsewhere", task("two elsewhere"), cost(2));
+
+            assertThat(executor.groupStats("a")).contains(new GroupStats("a", 4, 1, 4, Integer.MAX_VALUE));
+            assertThat(executor.groupStats("b"))
+                    .as("one slot of the cap is free, and it needs two")
+                    .contains(new GroupStats("b", 0, 1, 4, Integer.MAX_VALUE));
+            assertThat(executor.stats().globalInFlightUsed()).isEqualTo(4);
+
+            steps.runNext();
+            assertThat(executor.stats().totalQueuedCount()).isZero();
+            assertThat(executor.stats().globalInFlightUsed()).isEqualTo(5);
+            steps.runAll();
+            assertThat(executor.stats().globalInFlightUsed()).isZero();
+            assertThat(executor.stats().totalActiveCount()).isZero();
+        }
+    }
+
+    // Z2
+    @Test
+    void a_wide_task_is_not_overtaken_for_ever_by_narrow_ones_of_its_group() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(3).build())) {
+            executor.submit("a", "n1", task("n1"));
+            executor.submit("a", "n2", task("n2"));
+            executor.submit("a", "wide", task("wide"), cost(3));
+            executor.submit("a", "n3", task("n3"));
+            executor.submit("a", "n4", task("n4"));
+            assertThat(steps.size())
+                    .as("one slot is free and kept for the wide one")
+                    .isEqualTo(2);
+
+            steps.runNext();
+            assertThat(steps.size()).isEqualTo(1);
+            steps.runAll();
+
+            assertThat(ran).containsExactly("n1", "n2", "wide", "n3", "n4");
+        }
+    }
+
+    // Z2
+    @Test
+    void a_wide_task_is_not_overtaken_for_ever_by_narrow_ones_of_other_groups() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(4).globalMaxInFlight(4).build())) {
+            for (int i = 0; i < 100; i++) {
+                executor.submit("flood", "n" + i, task("narrow"));
+            }
+            executor.submit("a", "wide", task("wide"), cost(4));
+
+            steps.runAll();
+
+            assertThat(ran.indexOf("wide"))
+                    .as("it started long before the flood was over")
+                    .isLessThan(20);
+            assertThat(ran).hasSize(101);
+        }
+    }
+
+    // Z2
+    @Test
+    void a_task_that_costs_more_than_there_is_takes_all_there_is() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(3).globalMaxInFlight(2).build())) {
+            executor.submit("a", "huge", task("huge"), cost(Integer.MAX_VALUE));
+            assertThat(executor.stats().totalActiveCount()).isEqualTo(2);
+            assertThat(executor.stats().globalInFlightUsed()).isEqualTo(2);
+
+            executor.submit("a", "next", task("next"), cost(3));
+            steps.runAll();
+
+            assertThat(ran).containsExactly("huge", "next");
+            assertThat(executor.stats().globalInFlightUsed()).isZero();
+        }
+    }
+
+    // Z2
+    @Test
+    void a_wide_task_that_runs_gives_back_what_it_took_although_the_limit_has_changed() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(4).globalMaxInFlight(4).build())) {
+            executor.submit("a", "wide", task("wide"), cost(4));
+
+            executor.setMaxConcurrency("a", 1);
+            executor.setGlobalMaxInFlight(2);
+            executor.submit("a", "next", task("next"), cost(4));
+            assertThat(executor.stats().totalActiveCount()).isEqualTo(4);
+            steps.runNext();
+
+            assertThat(executor.stats().totalActiveCount()).isEqualTo(1);
+            assertThat(executor.stats().globalInFlightUsed()).isEqualTo(1);
+            steps.runAll();
+            assertThat(executor.stats().globalInFlightUsed()).isZero();
+        }
+    }
+
+    // Z2
+    @Test
+    void limits_are_changed_to_at_least_one() {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> executor.setMaxConcurrency("a", 0))
+                    .withMessage("maxConcurrency of group \"a\" must be at least 1, was 0");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> executor.setWeight("a", -1))
+                    .withMessage("weight of group \"a\" must be at least 1, was -1");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> executor.setGlobalMaxInFlight(0))
+                    .withMessage("globalMaxInFlight must be at least 1, was 0");
+            assertThatNullPointerException().isThrownBy(() -> executor.setMaxConcurrency(null, 1));
+            assertThat(executor.activeGroupKeys()).isEmpty();
+            assertThat(executor.stats().globalInFlightMax()).isEqualTo(Integer.MAX_VALUE);
+        }
+    }
+
+    // Z2
+    @Test
+    void options_are_checked_and_each_change_leaves_the_rest_as_it_was() {
+        TaskOptions options = TaskOptions.defaults().priority(3).cost(2).queueTimeout(Duration.ofSeconds(1));
+
+        assertThat(options).isEqualTo(new TaskOptions(3, 2, Duration.ofSeconds(1)));
+        assertThat(options.priority(4)).isEqualTo(new TaskOptions(4, 2, Duration.ofSeconds(1)));
+        assertThat(options.cost(1)).isEqualTo(new TaskOptions(3, 1, Duration.ofSeconds(1)));
+        assertThat(options.queueTimeout(Duration.ZERO)).isEqualTo(new TaskOptions(3, 2, Duration.ZERO));
+        assertThat(TaskOptions.defaults()).isEqualTo(new TaskOptions(0, 1, null));
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> options.cost(0))
+                .withMessage("cost must be at least 1, was 0");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> options.queueTimeout(Duration.ofSeconds(-1)))
+                .withMessage("queueTimeout must not be negative, was PT-1S");
+        assertThatNullPointerException().isThrownBy(() -> options.queueTimeout(null));
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            assertThatNullPointerException().isThrownBy(() -> executor.submit("a", "t", task("t"), null));
+        }
+    }
+}

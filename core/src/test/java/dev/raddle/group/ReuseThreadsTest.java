@@ -1,0 +1,238 @@
+package dev.raddle.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskStatus;
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.Wait;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicIntegerArray;
+import org.junit.jupiter.api.Test;
+
+class ReuseThreadsTest {
+
+    private static final TaskContext.Key<String> TENANT = TaskContext.Key.named("tenant");
+    private static final ThreadLocal<String> LOCAL = new ThreadLocal<>();
+
+    private final StepScheduler steps = new StepScheduler();
+
+    private static GroupPolicy.Builder reuses() {
+        return GroupPolicy.builder().reuseThreads(true).closeTimeout(Duration.ZERO);
+    }
+
+    // Z8
+    @Test
+    void a_finishing_thread_runs_the_waiting_tasks_of_its_group_one_after_the_other() throws InterruptedException {
+        Plug plug = new Plug();
+        List<TaskHandle<Thread>> waiting = new ArrayList<>();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
+            executor.submit("a", "first", plug);
+            for (int i = 0; i < 200; i++) {
+                waiting.add(executor.submit("a", "t" + i, Thread::currentThread));
+            }
+            plug.awaitBegun();
+            plug.letGo();
+
+            for (TaskHandle<Thread> handle : waiting) {
+                assertThat(handle.await().value()).isSameAs(plug.thread());
+            }
+            assertThat(plug.thread().isVirtual()).isTrue();
+            assertThat(executor.awaitIdle("a", Duration.ofDays(1))).isTrue();
+        }
+    }
+
+    // Z8
+    @Test
+    void without_reuse_every_task_has_a_thread_of_its_own() throws InterruptedException {
+        Plug plug = new Plug();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                reuses().reuseThreads(false).build())) {
+            executor.submit("a", "first", plug);
+            TaskHandle<Thread> second = executor.submit("a", "second", Thread::currentThread);
+            TaskHandle<Thread> third = executor.submit("a", "third", Thread::currentThread);
+            plug.letGo();
+
+            assertThat(second.await().value())
+                    .isNotSameAs(plug.thread())
+                    .isNotSameAs(third.await().value());
+        }
+    }
+
+    // Z8
+    @Test
+    void a_finishing_thread_never_runs_a_task_of_another_group() throws InterruptedException {
+        Plug plug = new Plug();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                reuses().globalMaxInFlight(1).build())) {
+            executor.submit("a", "first", plug);
+            TaskHandle<Thread> other = executor.submit("b", "t", Thread::currentThread);
+            TaskHandle<Thread> own = executor.submit("a", "t", Thread::currentThread);
+            plug.letGo();
+
+            assertThat(other.await().value()).isNotSameAs(plug.thread());
+            assertThat(own.await().status()).isEqualTo(TaskStatus.SUCCESS);
+        }
+    }
+
+    // Z8
+    @Test
+    void of_several_tasks_that_become_possible_one_follows_and_the_others_get_threads() {
+        List<String> ran = new ArrayList<>();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().scheduler(key -> steps)
+                .defaultMaxConcurrencyPerGroup(2)
+                .build())) {
+            executor.submit(
+                    "a", "wide", () -> ran.add("wide"), TaskOptions.defaults().cost(2));
+            executor.submit("a", "t1", () -> ran.add("t1"));
+            executor.submit("a", "t2", () -> ran.add("t2"));
+
+            steps.runNext();
+
+            assertThat(ran).as("t1 followed on the thread of the wide one").containsExactly("wide", "t1");
+            assertThat(steps.size()).isEqualTo(1);
+            steps.runAll();
+            assertThat(ran).containsExactly("wide", "t1", "t2");
+        }
+    }
+
+    // Z8
+    @Test
+    void a_caller_that_waits_is_woken_and_not_run_by_the_finishing_thread() throws Exception {
+        Plug plug = new Plug();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
+            executor.submit("a", "first", plug);
+            FutureTask<Thread> caller = new FutureTask<>(() -> executor.call("a", Thread::currentThread));
+            Thread thread = Thread.ofPlatform().start(caller);
+            Wait.until(() -> executor.stats().totalQueuedCount() >= 1);
+            TaskHandle<Thread> behind = executor.submit("a", "behind", Thread::currentThread);
+            plug.letGo();
+
+            assertThat(caller.get()).isSameAs(thread);
+            assertThat(behind.await().value())
+                    .as("a caller's thread does not run the tasks of others")
+                    .isNotSameAs(thread);
+        }
+    }
+
+    // Z8
+    @Test
+    void a_following_task_that_is_cancelled_before_it_begins_is_passed_over() throws InterruptedException {
+        List<TaskHandle<String>> handles = new ArrayList<>();
+        TaskLifecycleListener cancelsTheNext = new TaskLifecycleListener() {
+            @Override
+            public void onCompleted(String key, String id, GroupResult<?> result) {
+                if (id.equals("first")) {
+                    handles.get(1).cancel(true); // it has been granted, and this thread is to run it next
+                }
+            }
+        };
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().scheduler(key -> steps)
+                .taskLifecycleListener(cancelsTheNext)
+                .build())) {
+            for (String id : List.of("first", "second", "third")) {
+                handles.add(executor.submit("a", id, () -> id));
+            }
+
+            steps.runNext();
+
+            assertThat(handles.get(1).await().status()).isEqualTo(TaskStatus.CANCELLED);
+            assertThat(handles.get(2).await().value()).isEqualTo("third");
+            assertThat(executor.stats().totalActiveCount()).isZero();
+        }
+    }
+
+    // Z8
+    @Test
+    void interrupt_status_and_context_do_not_cross_from_task_to_task_and_thread_locals_do()
+            throws InterruptedException {
+        Plug plug = new Plug();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
+            executor.submit("a", "first", plug);
+            List<TaskHandle<Boolean>> handles = new ArrayList<>();
+            TaskContext.current()
+                    .with(TENANT, "of one task")
+                    .run(() -> handles.add(executor.submit("a", "t1", () -> {
+                        LOCAL.set("left behind by " + TaskContext.current().get(TENANT));
+                        Thread.currentThread().interrupt();
+                        return true;
+                    })));
+            TaskHandle<List<String>> next = executor.submit("a", "t2", () -> {
+                List<String> seen = new ArrayList<>();
+                seen.add(TaskContext.current().get(TENANT));
+                seen.add("interrupted " + Thread.currentThread().isInterrupted());
+                seen.add(LOCAL.get());
+                return seen;
+            });
+            plug.letGo();
+
+            assertThat(handles.getFirst().await().value()).isTrue();
+            assertThat(next.await().value()).containsExactly(null, "interrupted false", "left behind by of one task");
+        }
+    }
+
+    // Z8
+    @Test
+    void a_cancelled_task_that_still_runs_takes_its_interrupt_with_it() throws InterruptedException {
+        Plug stubborn = Plug.stubborn();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
+            TaskHandle<String> cancelled = executor.submit("a", "t1", stubborn);
+            TaskHandle<Boolean> next =
+                    executor.submit("a", "t2", () -> Thread.currentThread().isInterrupted());
+            stubborn.awaitBegun();
+            cancelled.cancel(true);
+            stubborn.awaitInterrupt();
+            stubborn.letGo();
+
+            assertThat(next.await().value()).isFalse();
+        }
+    }
+
+    // Z8
+    @Test
+    void a_thread_that_goes_from_task_to_task_lets_others_have_its_carrier_now_and_then() throws Exception {
+        int carriers = Runtime.getRuntime().availableProcessors();
+        CountDownLatch occupied = new CountDownLatch(carriers);
+        CountDownLatch ended = new CountDownLatch(carriers);
+        AtomicBoolean witnessed = new AtomicBoolean();
+        AtomicBoolean go = new AtomicBoolean();
+        AtomicIntegerArray afterwards = new AtomicIntegerArray(carriers); // tasks after the witness
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
+            for (int i = 0; i < carriers; i++) {
+                int carrier = i;
+                String key = "g" + carrier;
+                executor.submit(key, "first", () -> {
+                    occupied.countDown();
+                    while (!go.get()) {
+                        Thread.onSpinWait(); // stays on its carrier
+                    }
+                    return true;
+                });
+                for (int task = 0; task < 64 * 50; task++) {
+                    executor.submit(key, "t" + task, () -> witnessed.get() && afterwards.incrementAndGet(carrier) > 0);
+                }
+                executor.submit(key, "last", () -> {
+                    ended.countDown();
+                    return true;
+                });
+            }
+            occupied.await();
+            Scheduler.virtualThreads().execute(() -> witnessed.set(true)); // no carrier is free for it
+            assertThat(witnessed).isFalse();
+
+            go.set(true);
+            ended.await(); // and nothing else: who touched the groups might make the threads that run them wait
+        }
+        for (int carrier = 0; carrier < carriers; carrier++) {
+            assertThat(afterwards.get(carrier))
+                    .as("it did not have to wait until a group had no tasks left")
+                    .isPositive();
+        }
+    }
+}

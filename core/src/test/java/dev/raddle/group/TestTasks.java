@@ -1,0 +1,124 @@
+package dev.raddle.group;
+
+import dev.raddle.testing.StepScheduler;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Tasks that stay inside until a test lets them go, and the largest number of them that was inside at once. */
+final class TestTasks implements AutoCloseable {
+
+    private final Semaphore begun = new Semaphore(0);
+    private final Semaphore exits = new Semaphore(0);
+    private final AtomicInteger inside = new AtomicInteger();
+    private final AtomicInteger peak = new AtomicInteger();
+
+    /** The rules of an executor whose granted tasks a test runs one by one, and which closes at once. */
+    static GroupPolicy.Builder stepped(StepScheduler steps) {
+        return GroupPolicy.builder().scheduler(key -> steps).closeTimeout(Duration.ZERO);
+    }
+
+    static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupt) {
+            throw new AssertionError("interrupted while waiting for " + latch, interrupt);
+        }
+    }
+
+    /** Runs actions at the same time, each in a platform thread of its own, and returns when all have ended well. */
+    static void together(List<? extends Callable<?>> actions) throws Exception {
+        CyclicBarrier start = new CyclicBarrier(actions.size());
+        List<Future<?>> ends = new ArrayList<>();
+        ExecutorService threads = Executors.newFixedThreadPool(actions.size());
+        try {
+            for (Callable<?> action : actions) {
+                ends.add(threads.submit(() -> {
+                    start.await();
+                    return action.call();
+                }));
+            }
+            for (Future<?> end : ends) {
+                end.get();
+            }
+        } finally {
+            threads.shutdownNow(); // one that hangs must not keep the test from failing
+        }
+    }
+
+    /**
+     * Waits until all of a number of threads have come here as often as the caller. They go on closer to each other than
+     * from a barrier, which wakes them one by one.
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // the one that is waited for may need this processor
+    static void meet(AtomicInteger arrivals, int threads) {
+        int all = Math.ceilDiv(arrivals.incrementAndGet(), threads) * threads;
+        for (int spins = 0; arrivals.get() < all && !Thread.currentThread().isInterrupted(); spins++) {
+            if (spins < 1_000) {
+                Thread.onSpinWait();
+            } else {
+                Thread.yield();
+            }
+        }
+    }
+
+    /** Stays inside until it is let go, or interrupted. */
+    Callable<String> blocked(String value) {
+        return () -> {
+            enter();
+            try {
+                exits.acquire();
+                return value;
+            } finally {
+                inside.decrementAndGet();
+            }
+        };
+    }
+
+    /** Lets other threads run while it is inside. */
+    @SuppressWarnings("ThreadPriorityCheck") // the others are what the test is about
+    Callable<String> brief(String value) {
+        return () -> {
+            enter();
+            Thread.yield();
+            inside.decrementAndGet();
+            return value;
+        };
+    }
+
+    private void enter() {
+        peak.accumulateAndGet(inside.incrementAndGet(), Math::max);
+        begun.release();
+    }
+
+    /** Waits until as many tasks have begun as were not waited for yet. */
+    void awaitBegun(int count) throws InterruptedException {
+        begun.acquire(count);
+    }
+
+    void letGo(int count) {
+        exits.release(count);
+    }
+
+    int inside() {
+        return inside.get();
+    }
+
+    int peak() {
+        return peak.get();
+    }
+
+    /** Lets all go, those included that have not begun. */
+    @Override
+    public void close() {
+        exits.release(Integer.MAX_VALUE / 2);
+    }
+}

@@ -1,0 +1,297 @@
+package dev.raddle.limit;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A gate whose steps are done as a caller does them, and which holds its invariants after each. */
+final class TestGate extends Gate {
+
+    /** Limits that a test may spell out. */
+    record Limits(int concurrency, int maxInFlight, int maxWaiting, int weight) implements Bounds {
+
+        static final Limits UNKNOWN = new Limits(0, 0, Integer.MAX_VALUE, 0);
+
+        static Limits of(int concurrency) {
+            return new Limits(concurrency, Integer.MAX_VALUE, Integer.MAX_VALUE, 1);
+        }
+
+        Limits waiting(int most) {
+            return new Limits(concurrency, maxInFlight, most, weight);
+        }
+
+        Limits bulkhead(int most) {
+            return new Limits(concurrency, most, maxWaiting, weight);
+        }
+
+        Limits weight(int share) {
+            return new Limits(concurrency, maxInFlight, maxWaiting, share);
+        }
+    }
+
+    /** A permit with a name, and what became of it. */
+    static class Request extends Permit {
+        final TestGate gate;
+        final String name;
+        final int cost;
+        final int priority;
+        int taken = 1;
+        int grants;
+
+        Request(TestGate gate, String name, int cost, int priority) {
+            this.gate = gate;
+            this.name = name;
+            this.cost = cost;
+            this.priority = priority;
+        }
+
+        @Override
+        protected int cost() {
+            return cost;
+        }
+
+        @Override
+        protected int priority() {
+            return priority;
+        }
+
+        @Override
+        protected void taken(int slots) {
+            taken = slots;
+        }
+
+        @Override
+        protected int taken() {
+            return taken;
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    private final FairCap cap;
+    private boolean lowered; // limits were lowered below what runs
+
+    TestGate(FairCap cap, Limits limits) {
+        super(limits);
+        this.cap = cap;
+    }
+
+    /** A gate without a cap. */
+    TestGate(Limits limits) {
+        this(new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED), limits);
+    }
+
+    @Override
+    protected FairCap cap() {
+        return cap;
+    }
+
+    Request request(String name) {
+        return new Request(this, name, 1, 0);
+    }
+
+    Request request(String name, int cost, int priority) {
+        return new Request(this, name, cost, priority);
+    }
+
+    Entry ask(Request request) {
+        Entry entry;
+        synchronized (this) {
+            entry = enter(request);
+        }
+        if (entry == Entry.HELD) {
+            request.grants++;
+        }
+        assertThat(serve(new Grants()))
+                .as("entering makes no waiter's turn come")
+                .isEmpty();
+        return entry;
+    }
+
+    /** Enters and does not let the cap serve yet. */
+    Entry askOnly(Request request) {
+        synchronized (this) {
+            return enter(request);
+        }
+    }
+
+    /** Enters; returns what was granted, this request or others. */
+    List<Request> askAndServe(Request request) {
+        Grants grants = new Grants();
+        Entry entry;
+        synchronized (this) {
+            entry = enter(request);
+        }
+        List<Request> granted = new ArrayList<>();
+        if (entry == Entry.HELD) {
+            request.grants++;
+            granted.add(request);
+        }
+        granted.addAll(serve(grants));
+        return granted;
+    }
+
+    List<Request> giveBack(Request request) {
+        return giveBack(request, 1_000_000);
+    }
+
+    List<Request> giveBack(Request request, long ranNanos) {
+        Grants grants = new Grants();
+        synchronized (this) {
+            leave(request, ranNanos, grants);
+        }
+        return serve(grants);
+    }
+
+    List<Request> abandon(Request request) {
+        Grants grants = new Grants();
+        synchronized (this) {
+            assertThat(withdraw(request, grants)).isTrue();
+        }
+        return serve(grants);
+    }
+
+    boolean tryAbandon(Request request) {
+        Grants grants = new Grants();
+        boolean left;
+        synchronized (this) {
+            left = withdraw(request, grants);
+        }
+        serve(grants);
+        return left;
+    }
+
+    List<Request> limit(Limits limits) {
+        Grants grants = new Grants();
+        synchronized (this) {
+            bind(limits, grants);
+            lowered = running() > limits.slots() || waiting() > limits.maxWaiting();
+        }
+        return serve(grants);
+    }
+
+    List<Request> settleOn(Limits limits, Map<Permit, Entry> refused) {
+        Grants grants = new Grants();
+        synchronized (this) {
+            bindEarly(limits, grants, refused);
+        }
+        return serve(grants);
+    }
+
+    List<Request> settleOn(Limits limits) {
+        Map<Permit, Entry> refused = new HashMap<>();
+        List<Request> granted = settleOn(limits, refused);
+        assertThat(refused).isEmpty();
+        return granted;
+    }
+
+    List<Request> paused(boolean pause) {
+        Grants grants = new Grants();
+        synchronized (this) {
+            pause(pause, grants);
+        }
+        return serve(grants);
+    }
+
+    List<Permit> forget() {
+        List<Permit> drained;
+        synchronized (this) {
+            drained = drain();
+            unbind(Limits.UNKNOWN);
+        }
+        return drained;
+    }
+
+    List<Request> count() {
+        synchronized (this) {
+            recount();
+        }
+        return serve(new Grants());
+    }
+
+    /** Lets the cap serve until it has no more to give, and checks the invariants. */
+    List<Request> serve(Grants grants) {
+        List<Request> granted = new ArrayList<>();
+        boolean more;
+        do {
+            more = cap.serve(grants);
+            for (Permit next; (next = grants.poll()) != null; ) {
+                Request request = (Request) next;
+                request.grants++;
+                granted.add(request);
+            }
+        } while (more);
+        check();
+        return granted;
+    }
+
+    private synchronized void check() { // often, so without building messages
+        int[] held = {0, 0};
+        forEachHeld(permit -> {
+            held[0] += ((Request) permit).taken;
+            held[1] += isHeld(permit) && !isWaiting(permit) ? 0 : 1;
+        });
+        require(running() == held[0], "slots taken are those of all held permits");
+        require(held[1] == 0, "permits in the list of the held are held");
+        require(isEmpty() == (held[0] == 0 && waiting() == 0), "a gate is empty if nothing is held and nobody waits");
+        require(lowered || !isBound() || running() <= bounds().slots(), "no more runs than may");
+        require(lowered || !isBound() || waiting() <= bounds().maxWaiting(), "no more waits than may");
+        require(cap.isActive() || !firstFits(), "without a cap nobody waits beside a free slot");
+        require(!cap.isActive() || !firstFits() || ready, "the cap knows a gate whose first fits");
+    }
+
+    private void require(boolean holds, String invariant) {
+        if (!holds) {
+            throw new AssertionError(
+                    invariant + "; " + running() + " running, " + waiting() + " waiting, " + bounds() + ", " + cap);
+        }
+    }
+
+    synchronized int slotsTaken() {
+        return running();
+    }
+
+    synchronized int queued() {
+        return waiting();
+    }
+
+    synchronized int place(Request request) {
+        return ahead(request);
+    }
+
+    synchronized boolean has(Request request) {
+        return isHeld(request);
+    }
+
+    synchronized boolean queues(Request request) {
+        return isWaiting(request);
+    }
+
+    synchronized boolean firstWaitsForCap() {
+        return waitsForCap();
+    }
+
+    synchronized boolean nothingHere() {
+        return isEmpty();
+    }
+
+    synchronized Limits limits() {
+        return (Limits) bounds();
+    }
+
+    synchronized boolean stopped() {
+        return isPaused();
+    }
+
+    synchronized List<Request> holders() {
+        List<Request> holders = new ArrayList<>();
+        forEachHeld(permit -> holders.add((Request) permit));
+        return holders;
+    }
+}

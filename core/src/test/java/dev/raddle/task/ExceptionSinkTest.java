@@ -1,0 +1,116 @@
+package dev.raddle.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import dev.raddle.testing.VirtualTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class ExceptionSinkTest {
+
+    private WrittenLog log;
+
+    @BeforeEach
+    void listen() throws ReflectiveOperationException {
+        log = new WrittenLog();
+    }
+
+    @AfterEach
+    void stopListening() throws ReflectiveOperationException {
+        log.close();
+    }
+
+    @Test
+    void each_exception_is_counted_and_handed_on() {
+        List<Object> heard = new ArrayList<>();
+        ExceptionSink sink = ExceptionSink.to((source, error) -> heard.addAll(List.of(source, error)));
+        Error error = new Error();
+        Exception exception = new Exception();
+
+        sink.report("listener", error);
+        sink.report("resolver", exception);
+
+        assertThat(heard).containsExactly("listener", error, "resolver", exception);
+        assertThat(sink.count()).isEqualTo(2);
+        assertThat(sink).hasToString("exception sink, 2 so far");
+        assertThat(log.lines()).isEmpty();
+    }
+
+    @Test
+    void a_target_must_not_be_null() {
+        assertThatNullPointerException()
+                .isThrownBy(() -> ExceptionSink.to(null))
+                .withMessage("target");
+    }
+
+    @Test
+    void what_the_target_throws_goes_to_the_log_with_the_exception_that_it_was_told_of() {
+        StackOverflowError thrown = new StackOverflowError();
+        ExceptionSink sink = ExceptionSink.to((source, error) -> {
+            throw thrown;
+        });
+        Exception told = new Exception();
+
+        sink.report("listener", told);
+
+        assertThat(sink.count()).isEqualTo(1);
+        assertThat(log.lines()).hasSize(1);
+        assertThat(log.lines().getFirst().message()).contains("exception sink, told of listener");
+        assertThat(log.lines().getFirst().thrown()).isSameAs(thrown);
+        assertThat(thrown.getSuppressed()).containsExactly(told);
+    }
+
+    @Test
+    void a_target_that_throws_the_very_exception_it_was_told_of_does_no_harm() {
+        IllegalStateException told = new IllegalStateException();
+        ExceptionSink sink = ExceptionSink.to((source, error) -> {
+            throw (IllegalStateException) error;
+        });
+
+        assertThatCode(() -> sink.report("listener", told)).doesNotThrowAnyException();
+
+        assertThat(log.lines()).hasSize(1);
+        assertThat(log.lines().getFirst().thrown()).isSameAs(told);
+    }
+
+    @Test
+    void the_log_gets_ten_lines_a_minute_and_then_learns_how_many_were_left_out() {
+        VirtualTime time = new VirtualTime();
+        ExceptionSink sink = ExceptionSink.to(new ExceptionSink.Log(time));
+        for (int i = 0; i < 35; i++) {
+            sink.report("listener " + i, new Exception());
+        }
+        assertThat(log.lines()).hasSize(10);
+        assertThat(log.lines().getLast().message()).isEqualTo("suppressed exception from listener 9");
+
+        time.advance(Duration.ofSeconds(59));
+        sink.report("too early", new Exception());
+        assertThat(log.lines()).hasSize(10);
+
+        time.advance(Duration.ofSeconds(1));
+        sink.report("next minute", new Exception());
+        sink.report("and one more", new Exception());
+
+        assertThat(log.lines()).hasSize(12);
+        assertThat(log.lines().get(10).message())
+                .isEqualTo("suppressed exception from next minute (and 26 more that were not written)");
+        assertThat(log.lines().get(11).message()).isEqualTo("suppressed exception from and one more");
+        assertThat(sink.count()).isEqualTo(38);
+    }
+
+    @Test
+    void the_default_sink_writes_to_the_log() {
+        Error error = new Error();
+
+        ExceptionSink.logging().report("scheduler function", error);
+
+        assertThat(log.lines()).hasSize(1);
+        assertThat(log.lines().getFirst().thrown()).isSameAs(error);
+    }
+}

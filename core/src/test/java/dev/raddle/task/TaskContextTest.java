@@ -1,0 +1,222 @@
+package dev.raddle.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Test;
+
+class TaskContextTest {
+
+    private static final TaskContext.Key<String> TENANT = TaskContext.Key.named("tenant");
+    private static final TaskContext.Key<Integer> ATTEMPT = TaskContext.Key.named("attempt");
+
+    private final List<String> events = new ArrayList<>();
+    private final List<String> reports = new ArrayList<>();
+    private final ExceptionSink sink =
+            ExceptionSink.to((source, error) -> reports.add(source + ": " + error.getMessage()));
+
+    @Test
+    void a_context_is_in_force_while_an_action_runs_and_no_longer() throws Exception {
+        assertThat(TaskContext.current().get(TENANT)).isNull();
+
+        TaskContext.current().with(TENANT, "a").run(() -> {
+            events.add(TaskContext.current().get(TENANT));
+            TaskContext inner = TaskContext.current().with(TENANT, "b").with(ATTEMPT, 2);
+            inner.run(() -> events.add(
+                    TaskContext.current().get(TENANT) + TaskContext.current().get(ATTEMPT)));
+            events.add(TaskContext.current().get(TENANT));
+        });
+        String called = TaskContext.current()
+                .with(TENANT, "c")
+                .call(() -> TaskContext.current().get(TENANT));
+
+        assertThat(events).containsExactly("a", "b2", "a");
+        assertThat(called).isEqualTo("c");
+        assertThat(TaskContext.current().get(TENANT)).isNull();
+    }
+
+    @Test
+    void call_throws_what_the_action_threw() {
+        TaskContext context = TaskContext.current().with(TENANT, "a");
+        IOException thrown = new IOException("disk");
+
+        assertThatThrownBy(() -> context.call(() -> {
+                    throw thrown;
+                }))
+                .isSameAs(thrown);
+    }
+
+    @Test
+    void a_context_is_immutable() {
+        TaskContext empty = TaskContext.current();
+        TaskContext one = empty.with(TENANT, "a");
+        TaskContext other = one.with(TENANT, "b");
+
+        assertThat(empty.get(TENANT)).isNull();
+        assertThat(one.get(TENANT)).isEqualTo("a");
+        assertThat(other.get(TENANT)).isEqualTo("b");
+        assertThat(one).hasToString("task context {tenant=a}");
+    }
+
+    @Test
+    void two_keys_of_one_name_are_two_keys() {
+        TaskContext context = TaskContext.current().with(TENANT, "a");
+
+        assertThat(context.get(TaskContext.Key.<String>named("tenant"))).isNull();
+    }
+
+    @Test
+    void null_is_neither_a_key_nor_a_value_nor_a_name() {
+        TaskContext empty = TaskContext.current();
+
+        assertThatNullPointerException().isThrownBy(() -> empty.with(null, "a")).withMessage("key");
+        assertThatNullPointerException()
+                .isThrownBy(() -> empty.with(TENANT, null))
+                .withMessage("value");
+        assertThatNullPointerException()
+                .isThrownBy(() -> TaskContext.Key.named(null))
+                .withMessage("name");
+    }
+
+    @Test
+    void a_task_sees_the_context_of_its_submitter_in_whatever_thread_it_runs() throws Exception {
+        Callable<? extends String> carried = TaskContext.current()
+                .with(TENANT, "a")
+                .<Callable<? extends String>>call(
+                        () -> TaskContext.carry(() -> TaskContext.current().get(TENANT), List.of(), sink));
+
+        FutureTask<String> elsewhere = new FutureTask<>(carried::call);
+        Thread.ofPlatform().start(elsewhere);
+
+        assertThat(elsewhere.get()).isEqualTo("a");
+        assertThat(TaskContext.current().with(TENANT, "other").<String>call(carried))
+                .as("not the one that is in force where it runs")
+                .isEqualTo("a");
+    }
+
+    @Test
+    void a_thread_that_was_started_in_a_context_does_not_have_it() throws Exception {
+        FutureTask<String> elsewhere =
+                new FutureTask<>(() -> TaskContext.current().get(TENANT));
+
+        TaskContext.current().with(TENANT, "a").run(() -> Thread.ofVirtual().start(elsewhere));
+
+        assertThat(elsewhere.get()).isNull();
+    }
+
+    @Test
+    void with_nothing_to_carry_the_callable_is_the_given_one() {
+        Callable<String> callable = () -> "hi";
+
+        assertThat((Object) TaskContext.carry(callable, List.of(), sink)).isSameAs(callable);
+    }
+
+    @Test
+    void propagators_capture_at_once_install_in_order_and_restore_in_reverse() throws Exception {
+        Callable<? extends String> carried =
+                TaskContext.carry(() -> event("called"), List.of(propagator("p"), propagator("q")), sink);
+        events.add("submitted");
+
+        assertThat(carried.call()).isEqualTo("called");
+
+        assertThat(events)
+                .containsExactly(
+                        "capture p",
+                        "capture q",
+                        "submitted",
+                        "install p",
+                        "install q",
+                        "called",
+                        "close q",
+                        "close p");
+        assertThat(reports).isEmpty();
+    }
+
+    @Test
+    void what_was_installed_is_restored_although_the_callable_throws() {
+        Error thrown = new Error("from the callable");
+        Callable<? extends String> carried = TaskContext.carry(
+                () -> {
+                    throw thrown;
+                },
+                List.of(propagator("p")),
+                sink);
+
+        assertThatThrownBy(carried::call).isSameAs(thrown);
+
+        assertThat(events).containsExactly("capture p", "install p", "close p");
+    }
+
+    @Test
+    void context_and_propagators_travel_together() throws Exception {
+        Callable<? extends String> carried = TaskContext.current()
+                .with(TENANT, "a")
+                .<Callable<? extends String>>call(() -> TaskContext.carry(
+                        () -> event(TaskContext.current().get(TENANT)), List.of(propagator("p")), sink));
+
+        assertThat(carried.call()).isEqualTo("a");
+        assertThat(events).containsExactly("capture p", "install p", "a", "close p");
+    }
+
+    @Test
+    void a_propagator_that_throws_changes_neither_the_task_nor_the_other_propagators() throws Exception {
+        ContextPropagator noCapture = () -> {
+            throw new IllegalStateException("no capture");
+        };
+        ContextPropagator noInstall = () -> () -> {
+            throw new AssertionError("no install");
+        };
+        ContextPropagator noClose = () -> () -> () -> {
+            throw new StackOverflowError("no close");
+        };
+        Callable<? extends String> carried = TaskContext.carry(
+                () -> event("called"), List.of(noCapture, propagator("p"), noInstall, noClose, propagator("q")), sink);
+
+        assertThat(carried.call()).isEqualTo("called");
+
+        assertThat(events)
+                .containsExactly("capture p", "capture q", "install p", "install q", "called", "close q", "close p");
+        assertThat(reports)
+                .satisfiesExactly(
+                        report -> assertThat(report)
+                                .startsWith("capture() of context propagator ")
+                                .endsWith(": no capture"),
+                        report -> assertThat(report)
+                                .startsWith("install() of captured context ")
+                                .endsWith(": no install"),
+                        report -> assertThat(report)
+                                .startsWith("close() of installed context ")
+                                .endsWith(": no close"));
+    }
+
+    @Test
+    void a_propagator_that_returns_null_is_reported_like_one_that_throws() throws Exception {
+        Callable<? extends String> carried =
+                TaskContext.carry(() -> "called", List.of(() -> null, () -> () -> null), sink);
+
+        assertThat(carried.call()).isEqualTo("called");
+
+        assertThat(reports).hasSize(2);
+    }
+
+    private String event(String event) {
+        events.add(event);
+        return event;
+    }
+
+    private ContextPropagator propagator(String name) {
+        return () -> {
+            events.add("capture " + name);
+            return () -> {
+                events.add("install " + name);
+                return () -> events.add("close " + name);
+            };
+        };
+    }
+}

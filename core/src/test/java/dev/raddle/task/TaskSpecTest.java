@@ -1,0 +1,67 @@
+package dev.raddle.task;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import org.junit.jupiter.api.Test;
+
+class TaskSpecTest {
+
+    private final Callable<String> callable = () -> "hi";
+
+    @Test
+    void a_named_task_has_no_priority_costs_one_and_may_wait_as_long_as_others_decide() {
+        assertThat(TaskSpec.named("rank", callable)).isEqualTo(new TaskSpec<>("rank", callable, 0, 1, null));
+    }
+
+    @Test
+    void each_change_makes_a_new_spec_and_leaves_the_rest_as_it_was() {
+        TaskSpec<String> plain = TaskSpec.named("rank", callable);
+        TaskSpec<String> changed = plain.priority(-5).cost(3).queueTimeout(Duration.ofMillis(200));
+
+        assertThat(changed).isEqualTo(new TaskSpec<>("rank", callable, -5, 3, Duration.ofMillis(200)));
+        assertThat(changed.priority(1).cost()).isEqualTo(3);
+        assertThat(changed.cost(1).queueTimeout()).isEqualTo(Duration.ofMillis(200));
+        assertThat(changed.queueTimeout(Duration.ZERO).priority()).isEqualTo(-5);
+        assertThat(plain).isEqualTo(TaskSpec.named("rank", callable));
+    }
+
+    @Test
+    void name_callable_and_a_queue_timeout_that_is_set_must_not_be_null() {
+        TaskSpec<String> plain = TaskSpec.named("rank", callable);
+
+        assertThatNullPointerException()
+                .isThrownBy(() -> TaskSpec.named(null, callable))
+                .withMessage("name");
+        assertThatNullPointerException()
+                .isThrownBy(() -> TaskSpec.named("rank", null))
+                .withMessage("callable");
+        assertThatNullPointerException()
+                .isThrownBy(() -> plain.queueTimeout(null))
+                .withMessage("queueTimeout");
+    }
+
+    @Test
+    void a_cost_below_one_is_refused_by_name_and_value() {
+        TaskSpec<String> plain = TaskSpec.named("rank", callable);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> plain.cost(0))
+                .withMessage("cost of task \"rank\" must be at least 1, was 0");
+        assertThatIllegalArgumentException().isThrownBy(() -> plain.cost(Integer.MIN_VALUE));
+        assertThat(plain.cost(1).cost()).isEqualTo(1);
+    }
+
+    @Test
+    void a_negative_queue_timeout_is_refused_by_name_and_value() {
+        TaskSpec<String> plain = TaskSpec.named("rank", callable);
+
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> plain.queueTimeout(Duration.ofMillis(-1)))
+                .withMessage("queueTimeout of task \"rank\" must not be negative, was PT-0.001S");
+        assertThat(plain.queueTimeout(Duration.ZERO).queueTimeout()).isZero();
+    }
+}

@@ -1,0 +1,344 @@
+package dev.raddle.time;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Phaser;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class SignalTest {
+
+    private final Signal signal = new Signal();
+    private final VirtualTime time = new VirtualTime();
+    private final Map<FutureTask<?>, Thread> threads = new ConcurrentHashMap<>();
+
+    @Test
+    void only_the_first_set_counts() {
+        assertThat(signal.isSet()).isFalse();
+        assertThat(signal).hasToString("signal, not set");
+
+        assertThat(signal.set()).isTrue();
+        assertThat(signal.set()).isFalse();
+
+        assertThat(signal.isSet()).isTrue();
+        assertThat(signal).hasToString("signal, set");
+    }
+
+    @Test
+    void actions_run_in_the_setting_thread_in_order_of_arrival_and_once() {
+        List<String> heard = new ArrayList<>();
+        signal.whenSet(() -> heard.add("a"));
+        signal.whenSet(() -> heard.add("b"));
+        signal.whenSet(() -> heard.add("c"));
+        assertThat(heard).isEmpty();
+
+        signal.set();
+        signal.set();
+
+        assertThat(heard).containsExactly("a", "b", "c");
+    }
+
+    @Test
+    void an_action_that_comes_too_late_runs_at_once() {
+        List<String> heard = new ArrayList<>();
+        signal.set();
+
+        signal.whenSet(() -> heard.add("late"));
+
+        assertThat(heard).containsExactly("late");
+    }
+
+    @Test
+    void an_action_sees_the_signal_set_and_may_use_it() {
+        List<String> heard = new ArrayList<>();
+        signal.whenSet(() -> {
+            heard.add(signal.set() ? "first" : "second");
+            signal.whenSet(() -> heard.add("inner"));
+        });
+
+        signal.set();
+
+        assertThat(heard).containsExactly("second", "inner");
+    }
+
+    @Test
+    void threads_are_woken_before_actions_run() throws Exception {
+        FutureTask<Boolean> waiter = inThread(() -> {
+            signal.await();
+            return true;
+        });
+        List<Boolean> heard = new ArrayList<>();
+        signal.whenSet(() -> heard.add(result(waiter))); // would hang if the waiter were woken only after this
+        awaitParked(waiter);
+
+        signal.set();
+
+        assertThat(heard).containsExactly(true);
+    }
+
+    @Test
+    void set_wakes_every_waiter() throws Exception {
+        List<FutureTask<Boolean>> waiters = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            waiters.add(inThread(() -> {
+                signal.await();
+                return signal.isSet();
+            }));
+            waiters.add(inThread(() -> signal.await(Deadline.after(time, Duration.ofSeconds(1)))));
+        }
+        time.awaitAlarms(4);
+        for (FutureTask<Boolean> waiter : waiters) {
+            awaitParked(waiter);
+        }
+
+        signal.set();
+
+        for (FutureTask<Boolean> waiter : waiters) {
+            assertThat(waiter.get()).isTrue();
+        }
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void waiting_for_what_has_happened_returns_at_once_and_leaves_the_interrupt_status_alone() throws Exception {
+        signal.set();
+        Thread.currentThread().interrupt();
+
+        signal.await();
+        boolean set = signal.await(Deadline.after(time, Duration.ofSeconds(1)));
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(set).isTrue();
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void a_deadline_that_has_passed_does_not_wait() throws InterruptedException {
+        assertThat(signal.await(Deadline.after(time, Duration.ZERO))).isFalse();
+        assertThat(signal.await(Deadline.after(time, Duration.ofSeconds(Long.MIN_VALUE))))
+                .isFalse();
+
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void a_timed_wait_ends_at_its_deadline_and_leaves_nothing_behind() throws Exception {
+        FutureTask<Boolean> early = inThread(() -> signal.await(Deadline.after(time, Duration.ofSeconds(1))));
+        time.awaitAlarms(1);
+        FutureTask<Boolean> middle = inThread(() -> signal.await(Deadline.after(time, Duration.ofSeconds(2))));
+        time.awaitAlarms(2);
+        FutureTask<Boolean> late = inThread(() -> signal.await(Deadline.after(time, Duration.ofSeconds(3))));
+        time.awaitAlarms(3);
+        awaitParked(early);
+        awaitParked(middle);
+        awaitParked(late);
+
+        time.advance(Duration.ofSeconds(2)); // one leaves from the head of the list, then one that has become the head
+        assertThat(early.get()).isFalse();
+        assertThat(middle.get()).isFalse();
+        assertThat(time.alarms()).isEqualTo(1);
+
+        signal.set();
+        assertThat(late.get()).isTrue();
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void whoever_leaves_the_list_leaves_the_others_in_it() throws Exception {
+        for (int leaves = 0; leaves < 3; leaves++) { // the first, one in the middle, the last
+            Signal each = new Signal();
+            List<FutureTask<Boolean>> waiters = new ArrayList<>();
+            for (int i = 0; i < 3; i++) {
+                waiters.add(inThread(() -> {
+                    each.await();
+                    return true;
+                }));
+                awaitParked(waiters.getLast());
+            }
+
+            FutureTask<Boolean> leaver = waiters.remove(leaves);
+            threads.get(leaver).interrupt();
+            assertThatThrownBy(leaver::get).hasCauseInstanceOf(InterruptedException.class);
+            List<String> heard = new ArrayList<>();
+            each.whenSet(() -> heard.add("action"));
+            each.set();
+
+            assertThat(waiters.get(0).get()).isTrue();
+            assertThat(waiters.get(1).get()).isTrue();
+            assertThat(heard).containsExactly("action");
+        }
+    }
+
+    @Test
+    void an_interrupt_ends_a_wait_and_calls_its_alarm_off() throws Exception {
+        FutureTask<Boolean> waiter = inThread(() -> signal.await(Deadline.after(time, Duration.ofSeconds(1))));
+        time.awaitAlarms(1);
+
+        threads.get(waiter).interrupt();
+
+        assertThatThrownBy(waiter::get).hasCauseInstanceOf(InterruptedException.class);
+        assertThat(time.alarms()).isZero();
+        assertThat(signal.set()).isTrue();
+    }
+
+    @Test
+    void a_thread_that_is_interrupted_does_not_begin_to_wait() {
+        Thread.currentThread().interrupt();
+
+        assertThatThrownBy(signal::await).isInstanceOf(InterruptedException.class);
+        assertThat(Thread.interrupted())
+                .as("the exception took the status with it")
+                .isFalse();
+    }
+
+    @Test
+    void an_alarm_that_rings_before_the_wait_has_begun_ends_it_and_leaves_the_others_in_the_list() throws Exception {
+        FutureTask<Boolean> other = inThread(() -> {
+            signal.await();
+            return true;
+        });
+        awaitParked(other);
+        List<String> heard = new ArrayList<>();
+        signal.whenSet(() -> heard.add("action"));
+
+        boolean answer = signal.await(Deadline.after(new RingsAtOnce(() -> {}), Duration.ofSeconds(1)));
+        signal.set();
+
+        assertThat(answer).isFalse();
+        assertThat(heard).containsExactly("action");
+        assertThat(other.get()).isTrue();
+    }
+
+    @Test
+    void a_wait_that_its_alarm_ended_says_so_although_the_signal_is_set_a_moment_later() throws InterruptedException {
+        assertThat(signal.await(Deadline.after(new RingsAtOnce(signal::set), Duration.ofSeconds(1))))
+                .isFalse();
+    }
+
+    @Test
+    void an_alarm_that_rings_after_the_signal_was_set_changes_nothing() throws InterruptedException {
+        TimeSource late = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return 0;
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                signal.set();
+                action.run();
+                return () -> false;
+            }
+        };
+
+        assertThat(signal.await(Deadline.after(late, Duration.ofSeconds(1)))).isTrue();
+    }
+
+    @Test
+    void alarms_and_interrupts_that_race_with_set_lose_nobody() throws Exception {
+        int rounds = 4_000;
+        Signal[] signals = new Signal[rounds];
+        Arrays.setAll(signals, i -> new Signal());
+        Phaser start = new Phaser(2);
+        Phaser end = new Phaser(3);
+        FutureTask<Integer> patient = inThread(() -> {
+            for (Signal each : signals) {
+                each.await();
+            }
+            return rounds;
+        });
+        FutureTask<Integer> impatient = inThread(() -> {
+            int heard = 0;
+            for (Signal each : signals) {
+                try {
+                    heard += each.await(Deadline.after(time, Duration.ofNanos(1))) ? 1 : 0;
+                } catch (InterruptedException interrupt) {
+                    // one of the two ways in which it may lose
+                }
+                end.arriveAndAwaitAdvance();
+                Thread.interrupted();
+                end.arriveAndAwaitAdvance();
+            }
+            return heard;
+        });
+        FutureTask<Integer> setter = inThread(() -> {
+            int first = 0;
+            for (Signal each : signals) {
+                start.arriveAndAwaitAdvance();
+                first += each.set() ? 1 : 0;
+                end.arriveAndAwaitAdvance();
+                end.arriveAndAwaitAdvance();
+            }
+            return first;
+        });
+        AtomicInteger actions = new AtomicInteger();
+
+        for (int round = 0; round < rounds; round++) {
+            signals[round].whenSet(actions::incrementAndGet);
+            time.awaitAlarms(1);
+            start.arriveAndAwaitAdvance();
+            if (round % 2 == 0) {
+                time.advance(Duration.ofNanos(1));
+            } else {
+                threads.get(impatient).interrupt();
+            }
+            end.arriveAndAwaitAdvance();
+            assertThat(time.alarms()).isZero();
+            end.arriveAndAwaitAdvance();
+        }
+
+        assertThat(patient.get()).isEqualTo(rounds);
+        assertThat(setter.get()).isEqualTo(rounds);
+        assertThat(impatient.get()).isBetween(0, rounds);
+        assertThat(actions).hasValue(rounds);
+    }
+
+    /** Rings in the moment in which the alarm is made, and does something right after. */
+    private record RingsAtOnce(Runnable after) implements TimeSource {
+        @Override
+        public long nanoTime() {
+            return 0;
+        }
+
+        @Override
+        public Alarm after(Duration delay, Runnable action) {
+            action.run();
+            after.run();
+            return () -> false;
+        }
+    }
+
+    private <T> FutureTask<T> inThread(Callable<T> body) {
+        FutureTask<T> task = new FutureTask<>(body);
+        Thread thread = new Thread(task, "waiter");
+        thread.setDaemon(true);
+        threads.put(task, thread);
+        thread.start();
+        return task;
+    }
+
+    private void awaitParked(FutureTask<?> waiter) {
+        Thread thread = threads.get(waiter);
+        Wait.until(() -> thread.getState() == Thread.State.WAITING);
+    }
+
+    private static boolean result(FutureTask<Boolean> task) {
+        try {
+            return task.get();
+        } catch (InterruptedException | ExecutionException failure) {
+            throw new AssertionError(failure);
+        }
+    }
+}
