@@ -1,0 +1,101 @@
+package dev.raddle.cli;
+
+import dev.raddle.cli.file.Durations;
+import dev.raddle.cli.run.RunSession;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.TypeConversionException;
+
+/** The options that {@code run} and {@code map} share. */
+final class CommonOptions {
+    @Option(
+            names = {"-q", "--quiet"},
+            description = "Say nothing but what went wrong.")
+    private boolean quiet;
+
+    @Option(names = "--json", description = "Print every event as a line of JSON on standard output.")
+    private boolean json;
+
+    @Option(
+            names = {"-n", "--dry-run"},
+            description = "Show what would run, in which group; run nothing.")
+    private boolean dryRun;
+
+    @Option(names = "--report", paramLabel = "FILE", description = "Write the report here too, as JSON.")
+    private @Nullable Path report;
+
+    @Option(
+            names = "--grace",
+            paramLabel = "TIME",
+            defaultValue = "5s",
+            converter = DurationConverter.class,
+            description = "How long commands have to end after SIGTERM, before SIGKILL (default: ${DEFAULT-VALUE}).")
+    private Duration grace = Duration.ofSeconds(5);
+
+    @ArgGroup
+    private @Nullable OnFailure onFailure;
+
+    /** What to do when a task does not succeed. */
+    static final class OnFailure {
+        @Option(
+                names = {"-k", "--keep-going"},
+                description = "Run everything, whatever fails (default).")
+        private boolean keepGoing;
+
+        @Option(
+                names = "--fail-fast",
+                description =
+                        "Stop at the first task that does not succeed: nothing new starts, what runs gets SIGTERM.")
+        private boolean failFast;
+    }
+
+    boolean quiet() {
+        return quiet;
+    }
+
+    boolean json() {
+        return json;
+    }
+
+    boolean dryRun() {
+        return dryRun;
+    }
+
+    @Nullable
+    Path report() {
+        return report;
+    }
+
+    /** Refuses a report that could not be written, before anything runs. */
+    void checkReport(CommandLine commandLine) {
+        Path directory = report == null ? null : report.toAbsolutePath().getParent();
+        if (report != null && (directory == null || !Files.isWritable(directory) || Files.isDirectory(report))) {
+            throw new ParameterException(
+                    commandLine,
+                    "--report must name a file in a directory that can be written, was \"" + report + "\"");
+        }
+    }
+
+    RunSession.Settings settings() {
+        return new RunSession.Settings(grace, onFailure != null && onFailure.failFast && !onFailure.keepGoing);
+    }
+
+    /** Reads 200ms, 5s, 2m, 1h. */
+    static final class DurationConverter implements ITypeConverter<Duration> {
+        @Override
+        public Duration convert(String text) {
+            try {
+                return Durations.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
+    }
+}

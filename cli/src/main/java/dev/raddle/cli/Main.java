@@ -1,0 +1,91 @@
+package dev.raddle.cli;
+
+import dev.raddle.cli.run.ExitCode;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.util.Objects;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+
+/** The {@code raddle} command. */
+@Command(
+        name = "raddle",
+        description = "Runs commands in groups. Each group has a limit, so that many run at once and none too many.",
+        subcommands = {RunCommand.class, MapCommand.class, SchemaCommand.class},
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        synopsisSubcommandLabel = "COMMAND",
+        footer = {
+            "",
+            "Examples:",
+            "  Run a file of commands, see what would run, run what did not succeed:",
+            "    raddle run checks.yaml",
+            "    raddle run --dry-run checks.yaml",
+            "    raddle run --resume raddle-runs/checks-20260131-093000",
+            "  Run a command for every line, two at once for each host:",
+            "    raddle map --group-by '$${host}' --limit 2 curl -fsS < urls.txt",
+            "",
+            "Exit codes:",
+            "    0  all succeeded",
+            "    1  some failed",
+            "    2  the file or the arguments are invalid; nothing ran",
+            "    3  some were rejected by a queue limit",
+            "   70  raddle itself could not go on",
+            "  124  some timed out",
+            "  130  interrupted",
+            "  141  nobody reads the output any more",
+            "If several hold: 70, 130 and 141 before 1 before 124 before 3."
+        })
+public final class Main implements Runnable {
+    @Spec
+    private CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    private Main() {}
+
+    /** Starts the command. */
+    public static void main(String[] args) {
+        System.exit(run(args));
+    }
+
+    /** Runs the command and gives its exit code. */
+    static int run(String... args) {
+        CommandLine commandLine = new CommandLine(new Main());
+        commandLine.setUsageHelpAutoWidth(true);
+        commandLine.setExpandAtFiles(false); // an argument that begins with @ belongs to the command
+        commandLine.setParameterExceptionHandler((e, given) -> misused(e));
+        commandLine.setExecutionExceptionHandler((e, line, parsed) -> broken(e, line));
+        // What stands behind the command of `map` is its own.
+        Objects.requireNonNull(commandLine.getSubcommands().get("map")).setStopAtPositional(true);
+        try {
+            return commandLine.execute(args);
+        } catch (Error e) {
+            e.printStackTrace(commandLine.getErr());
+            return ExitCode.BROKEN;
+        }
+    }
+
+    @Override
+    public void run() {
+        throw new ParameterException(spec.commandLine(), "Say what to do: run, map or schema");
+    }
+
+    private static int misused(ParameterException e) {
+        CommandLine line = e.getCommandLine();
+        line.getErr().println("raddle: " + e.getMessage());
+        CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
+        line.getErr().println("See: " + line.getCommandSpec().qualifiedName() + " --help");
+        return ExitCode.INVALID;
+    }
+
+    private static int broken(Exception e, CommandLine line) {
+        PrintWriter err = line.getErr();
+        err.println("raddle: " + (e instanceof IOException io ? Failure.text(io) : e.toString()));
+        if (!(e instanceof IOException)) {
+            e.printStackTrace(err);
+        }
+        return ExitCode.BROKEN;
+    }
+}

@@ -1,0 +1,185 @@
+package dev.raddle.cli;
+
+import dev.raddle.cli.file.InvalidFileException;
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.run.ExitCode;
+import dev.raddle.cli.run.Journal;
+import dev.raddle.cli.run.PlanWork;
+import dev.raddle.cli.run.RunDirectory;
+import dev.raddle.cli.run.RunListener;
+import dev.raddle.cli.run.RunSession;
+import dev.raddle.cli.run.TaskResult;
+import dev.raddle.cli.show.Console;
+import dev.raddle.cli.show.Displays;
+import dev.raddle.cli.show.DryRun;
+import dev.raddle.cli.show.Screen;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.time.InstantSource;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Runs a file of commands. */
+@Command(
+        name = "run",
+        description = "Runs the commands of a file in groups with limits.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        footer = {
+            "",
+            "A run file:",
+            "  groups: { db: { limit: 1 }, web: { limit: 4 } }",
+            "  tasks:",
+            "    - { id: vacuum, group: db, run: [psql, -c, vacuum], timeout: 5m }",
+            "    - { forEach: urls.txt, id: 'page-$${n}', group: web, run: 'curl -fsS $${line}' }",
+            "",
+            "A text is run by sh -c, a list without a shell. Values are quoted, so that no",
+            "line of data becomes code. The run directory keeps what each task printed, a",
+            "journal and report.json.",
+            "",
+            "Examples:",
+            "  raddle run checks.yaml",
+            "  raddle run --dry-run checks.yaml",
+            "  raddle run --fail-fast --json --out build/checks checks.yaml",
+            "  raddle run --resume build/checks"
+        })
+final class RunCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    @Mixin
+    private CommonOptions options = new CommonOptions();
+
+    @Parameters(index = "0", arity = "0..1", paramLabel = "FILE", description = "The run file, in YAML or JSON.")
+    private @Nullable Path file;
+
+    @Option(
+            names = {"-o", "--out"},
+            paramLabel = "DIR",
+            description = "The run directory (default: raddle-runs/NAME-TIME).")
+    private @Nullable Path out;
+
+    @Option(
+            names = "--resume",
+            paramLabel = "DIR",
+            description = "Run what did not succeed in this run directory, as the file and its data were then.")
+    private @Nullable Path resume;
+
+    private final InstantSource clock = InstantSource.system();
+
+    RunCommand() {}
+
+    @Override
+    public Integer call() throws IOException, InterruptedException {
+        if ((file == null) == (resume == null)) {
+            throw wrong("Say what to run: either a FILE or --resume DIR");
+        }
+        if (resume != null && out != null) {
+            throw wrong("--out does not go with --resume, which goes on in the directory that it names");
+        }
+        options.checkReport(spec.commandLine());
+        try {
+            return resume != null ? resume(resume) : runFile(Objects.requireNonNull(file));
+        } catch (InvalidFileException e) {
+            e.problems().forEach(problem -> spec.commandLine().getErr().println(problem));
+            spec.commandLine().getErr().println("raddle: " + e.getMessage() + ", nothing was run");
+            return ExitCode.INVALID;
+        }
+    }
+
+    private int runFile(Path path) throws IOException, InterruptedException, InvalidFileException {
+        RunFile source;
+        try {
+            source = RunFile.of(path);
+        } catch (IOException e) {
+            throw wrong("the run file \"" + path + "\" cannot be read: " + Failure.reason(e));
+        }
+        Plan plan = source.plan();
+        if (options.dryRun()) {
+            return dryRun(plan, Map.of());
+        }
+        RunDirectory directory = created(plan);
+        try (Journal journal = opened(directory)) {
+            directory.keep(source.origin(), plan.name(), plan.inputs(), clock.instant());
+            return run(plan, directory, journal, new Journal.Past(Map.of(), Map.of()));
+        }
+    }
+
+    private RunDirectory created(Plan plan) {
+        try {
+            return out == null ? RunDirectory.createFresh(plan.name(), clock.instant()) : RunDirectory.create(out);
+        } catch (FileAlreadyExistsException e) {
+            throw wrong("--out must name a directory that holds no run yet, was \"" + out
+                    + "\"; go on in it with --resume, or name another");
+        } catch (IOException e) {
+            throw wrong("the run directory cannot be created, " + Failure.text(e));
+        }
+    }
+
+    private int resume(Path path) throws IOException, InterruptedException, InvalidFileException {
+        RunDirectory directory;
+        try {
+            directory = RunDirectory.reopen(path);
+        } catch (NoSuchFileException e) {
+            throw wrong("--resume must name a run directory, \"" + path + "\" has no run.json");
+        }
+        Plan plan = new RunFile(directory.origin()).plan();
+        if (options.dryRun()) {
+            return dryRun(plan, Journal.read(directory.journal()).results());
+        }
+        try (Journal journal = opened(directory)) {
+            return run(plan, directory, journal, Journal.read(directory.journal()));
+        }
+    }
+
+    private Journal opened(RunDirectory directory) throws IOException {
+        try {
+            return Journal.open(directory.journal());
+        } catch (Journal.JournalInUseException e) {
+            throw wrong("the run directory must not be in use: " + e.getMessage());
+        }
+    }
+
+    private int run(Plan plan, RunDirectory directory, Journal journal, Journal.Past past)
+            throws IOException, InterruptedException {
+        PlanWork work = new PlanWork(plan, directory, journal, past, options.report());
+        boolean onOut = options.json() || !options.quiet();
+        try (Console console = onOut ? Console.out(System.getenv()) : Console.err(System.getenv())) {
+            Screen screen = new Screen(console);
+            Displays.Loudness loudness = options.quiet() ? Displays.Loudness.QUIET : Displays.Loudness.NORMAL;
+            RunListener display = options.json() ? Displays.json(console) : Displays.of(screen, loudness);
+            return new RunSession(options.settings(), List.of(display), screen::restore, clock).run(work);
+        }
+    }
+
+    private int dryRun(Plan plan, Map<String, TaskResult> past) throws IOException {
+        Set<String> done = new HashSet<>();
+        past.forEach((id, result) -> {
+            if (result.succeeded()) {
+                done.add(id);
+            }
+        });
+        try (Console console = Console.out(System.getenv())) {
+            new DryRun(console, options.json()).print(plan, done);
+        }
+        return ExitCode.OK;
+    }
+
+    private ParameterException wrong(String text) {
+        return new ParameterException(spec.commandLine(), text);
+    }
+}

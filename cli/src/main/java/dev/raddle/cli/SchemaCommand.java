@@ -1,0 +1,43 @@
+package dev.raddle.cli;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Prints the schema of run files. */
+@Command(
+        name = "schema",
+        description = "Prints the JSON Schema of run files, for editors.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        footer = {
+            "",
+            "Example, for editors with the YAML language server:",
+            "  raddle schema > raddle-file.schema.json",
+            "  and as the first line of a run file:",
+            "  # yaml-language-server: $$schema=raddle-file.schema.json"
+        })
+final class SchemaCommand implements Callable<Integer> {
+    static final String SCHEMA = "raddle-file.schema.json";
+
+    @Spec
+    private CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    SchemaCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        try (InputStream input = Objects.requireNonNull(SchemaCommand.class.getResourceAsStream(SCHEMA))) {
+            PrintWriter out = spec.commandLine().getOut();
+            out.print(new String(input.readAllBytes(), StandardCharsets.UTF_8));
+            out.flush();
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,26 @@
+package dev.raddle.cli;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.util.Properties;
+import picocli.CommandLine.IVersionProvider;
+
+/** Tells the version, from what the build wrote into the jar. */
+final class Version implements IVersionProvider {
+    private static final String WRITTEN_BY_BUILD = "/META-INF/maven/dev.raddle/raddle-cli/pom.properties";
+
+    Version() {}
+
+    @Override
+    public String[] getVersion() throws IOException {
+        Properties properties = new Properties();
+        try (InputStream input = Version.class.getResourceAsStream(WRITTEN_BY_BUILD)) {
+            if (input != null) {
+                properties.load(input);
+            }
+        }
+        return new String[] {
+            "raddle " + properties.getProperty("version", "(not packaged)"), "Java " + Runtime.version()
+        };
+    }
+}

@@ -1,0 +1,55 @@
+package dev.raddle.cli.file;
+
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.Tag;
+
+/** One JSON object, read back. What is absent, null or of another type reads as empty. */
+public final class JsonLine {
+    private final Map<String, Values.Entry> fields;
+
+    private JsonLine(Map<String, Values.Entry> fields) {
+        this.fields = fields;
+    }
+
+    /** Reads an object; empty if the text is no complete JSON object. */
+    public static Optional<JsonLine> parse(String text) {
+        Problems problems = new Problems();
+        Node node = Documents.parse(text, "JSON", problems);
+        Map<String, Values.Entry> fields = node == null ? null : new Values(problems).map(node, "the object");
+        return fields == null || problems.count() > 0 ? Optional.empty() : Optional.of(new JsonLine(fields));
+    }
+
+    public Optional<String> text(String name) {
+        return Optional.ofNullable(scalar(name));
+    }
+
+    public OptionalLong number(String name) {
+        String text = scalar(name);
+        try {
+            return text == null ? OptionalLong.empty() : OptionalLong.of(Long.parseLong(text));
+        } catch (NumberFormatException e) {
+            return OptionalLong.empty();
+        }
+    }
+
+    /** An object inside this one. */
+    public JsonLine object(String name) {
+        Values.Entry entry = fields.get(name);
+        Map<String, Values.Entry> inner = entry == null ? null : new Values(new Problems()).map(entry.value(), name);
+        return new JsonLine(inner == null ? Map.of() : inner);
+    }
+
+    private @Nullable String scalar(String name) {
+        Values.Entry entry = fields.get(name);
+        return entry != null
+                        && entry.value() instanceof ScalarNode scalar
+                        && !scalar.getTag().equals(Tag.NULL)
+                ? scalar.getValue()
+                : null;
+    }
+}

@@ -1,0 +1,156 @@
+package dev.raddle.cli.file;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+
+/**
+ * Reads a run file and its data files and makes the plan. For one thread and one file.
+ *
+ * {@snippet :
+ * Plan plan = new PlanReader("checks.yaml", Path.of(""), name -> Files.readAllBytes(Path.of(name))).read(text);
+ * }
+ */
+public final class PlanReader {
+    private final String file;
+    private final Path directory;
+    private final InputFiles inputs;
+    private final Problems problems = new Problems();
+    private final Values values = new Values(problems);
+
+    /**
+     * A reader of one file.
+     *
+     * @param file the name of the file, for messages
+     * @param directory where the file stands; commands run there, and paths in the file begin there
+     * @param inputs the data files
+     */
+    public PlanReader(String file, Path directory, InputFiles inputs) {
+        this.file = file;
+        this.directory = directory;
+        this.inputs = inputs;
+    }
+
+    /**
+     * Makes the plan.
+     *
+     * @throws InvalidFileException if anything in the run file or a data file is wrong; it has every problem
+     */
+    public Plan read(String text) throws InvalidFileException {
+        Node root = Documents.parse(text, file, problems);
+        problems.throwIfAny();
+        Section section = new Section(Objects.requireNonNull(root), "the file", Keys.FILE, problems);
+        String name = section.text("name");
+        Defaults defaults = defaults(section.get("defaults"));
+        Limits limits = limits(section, defaults);
+        DataReader data = new DataReader(file, inputs, problems);
+        TaskReader tasks = new TaskReader(directory, data, defaults, limits, problems);
+        Node list = section.required("tasks");
+        List<Node> nodes = list == null ? null : values.list(list, "tasks");
+        if (nodes != null && nodes.isEmpty()) {
+            problems.add(Location.of(Objects.requireNonNull(list)), "tasks must have at least one task");
+        }
+        List<PlannedTask> planned = new ArrayList<>();
+        for (Node node : nodes == null ? List.<Node>of() : nodes) {
+            planned.addAll(tasks.read(node));
+        }
+        problems.throwIfAny();
+        return new Plan(name == null ? stem(file) : name, limits, List.copyOf(planned), data.filesRead());
+    }
+
+    /**
+     * The text of a run file.
+     *
+     * @throws InvalidFileException if it is not UTF-8
+     */
+    public static String decoded(String file, byte[] bytes) throws InvalidFileException {
+        Problems problems = new Problems();
+        String text = Utf8.decoded(file, bytes, problems);
+        problems.throwIfAny();
+        return Objects.requireNonNull(text);
+    }
+
+    private static String stem(String file) {
+        String name = Objects.requireNonNullElse(Path.of(file).getFileName(), Path.of("run"))
+                .toString();
+        int dot = name.lastIndexOf('.');
+        return dot > 0 ? name.substring(0, dot) : name;
+    }
+
+    private Defaults defaults(@Nullable Node node) {
+        if (node == null) {
+            return Defaults.NONE;
+        }
+        Section section = new Section(node, "defaults", Keys.DEFAULTS, problems);
+        Node env = section.get("env");
+        Map<String, String> variables = new LinkedHashMap<>();
+        if (env != null) {
+            new EnvReader(problems).read(env).forEach((name, value) -> {
+                String text = values.text(value, "env " + name);
+                variables.put(name, text == null ? "" : text);
+            });
+        }
+        return new Defaults(
+                rule(section),
+                section.duration("timeout"),
+                new RetryReader(problems).read(section.get("retry")),
+                variables,
+                section.text("dir"));
+    }
+
+    private Limits limits(Section section, Defaults defaults) {
+        Map<String, GroupRule> groups = groups(section.get("groups"));
+        Integer totalQueue = section.wholeNumber("globalQueue", 0);
+        return new Limits(
+                defaults.group(),
+                groups,
+                total(section, defaults.group(), groups),
+                totalQueue == null ? Limits.UNLIMITED : totalQueue);
+    }
+
+    private int total(Section section, GroupRule usual, Map<String, GroupRule> groups) {
+        Node node = section.get("globalMaxInFlight");
+        if (node == null) {
+            return Limits.usualTotal(usual, groups);
+        }
+        return switch (Values.found(node)) {
+            case "\"auto\"" -> Limits.automaticTotal();
+            case "\"unlimited\"" -> Limits.UNLIMITED;
+            default -> {
+                Integer number = new Values(new Problems()).wholeNumber(node, "globalMaxInFlight", 1, Limits.UNLIMITED);
+                if (number == null) {
+                    values.wrong(node, "globalMaxInFlight must be a whole number of at least 1, auto or unlimited");
+                }
+                yield number == null ? Limits.UNLIMITED : number;
+            }
+        };
+    }
+
+    private Map<String, GroupRule> groups(@Nullable Node node) {
+        Map<String, GroupRule> rules = new LinkedHashMap<>();
+        Map<String, Values.Entry> entries = node == null ? null : values.map(node, "groups");
+        if (entries != null) {
+            entries.forEach((key, entry) -> {
+                if (key.isBlank()) {
+                    problems.add(Location.of(entry.key()), "the name of a group must not be empty");
+                }
+                String what = "group \"" + Printable.oneLine(key) + "\"";
+                rules.put(key, rule(new Section(entry.value(), what, Keys.GROUP, problems)));
+            });
+        }
+        return rules;
+    }
+
+    private static GroupRule rule(Section section) {
+        return new GroupRule(
+                section.wholeNumber("limit", 1),
+                section.wholeNumber("queue", 0),
+                section.wholeNumber("weight", 1, 1_000_000),
+                section.wholeNumber("maxInFlight", 1));
+    }
+}

@@ -1,0 +1,145 @@
+package dev.raddle.cli.file;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A shell script with placeholders, into which a line of data can be put without ever becoming code.
+ */
+public final class ShellTemplate {
+    /** Environment variables with this prefix carry values; a run file must not set them. */
+    public static final String VARIABLE = "RADDLE_VALUE_";
+
+    /*
+     * Overview.
+     *
+     * No value is ever written into the script. A value travels in an environment variable, and the placeholder becomes
+     * a reference to that variable, quoted for the place where it stands:
+     *
+     *   outside quotes       curl ${line}      ->  curl "${RADDLE_VALUE_1}"
+     *   inside double        echo "<${line}>"  ->  echo "<${RADDLE_VALUE_1}>"
+     *   inside single        echo '<${line}>'  ->  echo '<'"${RADDLE_VALUE_1}"'>'
+     *
+     * A shell expands a reference after it has parsed the script and does not parse the result again. So safety does not
+     * rest on knowing the quotes: should ShellLexer misjudge a place, the value may be split at spaces or stand there
+     * unexpanded, but it is still no code. Knowing the quotes only makes the value exactly one word.
+     *
+     * Where this does not hold, a placeholder is refused: in arithmetic some shells run code found in values; in
+     * backticks, in the shell's own ${…} and in here-documents no quoting is right in every shell.
+     */
+    private final List<Part> parts;
+
+    private ShellTemplate(List<Part> parts) {
+        this.parts = parts;
+    }
+
+    /**
+     * Reads a script.
+     *
+     * @param braces whether <code>{}</code> stands for the line, as in GNU parallel
+     * @throws IllegalArgumentException if a placeholder is broken or stands where it cannot be made safe; the message
+     *     continues a sentence that began with the name of the value
+     */
+    public static ShellTemplate parse(String script, boolean braces) {
+        List<Part> parts = new ArrayList<>();
+        ShellLexer lexer = new ShellLexer(script);
+        StringBuilder literal = new StringBuilder();
+        while (!lexer.atEnd()) {
+            Placeholder found = Placeholder.at(script, lexer.index(), braces);
+            if (found != null) {
+                parts.add(new Literal(literal.toString()));
+                parts.add(new Value(found.name(), lexer.quotesFor(found.name())));
+                literal.setLength(0);
+                lexer.jump(found.end());
+            } else {
+                literal.append(lexer.next());
+            }
+        }
+        parts.add(new Literal(literal.toString()));
+        return new ShellTemplate(parts);
+    }
+
+    public Set<String> names() {
+        Set<String> names = new LinkedHashSet<>();
+        for (Part part : parts) {
+            if (part instanceof Value value) {
+                names.add(value.name);
+            }
+        }
+        return names;
+    }
+
+    Command fill(Row row) throws UnfitRowException {
+        Map<String, String> variables = new LinkedHashMap<>();
+        Map<String, String> values = new LinkedHashMap<>();
+        StringBuilder script = new StringBuilder();
+        StringBuilder shown = new StringBuilder();
+        for (Part part : parts) {
+            switch (part) {
+                case Literal literal -> {
+                    script.append(literal.text);
+                    shown.append(literal.text);
+                }
+                case Value value -> {
+                    String variable = variables.computeIfAbsent(value.name, name -> VARIABLE + (variables.size() + 1));
+                    String text = row.value(value.name);
+                    values.put(variable, text);
+                    script.append(value.quotes.reference(variable));
+                    shown.append(value.quotes.literal(text));
+                }
+            }
+        }
+        return new Command(List.of("sh", "-c", script.toString()), values, shown.toString());
+    }
+
+    private sealed interface Part {}
+
+    private record Literal(String text) implements Part {}
+
+    private record Value(String name, Quotes quotes) implements Part {}
+
+    /** The quotes around a placeholder. */
+    enum Quotes {
+        NONE {
+            @Override
+            String reference(String variable) {
+                return "\"${" + variable + "}\"";
+            }
+
+            @Override
+            String literal(String text) {
+                return ShellQuote.word(text);
+            }
+        },
+        DOUBLE {
+            @Override
+            String reference(String variable) {
+                return "${" + variable + "}";
+            }
+
+            @Override
+            String literal(String text) {
+                return ShellQuote.insideDouble(text);
+            }
+        },
+        SINGLE {
+            @Override
+            String reference(String variable) {
+                return "'\"${" + variable + "}\"'";
+            }
+
+            @Override
+            String literal(String text) {
+                return ShellQuote.insideSingle(text);
+            }
+        };
+
+        abstract String reference(String variable);
+
+        abstract String literal(String text);
+    }
+}

@@ -1,0 +1,173 @@
+package dev.raddle.cli.file;
+
+import java.nio.file.InvalidPathException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.Node;
+
+/** Reads the entries of {@code tasks}: one task each, or with {@code forEach} one for every row. For one thread. */
+final class TaskReader {
+    private static final String USUAL_GROUP = "default";
+
+    private final Path directory;
+    private final DataReader data;
+    private final Defaults defaults;
+    private final Limits limits;
+    private final Problems problems;
+    private final Map<String, Location> takenIds = new HashMap<>();
+
+    TaskReader(Path directory, DataReader data, Defaults defaults, Limits limits, Problems problems) {
+        this.directory = directory;
+        this.data = data;
+        this.defaults = defaults;
+        this.limits = limits;
+        this.problems = problems;
+    }
+
+    List<PlannedTask> read(Node node) {
+        int before = problems.count();
+        Section section = new Section(node, "task", Keys.TASK, problems);
+        Node forEach = section.get("forEach");
+        Rows rows = forEach == null ? null : data.rows(forEach);
+        TaskTemplate template = template(section, rows != null);
+        if (template != null && rows != null) {
+            check(template, rows);
+        }
+        if (template == null || problems.count() > before) {
+            return List.of();
+        }
+        Row only = new Row(section.at(), 1, Map.of());
+        return tasks(template, rows == null ? List.of(only) : rows.rows());
+    }
+
+    private @Nullable TaskTemplate template(Section section, boolean forEach) {
+        TemplateReader reader = new TemplateReader(problems, forEach);
+        Located<Template> id = reader.nonEmpty(section.required("id"), "id");
+        Located<CommandTemplate> command = reader.command(section.required("run"));
+        Located<Template> group = reader.nonEmpty(section.get("group"), "group");
+        Located<Template> dir = reader.nonEmpty(section.get("dir"), "dir");
+        Map<String, Located<Template>> env = env(section, reader);
+        Duration timeout = section.duration("timeout");
+        Retry retry = new RetryReader(problems).read(section.get("retry"));
+        Integer priority = section.wholeNumber("priority", -1_000_000, 1_000_000);
+        Integer cost = section.wholeNumber("cost", 1);
+        if (id == null || command == null) {
+            return null;
+        }
+        Retry usual = defaults.retry() == null ? Retry.NONE : defaults.retry();
+        return new TaskTemplate(
+                id,
+                group == null ? fixed(USUAL_GROUP, "group", section) : group,
+                command,
+                env,
+                dir == null ? fixed(defaults.dir() == null ? "" : defaults.dir(), "dir", section) : dir,
+                timeout == null ? defaults.timeout() : timeout,
+                retry == null ? usual : retry,
+                priority == null ? 0 : priority,
+                cost == null ? 1 : cost);
+    }
+
+    private Map<String, Located<Template>> env(Section section, TemplateReader reader) {
+        Map<String, Located<Template>> env = new LinkedHashMap<>();
+        Node node = section.get("env");
+        if (node != null) {
+            new EnvReader(problems).read(node).forEach((name, value) -> {
+                Located<Template> text = reader.text(value, "env " + Printable.oneLine(name));
+                if (text != null) {
+                    env.put(name, text);
+                }
+            });
+        }
+        return env;
+    }
+
+    /** A text from elsewhere, in which nothing is a placeholder. */
+    private static Located<Template> fixed(String text, String what, Section section) {
+        return new Located<>(Template.literal(text), what, section.at());
+    }
+
+    private void check(TaskTemplate template, Rows rows) {
+        if (rows.rows().size() > 1 && template.id().value().names().isEmpty()) {
+            problems.add(
+                    template.id().at(),
+                    "the id of a task with forEach must contain a placeholder, such as ${n}, so that every task has its"
+                            + " own");
+        }
+        if (rows.rows().isEmpty()) {
+            return;
+        }
+        Set<String> known = Row.placeholders(rows.names());
+        check(template.id(), template.id().value().names(), known, rows);
+        check(template.group(), template.group().value().names(), known, rows);
+        check(template.command(), template.command().value().names(), known, rows);
+        check(template.dir(), template.dir().value().names(), known, rows);
+        template.env().values().forEach(text -> check(text, text.value().names(), known, rows));
+    }
+
+    private void check(Located<?> where, Set<String> names, Set<String> known, Rows rows) {
+        for (String name : names) {
+            if (!known.contains(name)) {
+                problems.add(
+                        where.at(),
+                        "unknown placeholder ${" + Printable.oneLine(name) + "} in " + where.what()
+                                + Spelling.hint(name, known) + " (known here: " + String.join(", ", rows.names())
+                                + (rows.names().contains(Row.LINE) ? ", host" : "") + ", n; write $${"
+                                + Printable.oneLine(name)
+                                + "} for the shell's own variable)");
+            }
+        }
+    }
+
+    private List<PlannedTask> tasks(TaskTemplate template, List<Row> rows) {
+        List<PlannedTask> tasks = new ArrayList<>(rows.size());
+        for (Row row : rows) {
+            try {
+                PlannedTask task = template.fill(row, directory, defaults.env());
+                if (isSound(task, template, row.at())) {
+                    tasks.add(task);
+                }
+            } catch (UnfitRowException e) {
+                problems.add(row.at(), String.valueOf(e.getMessage()));
+            } catch (InvalidPathException e) {
+                problems.add(
+                        row.at(),
+                        "dir must be a path that this system and its locale know, was \""
+                                + Printable.oneLine(e.getInput()) + "\": " + e.getReason());
+            }
+        }
+        return tasks;
+    }
+
+    private boolean isSound(PlannedTask task, TaskTemplate template, Location at) {
+        int before = problems.count();
+        String name = "task \"" + Printable.oneLine(task.id()) + "\"";
+        if (task.id().isBlank()) {
+            problems.add(at, "the id of a task must not be empty");
+        }
+        if (task.group().isBlank()) {
+            problems.add(at, "the group of " + name + " must not be empty");
+        }
+        Location taken = takenIds.putIfAbsent(task.id(), at);
+        if (taken != null) {
+            problems.add(
+                    at,
+                    "the id of a task must be unique, \"" + Printable.oneLine(task.id()) + "\" is taken already at "
+                            + taken);
+        }
+        int most = limits.most(task.group());
+        if (task.cost() > most) {
+            problems.add(
+                    template.id().at(),
+                    "the cost of " + name + " must be at most what group \"" + Printable.oneLine(task.group())
+                            + "\" may run at once, " + most + ", was " + task.cost());
+        }
+        return problems.count() == before;
+    }
+}

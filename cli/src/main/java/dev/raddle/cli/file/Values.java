@@ -1,0 +1,180 @@
+package dev.raddle.cli.file;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
+import org.snakeyaml.engine.v2.nodes.Tag;
+
+/** Reads typed values out of nodes. What is of the wrong type becomes a problem and is null. For one thread. */
+final class Values {
+    private final Problems problems;
+
+    Values(Problems problems) {
+        this.problems = problems;
+    }
+
+    void wrong(Node node, String rule) {
+        problems.add(Location.of(node), rule + ", was " + found(node));
+    }
+
+    /** Any scalar but null, as it is written: the number 1.10 stays the text "1.10". */
+    @Nullable
+    String text(Node node, String what) {
+        if (node instanceof ScalarNode scalar && !scalar.getTag().equals(Tag.NULL)) {
+            if (scalar.getValue().indexOf('\0') < 0) {
+                return scalar.getValue();
+            }
+            problems.add(Location.of(node), what + " must not contain the character NUL");
+            return null;
+        }
+        wrong(node, what + " must be a text");
+        return null;
+    }
+
+    @Nullable
+    String nonEmptyText(Node node, String what) {
+        String text = text(node, what);
+        if (text != null && text.isBlank()) {
+            problems.add(Location.of(node), what + " must not be empty");
+            return null;
+        }
+        return text;
+    }
+
+    @Nullable
+    Integer wholeNumber(Node node, String what, int least, int most) {
+        if (node instanceof ScalarNode scalar && scalar.getTag().equals(Tag.INT)) {
+            try {
+                int number = Integer.parseInt(scalar.getValue());
+                if (number >= least && number <= most) {
+                    return number;
+                }
+            } catch (NumberFormatException e) {
+                // too large, or written in another base: the same rule says what is allowed
+            }
+        }
+        String range = most == Integer.MAX_VALUE ? "of at least " + least : "from " + least + " to " + most;
+        wrong(node, what + " must be a whole number " + range);
+        return null;
+    }
+
+    @Nullable
+    Duration duration(Node node, String what) {
+        String text = text(node, what);
+        if (text == null) {
+            return null;
+        }
+        try {
+            Duration duration = Durations.parse(text);
+            if (duration.isPositive()) {
+                return duration;
+            }
+            problems.add(Location.of(node), what + " must be longer than 0, was \"" + text + "\"");
+        } catch (IllegalArgumentException e) {
+            problems.add(Location.of(node), what + " " + e.getMessage());
+        }
+        return null;
+    }
+
+    @Nullable
+    Backoff backoff(Node node, String what) {
+        String text = text(node, what);
+        if (text == null) {
+            return null;
+        }
+        try {
+            return Backoff.parse(text);
+        } catch (IllegalArgumentException e) {
+            problems.add(Location.of(node), what + " " + e.getMessage());
+            return null;
+        }
+    }
+
+    /** The items of a list; null if it is none. */
+    @Nullable
+    List<Node> list(Node node, String what) {
+        if (node instanceof SequenceNode sequence) {
+            List<Node> items = new ArrayList<>();
+            sequence.getValue().forEach(item -> items.add(Documents.plain(item)));
+            return items;
+        }
+        wrong(node, what + " must be a list");
+        return null;
+    }
+
+    /**
+     * The entries of a map, with the maps that it merges by {@code <<}; null if it is none. A key that stands twice is a
+     * problem.
+     */
+    @Nullable
+    Map<String, Entry> map(Node node, String what) {
+        if (!(node instanceof MappingNode mapping)) {
+            wrong(node, what + " must be a map");
+            return null;
+        }
+        Map<String, Entry> entries = new LinkedHashMap<>();
+        List<Node> merged = new ArrayList<>();
+        for (NodeTuple tuple : mapping.getValue()) {
+            Node key = Documents.plain(tuple.getKeyNode());
+            Node value = Documents.plain(tuple.getValueNode());
+            if (!(key instanceof ScalarNode scalar)) {
+                wrong(key, "a key of " + what + " must be a text");
+            } else if (scalar.isPlain() && scalar.getValue().equals("<<")) {
+                merged.add(value);
+            } else if (entries.putIfAbsent(scalar.getValue(), new Entry(key, value)) != null) {
+                problems.add(Location.of(key), "key \"" + scalar.getValue() + "\" stands twice in " + what);
+            }
+        }
+        for (Node value : merged) {
+            merge(value, what, node, entries);
+        }
+        return entries;
+    }
+
+    private void merge(Node value, String what, Node into, Map<String, Entry> entries) {
+        List<Node> sources = value instanceof SequenceNode ? list(value, "<<") : List.of(value);
+        for (Node source : sources == null ? List.<Node>of() : sources) {
+            if (source.equals(into)) {
+                problems.add(Location.of(value), what + " must not merge itself");
+                continue;
+            }
+            if (source instanceof MappingNode mapping) {
+                for (NodeTuple tuple : mapping.getValue()) {
+                    Node key = Documents.plain(tuple.getKeyNode());
+                    if (key instanceof ScalarNode scalar) {
+                        entries.putIfAbsent(scalar.getValue(), new Entry(key, Documents.plain(tuple.getValueNode())));
+                    }
+                }
+            } else {
+                wrong(source, "what is merged into " + what + " must be a map");
+            }
+        }
+    }
+
+    /** What stands there, in words for a message. */
+    static String found(Node node) {
+        return switch (node) {
+            case ScalarNode scalar when scalar.getTag().equals(Tag.NULL) -> "nothing";
+            case ScalarNode scalar when scalar.getTag().equals(Tag.STR) -> "\"" + shortened(scalar.getValue()) + "\"";
+            case ScalarNode scalar -> shortened(scalar.getValue());
+            case SequenceNode sequence -> "a list of " + sequence.getValue().size();
+            default -> "a map";
+        };
+    }
+
+    private static String shortened(String text) {
+        String line = Printable.oneLine(text);
+        return line.length() <= 80 ? line : line.substring(0, 77) + "...";
+    }
+
+    /** A key and its value. */
+    record Entry(Node key, Node value) {}
+}

@@ -1,0 +1,56 @@
+package dev.raddle.cli.run;
+
+import dev.raddle.cli.file.Durations;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** How one attempt ended. */
+sealed interface AttemptEnd {
+
+    /** What to tell of it, where it did not succeed. */
+    String text();
+
+    default @Nullable Integer exitCode() {
+        return null;
+    }
+
+    default boolean succeeded() {
+        return false;
+    }
+
+    /** The process ended by itself, or by a signal from elsewhere. */
+    record Exited(Integer exitCode) implements AttemptEnd {
+        private static final int BY_SIGNAL = 128;
+        private static final int LAST_SIGNAL = 64;
+
+        @Override
+        public boolean succeeded() {
+            return exitCode == 0;
+        }
+
+        @Override
+        public String text() {
+            boolean signal = exitCode > BY_SIGNAL && exitCode <= BY_SIGNAL + LAST_SIGNAL;
+            return "exit code " + exitCode + (signal ? " (signal " + (exitCode - BY_SIGNAL) + ")" : "");
+        }
+    }
+
+    /** The process was ended because its time was over. */
+    record TimedOut(Duration timeout) implements AttemptEnd {
+        @Override
+        public String text() {
+            return "ran out of time after " + Durations.text(timeout) + " (its timeout)";
+        }
+    }
+
+    /** There was no process. */
+    record NotStarted(String text) implements AttemptEnd {}
+
+    /** The process was ended with the run, or there was none yet. */
+    record Stopped(@Nullable Integer exitCode) implements AttemptEnd {
+        @Override
+        public String text() {
+            return "stopped";
+        }
+    }
+}

@@ -1,0 +1,183 @@
+package dev.raddle.cli.run;
+
+import dev.raddle.cli.file.JsonLine;
+import java.io.BufferedReader;
+import java.io.Closeable;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.OverlappingFileLockException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps what happens, line by line, so that a run whose process is killed can be resumed. Every line is handed to the
+ * operating system before the next event is heard.
+ *
+ * <p>A line may be torn by a crash; it is then no JSON, and its task simply runs again.
+ */
+public final class Journal implements RunListener, Closeable {
+    private static final String KIND = "event";
+    private static final String STARTED = "started";
+    private static final String ENDED = "ended";
+
+    private final FileChannel file;
+    private final FileChannel lock;
+
+    private Journal(FileChannel file, FileChannel lock) {
+        this.file = file;
+        this.lock = lock;
+    }
+
+    /**
+     * Opens a journal for writing at its end; another process cannot until this one has ended.
+     *
+     * @throws JournalInUseException if another process writes it
+     */
+    public static Journal open(Path path) throws IOException {
+        FileChannel lock = locked(path.resolveSibling(path.getFileName() + ".lock"), path);
+        FileChannel file =
+                FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        file.position(file.size());
+        Journal journal = new Journal(file, lock);
+        if (!journal.endsWithLine()) {
+            journal.write("");
+        }
+        return journal;
+    }
+
+    /** A lock on a file of its own: one on the journal itself would be lost when the journal is read and closed again. */
+    private static FileChannel locked(Path lock, Path journal) throws IOException {
+        FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        try {
+            if (channel.tryLock() != null) {
+                return channel;
+            }
+        } catch (OverlappingFileLockException e) {
+            // held by this process itself: in use as well
+        }
+        channel.close();
+        throw new JournalInUseException(journal);
+    }
+
+    private boolean endsWithLine() throws IOException {
+        if (file.size() == 0) {
+            return true;
+        }
+        ByteBuffer last = ByteBuffer.allocate(1);
+        file.read(last, file.size() - 1);
+        return last.get(0) == '\n';
+    }
+
+    @Override
+    public void on(RunEvent event) throws IOException {
+        Map<String, @Nullable Object> line = new LinkedHashMap<>();
+        switch (event) {
+            case RunEvent.AttemptStarted started -> {
+                line.put(KIND, STARTED);
+                line.put("id", started.id());
+                line.put("attempt", started.attempt());
+                line.put("pid", started.pid());
+                line.put("born", started.born());
+            }
+            case RunEvent.TaskEnded ended -> {
+                line.put(KIND, ENDED);
+                line.putAll(ended.result().fields());
+            }
+            default -> {
+                return;
+            }
+        }
+        write(Json.text(line));
+    }
+
+    private void write(String line) throws IOException {
+        ByteBuffer bytes = ByteBuffer.wrap((line + "\n").getBytes(StandardCharsets.UTF_8));
+        while (bytes.hasRemaining()) {
+            file.write(bytes);
+        }
+    }
+
+    @Override
+    public void close() throws IOException {
+        file.close();
+        lock.close();
+    }
+
+    /** A process that a journal saw begin. */
+    public record Started(String id, long pid, Instant born) {}
+
+    /**
+     * What a journal tells of an earlier run.
+     *
+     * @param results the last result of every task that ended, by id
+     * @param open the processes of tasks that began and did not end, by id
+     */
+    public record Past(Map<String, TaskResult> results, Map<String, Started> open) {}
+
+    /** Reads a journal; one that does not exist is empty. */
+    public static Past read(Path path) throws IOException {
+        Map<String, TaskResult> results = new LinkedHashMap<>();
+        Map<String, Started> open = new LinkedHashMap<>();
+        read(path, line -> remember(line, results, open));
+        return new Past(results, open);
+    }
+
+    /** Reads a journal and hands over each result in turn, so that there may be more of them than fit into memory. */
+    static void readResults(Path path, Consumer<TaskResult> action) throws IOException {
+        read(path, line -> {
+            if (line.text(KIND).orElse("").equals(ENDED)) {
+                TaskResult.of(line).ifPresent(action);
+            }
+        });
+    }
+
+    private static void read(Path path, Consumer<JsonLine> action) throws IOException {
+        if (Files.exists(path)) {
+            // bytes that are no UTF-8, in a torn line, are replaced and not an error
+            try (BufferedReader reader =
+                    new BufferedReader(new InputStreamReader(Files.newInputStream(path), StandardCharsets.UTF_8))) {
+                for (String text = reader.readLine(); text != null; text = reader.readLine()) {
+                    JsonLine.parse(text).ifPresent(action);
+                }
+            }
+        }
+    }
+
+    private static void remember(JsonLine line, Map<String, TaskResult> results, Map<String, Started> open) {
+        String kind = line.text(KIND).orElse("");
+        if (kind.equals(STARTED)) {
+            started(line).ifPresent(started -> open.put(started.id, started));
+        } else if (kind.equals(ENDED)) {
+            TaskResult.of(line).ifPresent(result -> {
+                open.remove(result.id());
+                results.put(result.id(), result);
+            });
+        }
+    }
+
+    private static Optional<Started> started(JsonLine line) {
+        return line.text("id")
+                .flatMap(id -> line.text("born")
+                        .map(Instant::parse)
+                        .map(born -> new Started(id, line.number("pid").orElse(0), born)));
+    }
+
+    /** Another process writes the journal. */
+    public static final class JournalInUseException extends IOException {
+        private static final long serialVersionUID = 1L;
+
+        JournalInUseException(Path path) {
+            super(path + " is being written by another raddle");
+        }
+    }
+}

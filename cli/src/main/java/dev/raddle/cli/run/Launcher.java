@@ -1,0 +1,131 @@
+package dev.raddle.cli.run;
+
+import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.Printable;
+import java.io.File;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.StandardOpenOption;
+import java.time.Duration;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Starts the process of one attempt and waits for its end. Safe for many threads. */
+final class Launcher {
+    private static final File NOTHING = new File("/dev/null");
+    /** What the JDK says when a program cannot be started: the number of the error, and its text. */
+    private static final Pattern REASON = Pattern.compile("error[:=] ?(\\d+)[ ,(]+([^)]+)");
+
+    private static final String NO_SUCH_FILE = "2";
+
+    private final EventLoop events;
+    private final Stop stop;
+    private final InstantSource clock;
+
+    Launcher(EventLoop events, Stop stop, InstantSource clock) {
+        this.events = events;
+        this.stop = stop;
+        this.clock = clock;
+    }
+
+    AttemptEnd attempt(PlannedTask task, int attempt, OutputFiles output) throws InterruptedException {
+        Process process;
+        try {
+            process = start(task, attempt, output);
+        } catch (IOException e) {
+            return new AttemptEnd.NotStarted(cannotStart(task, e));
+        }
+        ProcessTree tree = new ProcessTree(process.toHandle());
+        stop.enter(tree);
+        try {
+            events.post(new RunEvent.AttemptStarted(
+                    clock.instant(),
+                    task.id(),
+                    task.group(),
+                    attempt,
+                    task.retry().attempts(),
+                    process.pid(),
+                    process.info().startInstant().orElse(null)));
+            return await(process, tree, task);
+        } finally {
+            stop.leave(tree);
+        }
+    }
+
+    private AttemptEnd await(Process process, ProcessTree tree, PlannedTask task) throws InterruptedException {
+        Duration timeout = task.timeout();
+        try {
+            if (timeout != null && !process.waitFor(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
+                tree.terminate(stop.grace());
+                process.waitFor();
+                return new AttemptEnd.TimedOut(timeout);
+            }
+            int exitCode = process.waitFor();
+            // A command that was told to end did not do its work, even if it calls that a success.
+            boolean stopped = tree.isEnding();
+            if (stop.isRequested()) {
+                tree.terminate(stop.grace()); // the process itself has ended, but not all that it started
+            }
+            return stopped ? new AttemptEnd.Stopped(exitCode) : new AttemptEnd.Exited(exitCode);
+        } catch (InterruptedException e) {
+            tree.terminate(stop.grace());
+            throw e;
+        }
+    }
+
+    private Process start(PlannedTask task, int attempt, OutputFiles output) throws IOException {
+        List<String> words = new ArrayList<>(task.command().words());
+        ProcessBuilder builder = new ProcessBuilder(words).directory(task.dir().toFile());
+        Map<String, String> variables = new HashMap<>(task.env());
+        variables.putAll(task.command().values());
+        LocaleText.check(words, variables);
+        LocaleText.putIfExpressible(variables, "RADDLE_TASK", task.id());
+        LocaleText.putIfExpressible(variables, "RADDLE_GROUP", task.group());
+        variables.put("RADDLE_ATTEMPT", Integer.toString(attempt));
+        builder.environment().putAll(variables);
+        builder.redirectInput(NOTHING);
+        if (output.keepsAttempts()) {
+            mark(output, attempt);
+            builder.redirectOutput(ProcessBuilder.Redirect.appendTo(output.out().toFile()));
+        } else {
+            builder.redirectOutput(output.out().toFile());
+        }
+        if (output.err() == null) {
+            builder.redirectErrorStream(true);
+        } else {
+            builder.redirectError(output.err().toFile());
+        }
+        return builder.start();
+    }
+
+    /** Writes a line between what attempts print, if there is anything to part. */
+    private void mark(OutputFiles output, int attempt) throws IOException {
+        if (Files.exists(output.out()) && Files.size(output.out()) > 0) {
+            String line = "=== raddle: attempt " + attempt + ", " + clock.instant() + " ===\n";
+            Files.writeString(output.out(), line, StandardCharsets.UTF_8, StandardOpenOption.APPEND);
+        }
+    }
+
+    private static String cannotStart(PlannedTask task, IOException e) {
+        String program = Printable.oneLine(task.command().words().getFirst());
+        if (!Files.isDirectory(task.dir())) {
+            return "cannot start \"" + program + "\": its directory "
+                    + Printable.oneLine(task.dir().toString()) + " does not exist";
+        }
+        Matcher reason = REASON.matcher(String.valueOf(e.getMessage()));
+        if (!reason.find()) {
+            return "cannot start \"" + program + "\": " + Printable.oneLine(String.valueOf(e.getMessage()));
+        }
+        boolean missing = reason.group(1).equals(NO_SUCH_FILE);
+        return "cannot start \"" + program + "\": "
+                + (missing ? "there is no such program" : reason.group(2).toLowerCase(Locale.ROOT));
+    }
+}

@@ -1,0 +1,146 @@
+package dev.raddle.cli.run;
+
+import dev.raddle.cli.file.Limits;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A task for each line of a stream, submitted while lines still come. Reading pauses while too many tasks are unfinished,
+ * so that memory does not depend on the number of lines.
+ */
+public final class LineWork implements Work {
+    /*
+     * A read cannot be interrupted, so lines are read by a thread of their own, which is left behind when the run is
+     * stopped. It must not submit after that: `lock` guards `closed`, and nothing is submitted but under the lock.
+     */
+    private final ReentrantLock lock = new ReentrantLock();
+    private boolean closed; // guarded by lock
+
+    private final LineInput input;
+    private final LineTasks tasks;
+    private final Limits limits;
+    private final WorkFiles files;
+    private final @Nullable Journal journal;
+    private final List<Path> reports;
+    private final Semaphore ahead;
+
+    /**
+     * The work of a stream.
+     *
+     * @param journal keeps the results for reports, or null if there are none
+     * @param readAhead how many tasks may be unfinished
+     */
+    public LineWork(
+            LineInput input,
+            LineTasks tasks,
+            Limits limits,
+            WorkFiles files,
+            @Nullable Journal journal,
+            List<Path> reports,
+            int readAhead) {
+        this.input = input;
+        this.tasks = tasks;
+        this.limits = limits;
+        this.files = files;
+        this.journal = journal;
+        this.reports = List.copyOf(reports);
+        this.ahead = new Semaphore(readAhead);
+    }
+
+    /** Says that a task is finished with all that is to be done about it. */
+    public void finished() {
+        ahead.release();
+    }
+
+    @Override
+    public Limits limits() {
+        return limits;
+    }
+
+    @Override
+    public List<RunListener> listeners() {
+        return journal == null ? List.of() : List.of(journal);
+    }
+
+    @Override
+    public RunEvent.RunStarted begin(Instant time) {
+        return new RunEvent.RunStarted(time, "map", -1, -1, directory(), 0);
+    }
+
+    @Override
+    public void submit(GroupRunner runner, Stop stop) throws IOException, InterruptedException {
+        CompletableFuture<Void> end = new CompletableFuture<>();
+        Thread.ofPlatform().name("raddle-input").daemon().start(() -> read(runner, end));
+        try {
+            stop.awaitOr(end);
+        } catch (ExecutionException e) {
+            throw new IOException("standard input cannot be read: " + e.getCause(), e);
+        } finally {
+            lock.lock();
+            try {
+                closed = true;
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
+    private void read(GroupRunner runner, CompletableFuture<Void> end) {
+        try {
+            long number = 0;
+            for (LineInput.Line line = input.next(); line != null; line = input.next()) {
+                ahead.acquire();
+                if (!submit(runner, tasks.of(line, ++number))) {
+                    break;
+                }
+            }
+            end.complete(null);
+        } catch (IOException | InterruptedException | RuntimeException e) {
+            end.completeExceptionally(e);
+        }
+    }
+
+    private boolean submit(GroupRunner runner, LineTasks.Made made) {
+        lock.lock();
+        try {
+            if (closed) {
+                return false;
+            }
+            if (made.error().isEmpty()) {
+                runner.submit(made.task(), files.of(made.task().id()));
+            } else {
+                runner.refuse(made.task(), made.error());
+            }
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    @Override
+    public List<Path> reports() {
+        return new ArrayList<>(reports);
+    }
+
+    @Override
+    public @Nullable Path directory() {
+        return files.kept() ? files.directory().path() : null;
+    }
+
+    @Override
+    public Report.Tasks results() {
+        return action -> {
+            if (journal != null) {
+                Journal.readResults(files.directory().journal(), action);
+            }
+        };
+    }
+}

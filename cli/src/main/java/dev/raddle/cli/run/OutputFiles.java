@@ -1,0 +1,19 @@
+package dev.raddle.cli.run;
+
+import java.nio.file.Path;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Where a task's command prints.
+ *
+ * @param out the standard output
+ * @param err the standard error, or null if it goes to {@code out} too
+ * @param keepsAttempts whether an attempt adds to what earlier ones printed, below a line that says so; otherwise only the
+ *     last attempt's output remains
+ * @param name what results say of it, or null if it is gone afterwards
+ */
+public record OutputFiles(
+        Path out,
+        @Nullable Path err,
+        boolean keepsAttempts,
+        @Nullable String name) {}

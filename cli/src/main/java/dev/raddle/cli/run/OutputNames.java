@@ -1,0 +1,48 @@
+package dev.raddle.cli.run;
+
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HashSet;
+import java.util.HexFormat;
+import java.util.Locale;
+import java.util.Set;
+import java.util.regex.Pattern;
+
+/**
+ * Gives every task a file name of its own: its id, where that is safe on every file system, otherwise what is safe of it
+ * with a checksum of the whole. The same ids in the same order give the same names. For one thread.
+ */
+final class OutputNames {
+    private static final Pattern SAFE = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,99}");
+    private static final Pattern UNSAFE = Pattern.compile("[^A-Za-z0-9_-]+");
+    private static final int LONGEST = 60;
+
+    private final Set<String> taken = new HashSet<>(); // in lower case: some file systems see no difference
+
+    String name(String id) {
+        if (SAFE.matcher(id).matches() && taken.add(id.toLowerCase(Locale.ROOT))) {
+            return id;
+        }
+        String name = safe(id) + "-" + checksum(id);
+        for (int i = 2; !taken.add(name.toLowerCase(Locale.ROOT)); i++) {
+            name = safe(id) + "-" + checksum(id) + "-" + i;
+        }
+        return name;
+    }
+
+    private static String safe(String id) {
+        String safe = UNSAFE.matcher(id).replaceAll("_");
+        String start = safe.isEmpty() || safe.startsWith("-") ? "_" + safe : safe;
+        return start.length() <= LONGEST ? start : start.substring(0, LONGEST);
+    }
+
+    private static String checksum(String id) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(id.getBytes(StandardCharsets.UTF_8));
+            return HexFormat.of().formatHex(digest, 0, 4);
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every Java platform has SHA-256", e);
+        }
+    }
+}

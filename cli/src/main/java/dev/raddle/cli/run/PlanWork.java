@@ -1,0 +1,103 @@
+package dev.raddle.cli.run;
+
+import dev.raddle.cli.file.Limits;
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlannedTask;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The tasks of a run file that have not succeeded yet. */
+public final class PlanWork implements Work {
+    private final Plan plan;
+    private final RunDirectory directory;
+    private final Journal journal;
+    private final Journal.Past past;
+    private final @Nullable Path report;
+    private final Results results = new Results();
+    private final Set<String> done;
+
+    /**
+     * The work of a plan.
+     *
+     * @param past what earlier runs in the same directory did
+     * @param report where the report goes besides the run directory, or null
+     */
+    public PlanWork(Plan plan, RunDirectory directory, Journal journal, Journal.Past past, @Nullable Path report) {
+        this.plan = plan;
+        this.directory = directory;
+        this.journal = journal;
+        this.past = past;
+        this.report = report;
+        this.done = plan.tasks().stream()
+                .map(task -> past.results().get(task.id()))
+                .filter(result -> result != null && result.succeeded())
+                .map(TaskResult::id)
+                .collect(Collectors.toSet());
+    }
+
+    @Override
+    public Limits limits() {
+        return plan.limits();
+    }
+
+    @Override
+    public List<RunListener> listeners() {
+        return List.of(journal, results);
+    }
+
+    @Override
+    public void prepare(Tally tally, Duration grace) throws InterruptedException {
+        Orphans.terminate(past.open().values(), grace);
+        for (PlannedTask task : plan.tasks()) {
+            TaskResult result = past.results().get(task.id());
+            if (result != null && result.succeeded()) {
+                tally.add(result);
+                results.put(result);
+            }
+        }
+    }
+
+    @Override
+    public RunEvent.RunStarted begin(Instant time) {
+        return new RunEvent.RunStarted(
+                time, plan.name(), plan.tasks().size(), plan.groups().size(), directory.path(), done.size());
+    }
+
+    @Override
+    public void submit(GroupRunner runner, Stop stop) {
+        Map<String, OutputFiles> outputs = directory.outputs(plan.tasks());
+        for (PlannedTask task : plan.tasks()) {
+            if (!done.contains(task.id())) {
+                runner.submit(task, Objects.requireNonNull(outputs.get(task.id())));
+            }
+        }
+    }
+
+    @Override
+    public List<Path> reports() {
+        List<Path> reports = new ArrayList<>(List.of(directory.report()));
+        if (report != null) {
+            reports.add(report);
+        }
+        return reports;
+    }
+
+    @Override
+    public Path directory() {
+        return directory.path();
+    }
+
+    @Override
+    public Report.Tasks results() {
+        List<String> order = plan.tasks().stream().map(PlannedTask::id).toList();
+        return action -> results.forEach(order, action);
+    }
+}

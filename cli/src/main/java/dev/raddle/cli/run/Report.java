@@ -1,0 +1,120 @@
+package dev.raddle.cli.run;
+
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.ToIntFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What became of a run, as a JSON file: first what holds for all, then a line for every task.
+ *
+ * @param directory the run directory, or null if nothing is kept
+ * @param limitOf the limit of a group
+ * @param succeededBefore how many tasks succeeded in earlier runs that this one resumed
+ */
+public record Report(
+        String name,
+        @Nullable Path directory,
+        Instant startedAt,
+        Instant endedAt,
+        int exitCode,
+        long succeededBefore,
+        Summary summary,
+        ToIntFunction<String> limitOf,
+        Tasks tasks) {
+
+    /** Hands over every result, one after the other. */
+    @FunctionalInterface
+    public interface Tasks {
+        void forEach(Consumer<TaskResult> action) throws IOException;
+    }
+
+    /** Writes the report; a reader sees the old file or the new one, never half of it. */
+    void write(Path path) throws IOException {
+        Path absolute = path.toAbsolutePath();
+        Path draft = absolute.resolveSibling(absolute.getFileName() + ".new");
+        try (BufferedWriter writer = Files.newBufferedWriter(draft)) {
+            writer.write("{\n");
+            for (Map.Entry<String, @Nullable Object> field : head().entrySet()) {
+                writer.write("  " + Json.text(field.getKey()) + ": " + Json.text(field.getValue()) + ",\n");
+            }
+            writer.write("  \"tasks\": [");
+            Lines lines = new Lines(writer);
+            tasks.forEach(lines);
+            lines.throwIfFailed();
+            writer.write("\n  ]\n}\n");
+        }
+        Files.move(draft, absolute, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    }
+
+    private Map<String, @Nullable Object> head() {
+        Map<String, @Nullable Object> head = new LinkedHashMap<>();
+        head.put("name", name);
+        head.put("directory", directory == null ? null : RunDirectory.shown(directory));
+        head.put("startedAt", startedAt);
+        head.put("endedAt", endedAt);
+        head.put("wallMillis", summary.wall().toMillis());
+        head.put("exitCode", exitCode);
+        head.put("succeededBefore", succeededBefore);
+        head.put("totals", summary.totals().fields());
+        Map<String, Object> groups = new LinkedHashMap<>();
+        summary.groups().forEach((group, counts) -> {
+            Map<String, Object> fields = new LinkedHashMap<>();
+            fields.put("limit", limitOf.applyAsInt(group));
+            fields.putAll(counts.fields());
+            groups.put(group, fields);
+        });
+        head.put("groups", groups);
+        List<Map<String, Object>> slowest =
+                summary.slowest().stream().map(Report::brief).toList();
+        head.put("slowest", slowest);
+        return head;
+    }
+
+    private static Map<String, Object> brief(TaskResult result) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("id", result.id());
+        fields.put("group", result.group());
+        fields.put("state", result.state().text());
+        fields.put("waitMillis", result.waitMillis());
+        fields.put("runMillis", result.runMillis());
+        return fields;
+    }
+
+    /** Writes a line for every task and remembers the first failure to do so. */
+    private static final class Lines implements Consumer<TaskResult> {
+        private final BufferedWriter writer;
+        private String separator = "\n    ";
+        private @Nullable IOException failure;
+
+        Lines(BufferedWriter writer) {
+            this.writer = writer;
+        }
+
+        @Override
+        public void accept(TaskResult result) {
+            try {
+                if (failure == null) {
+                    writer.write(separator + Json.text(result.fields()));
+                    separator = ",\n    ";
+                }
+            } catch (IOException e) {
+                failure = e;
+            }
+        }
+
+        void throwIfFailed() throws IOException {
+            if (failure != null) {
+                throw failure;
+            }
+        }
+    }
+}

@@ -1,0 +1,30 @@
+package dev.raddle.cli.run;
+
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+
+/** Keeps the last result of every task, in the order of the plan. For one thread at a time. */
+final class Results implements RunListener {
+    private final Map<String, TaskResult> results = new LinkedHashMap<>();
+
+    void put(TaskResult result) {
+        results.put(result.id(), result);
+    }
+
+    @Override
+    public void on(RunEvent event) {
+        if (event instanceof RunEvent.TaskEnded ended) {
+            put(ended.result());
+        }
+    }
+
+    void forEach(Iterable<String> order, Consumer<TaskResult> action) {
+        for (String id : order) {
+            TaskResult result = results.get(id);
+            if (result != null) {
+                action.accept(result);
+            }
+        }
+    }
+}

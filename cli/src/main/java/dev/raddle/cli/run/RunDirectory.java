@@ -1,0 +1,177 @@
+package dev.raddle.cli.run;
+
+import dev.raddle.cli.file.InputFiles;
+import dev.raddle.cli.file.JsonLine;
+import dev.raddle.cli.file.PlannedTask;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Where a run keeps what it was asked and what became of it.
+ *
+ * <pre>
+ * run.json        what was run: the file, where it stood, when
+ * plan.yaml       the run file as it was
+ * inputs/         the data files as they were
+ * journal.jsonl   a line for every process that began and every task that ended
+ * output/         what the tasks printed
+ * report.json     written at the end
+ * </pre>
+ *
+ * <p>run.json is written last, so a directory that has it has everything that a resumed run needs.
+ */
+public final class RunDirectory {
+    private static final DateTimeFormatter STAMP =
+            DateTimeFormatter.ofPattern("yyyyMMdd-HHmmss").withZone(ZoneId.systemDefault());
+    private static final String RUN = "run.json";
+    private static final String JOURNAL = "journal.jsonl";
+    private static final String PLAN = "plan.yaml";
+    private static final String INPUTS = "inputs";
+    private static final String OUTPUT = "output";
+
+    private final Path path;
+
+    private RunDirectory(Path path) {
+        this.path = path;
+    }
+
+    /**
+     * What a run directory says of its run.
+     *
+     * @param file the name of the run file, as it was given
+     * @param directory where the run file stood
+     * @param text the run file itself
+     * @param inputs the data files as they were
+     */
+    public record Origin(String file, Path directory, String text, InputFiles inputs) {}
+
+    /** A new directory below {@code raddle-runs} with the run's name and the time. */
+    public static RunDirectory createFresh(String name, Instant now) throws IOException {
+        return createFresh(name, now, Path.of(""));
+    }
+
+    static RunDirectory createFresh(String name, Instant now, Path below) throws IOException {
+        String start = new OutputNames().name(name) + "-" + STAMP.format(now);
+        Path parent = Files.createDirectories(below.resolve("raddle-runs"));
+        for (int i = 1; ; i++) {
+            Path path = parent.resolve(i == 1 ? start : start + "-" + i);
+            try {
+                Files.createDirectory(path);
+                return prepared(path);
+            } catch (FileAlreadyExistsException e) {
+                // another run began in the same second
+            }
+        }
+    }
+
+    /**
+     * A directory that the user named.
+     *
+     * @throws FileAlreadyExistsException if it holds a run already
+     */
+    public static RunDirectory create(Path path) throws IOException {
+        if (Files.exists(path.resolve(RUN)) || Files.exists(path.resolve(JOURNAL))) {
+            throw new FileAlreadyExistsException(path.toString());
+        }
+        Files.createDirectories(path);
+        return prepared(path);
+    }
+
+    private static RunDirectory prepared(Path path) throws IOException {
+        Files.createDirectories(path.resolve(OUTPUT));
+        return new RunDirectory(path);
+    }
+
+    /**
+     * The directory of an earlier run.
+     *
+     * @throws NoSuchFileException if it holds no run
+     */
+    public static RunDirectory reopen(Path path) throws IOException {
+        if (!Files.exists(path.resolve(RUN))) {
+            throw new NoSuchFileException(path.toString());
+        }
+        return prepared(path);
+    }
+
+    public Path path() {
+        return path;
+    }
+
+    public Path journal() {
+        return path.resolve(JOURNAL);
+    }
+
+    public Path report() {
+        return path.resolve("report.json");
+    }
+
+    /** A file among what tasks print. */
+    public Path output(String name) {
+        return path.resolve(OUTPUT).resolve(name);
+    }
+
+    /** The output files of tasks, by id. The same tasks in the same order get the same files. */
+    public Map<String, OutputFiles> outputs(List<PlannedTask> tasks) {
+        OutputNames names = new OutputNames();
+        Map<String, OutputFiles> outputs = new LinkedHashMap<>();
+        for (PlannedTask task : tasks) {
+            Path file = output(names.name(task.id()) + ".log");
+            outputs.put(task.id(), new OutputFiles(file, null, true, shown(file)));
+        }
+        return outputs;
+    }
+
+    /** How results name a file: by its full path, so that they can be read from anywhere. */
+    public static String shown(Path file) {
+        return file.toAbsolutePath().normalize().toString();
+    }
+
+    /** Keeps what a resumed run needs. */
+    public void keep(Origin origin, String name, Map<String, byte[]> inputs, Instant now) throws IOException {
+        Files.writeString(path.resolve(PLAN), origin.text);
+        Map<String, String> kept = new LinkedHashMap<>();
+        if (!inputs.isEmpty()) {
+            Files.createDirectories(path.resolve(INPUTS));
+        }
+        OutputNames names = new OutputNames();
+        for (Map.Entry<String, byte[]> input : inputs.entrySet()) {
+            String file = names.name(input.getKey());
+            Files.write(path.resolve(INPUTS).resolve(file), input.getValue());
+            kept.put(input.getKey(), file);
+        }
+        Map<String, Object> run = new LinkedHashMap<>();
+        run.put("name", name);
+        run.put("file", origin.file);
+        run.put("directory", origin.directory.toAbsolutePath().normalize());
+        run.put("startedAt", now);
+        run.put("inputs", kept);
+        Path draft = path.resolve(RUN + ".new");
+        Files.writeString(draft, Json.text(run) + "\n");
+        Files.move(draft, path.resolve(RUN), StandardCopyOption.ATOMIC_MOVE);
+    }
+
+    /** What was kept. */
+    public Origin origin() throws IOException {
+        JsonLine run = JsonLine.parse(Files.readString(path.resolve(RUN)))
+                .orElseThrow(() -> new IOException(path.resolve(RUN) + " is no JSON object"));
+        JsonLine inputs = run.object("inputs");
+        Path directory = Path.of(run.text("directory").orElse(""));
+        return new Origin(
+                run.text("file").orElse(PLAN),
+                directory,
+                Files.readString(path.resolve(PLAN)),
+                name -> Files.readAllBytes(path.resolve(INPUTS)
+                        .resolve(inputs.text(name).orElseThrow(() -> new NoSuchFileException(name)))));
+    }
+}

@@ -1,0 +1,128 @@
+package dev.raddle.cli.run;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** One run from its first event to its exit code. For one thread, and once. */
+public final class RunSession {
+    private final Settings settings;
+    private final List<RunListener> displays;
+    private final Runnable lastWords;
+    private final InstantSource clock;
+    private final Stop stop;
+    private final Tally tally = new Tally();
+    private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
+
+    /**
+     * How to run.
+     *
+     * @param grace how long processes have to end after SIGTERM
+     * @param failFast whether the first task that does not succeed ends the run
+     */
+    public record Settings(Duration grace, boolean failFast) {}
+
+    /**
+     * A session.
+     *
+     * @param displays hear every event after the work's own listeners; one that fails closes the output
+     * @param lastWords is called if the process gives up at once
+     */
+    public RunSession(
+            Settings settings, List<? extends RunListener> displays, Runnable lastWords, InstantSource clock) {
+        this.settings = settings;
+        this.displays = List.copyOf(displays);
+        this.lastWords = lastWords;
+        this.clock = clock;
+        this.stop = new Stop(settings.grace());
+    }
+
+    /**
+     * Runs to the end, whatever that is.
+     *
+     * @return the exit code
+     * @throws IOException if raddle itself could not go on
+     */
+    public int run(Work work) throws IOException, InterruptedException {
+        List<RunListener> listeners = new ArrayList<>(work.listeners());
+        listeners.add(tally);
+        listeners.addAll(displays);
+        Instant startedAt = clock.instant();
+        long start = System.nanoTime();
+        int exitCode;
+        try (EventLoop events = new EventLoop(listeners, this::failed).start()) {
+            stop.onRequest(reason -> events.postLater(new RunEvent.RunStopping(clock.instant(), reason)));
+            RunEvent.RunStarted begin;
+            Interrupts interrupts = new Interrupts(stop, lastWords);
+            try {
+                work.prepare(tally, settings.grace());
+                begin = work.begin(startedAt);
+                events.post(begin);
+                execute(work, events);
+                events.flush();
+            } finally {
+                interrupts.close();
+            }
+            Summary summary = tally.summary(Duration.ofNanos(System.nanoTime() - start));
+            exitCode = ExitCode.of(summary.totals(), stop);
+            report(work, begin, summary, exitCode);
+            events.post(new RunEvent.RunEnded(clock.instant(), summary, exitCode));
+        }
+        Throwable broken = failure.get();
+        if (broken != null) {
+            throw new IOException(broken instanceof IOException ? broken.getMessage() : broken.toString(), broken);
+        }
+        return exitCode;
+    }
+
+    private void execute(Work work, EventLoop events) throws InterruptedException {
+        try (GroupRunner runner = new GroupRunner(work.limits(), events, stop, clock, settings.failFast())) {
+            try {
+                work.submit(runner, stop);
+            } catch (IOException e) {
+                fail(e);
+            }
+            runner.awaitAll();
+        }
+    }
+
+    private void report(Work work, RunEvent.RunStarted begin, Summary summary, int exitCode) {
+        Report report = new Report(
+                begin.name(),
+                work.directory(),
+                begin.time(),
+                clock.instant(),
+                exitCode,
+                begin.succeededBefore(),
+                summary,
+                work.limits()::limit,
+                work.results());
+        for (Path path : work.reports()) {
+            try {
+                report.write(path);
+            } catch (IOException e) {
+                fail(new IOException("the report " + path + " cannot be written: " + e.getMessage(), e));
+            }
+        }
+    }
+
+    private void failed(RunListener listener, Throwable e) {
+        if (displays.contains(listener) && e instanceof IOException) {
+            stop.request(Stop.Reason.OUTPUT_CLOSED);
+        } else {
+            fail(e);
+        }
+    }
+
+    private void fail(Throwable e) {
+        failure.compareAndSet(null, Objects.requireNonNull(e));
+        stop.request(Stop.Reason.BROKEN);
+    }
+}

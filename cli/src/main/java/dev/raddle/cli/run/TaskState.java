@@ -1,0 +1,32 @@
+package dev.raddle.cli.run;
+
+import java.util.Locale;
+import java.util.Optional;
+
+/** How a task ended. */
+public enum TaskState {
+    /** Its command ended with exit code 0. */
+    SUCCEEDED,
+    /** Its command ended with another exit code, or could not be started. */
+    FAILED,
+    /** Its last attempt ran out of time. */
+    TIMED_OUT,
+    /** It found the queue of its group, or the global one, full. */
+    REJECTED,
+    /** The run was stopped before it began or while it ran. */
+    CANCELLED;
+
+    /** The word in reports and events. */
+    public String text() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    static Optional<TaskState> of(String text) {
+        for (TaskState state : values()) {
+            if (state.text().equals(text)) {
+                return Optional.of(state);
+            }
+        }
+        return Optional.empty();
+    }
+}

@@ -1,0 +1,121 @@
+package dev.raddle.cli.show;
+
+import dev.raddle.cli.run.TaskResult;
+import java.util.HashSet;
+import java.util.Locale;
+import java.util.Set;
+import org.jline.utils.AttributedString;
+import org.jline.utils.AttributedStringBuilder;
+import org.jline.utils.AttributedStyle;
+
+/** The state of one group, or of all, and the line that shows it. */
+final class Bar {
+    private final String name;
+    private final Rate rate;
+    private final Set<String> running = new HashSet<>();
+    private long expected;
+    private long queued;
+    private long succeeded;
+    private long failed; // rejected ones too
+    private long cancelled;
+
+    Bar(String name, long now) {
+        this.name = name;
+        this.rate = new Rate(now);
+    }
+
+    /** Sets how many tasks will come, where that is known before they are queued. */
+    void expect(long tasks) {
+        expected = tasks;
+    }
+
+    void queued() {
+        queued++;
+    }
+
+    void started(String id) {
+        running.add(id);
+    }
+
+    void ended(TaskResult result, long now) {
+        running.remove(result.id());
+        rate.ended(now);
+        switch (result.state()) {
+            case SUCCEEDED -> succeeded++;
+            case FAILED, TIMED_OUT, REJECTED -> failed++;
+            case CANCELLED -> cancelled++;
+        }
+    }
+
+    /** Counts what an earlier run did. */
+    void succeededBefore(long tasks) {
+        succeeded += tasks;
+        queued += tasks;
+    }
+
+    String name() {
+        return name;
+    }
+
+    long running() {
+        return running.size();
+    }
+
+    long waiting() {
+        return Math.max(0, total() - ended() - running());
+    }
+
+    long ended() {
+        return succeeded + failed + cancelled;
+    }
+
+    private long total() {
+        return Math.max(expected, queued);
+    }
+
+    AttributedString line(Layout layout, long now) {
+        AttributedStringBuilder line = new AttributedStringBuilder();
+        line.append(layout.name(name)).append("  ");
+        bar(line, layout);
+        line.append(layout.number(ended() + "/" + total(), 11));
+        line.append(layout.number(running() + " running", 12));
+        line.append(layout.number(waiting() + " waiting", 14));
+        line.styled(AttributedStyle.DEFAULT.foreground(AttributedStyle.RED), layout.number(bad(), 13));
+        double perSecond = rate.perSecond(now);
+        line.append(layout.number(perSecond == 0 ? "" : speed(perSecond), 9));
+        long left = total() - ended();
+        line.append(perSecond == 0 || left == 0 ? "" : "  ETA " + Words.rough((long) (left * 1000 / perSecond)));
+        return line.toAttributedString();
+    }
+
+    private String bad() {
+        if (failed > 0) {
+            return failed + " failed";
+        }
+        return cancelled > 0 ? cancelled + " cancelled" : "";
+    }
+
+    private void bar(AttributedStringBuilder line, Layout layout) {
+        int good = cells(succeeded, layout);
+        int all = cells(ended(), layout);
+        int begun = cells(ended() + running(), layout);
+        line.styled(
+                AttributedStyle.DEFAULT.foreground(AttributedStyle.GREEN),
+                layout.full().repeat(good));
+        line.styled(
+                AttributedStyle.DEFAULT.foreground(AttributedStyle.RED),
+                layout.full().repeat(all - good));
+        line.append(layout.begun().repeat(begun - all));
+        line.append(layout.empty().repeat(layout.barWidth() - begun));
+    }
+
+    private int cells(long tasks, Layout layout) {
+        return total() == 0 ? 0 : (int) Math.min(layout.barWidth(), tasks * layout.barWidth() / total());
+    }
+
+    private static String speed(double perSecond) {
+        return perSecond >= 1
+                ? String.format(Locale.ROOT, "%.1f/s", perSecond)
+                : String.format(Locale.ROOT, "%.1f/min", perSecond * 60);
+    }
+}

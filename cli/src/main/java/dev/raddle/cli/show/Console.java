@@ -1,0 +1,128 @@
+package dev.raddle.cli.show;
+
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.charset.Charset;
+import java.nio.charset.StandardCharsets;
+import java.util.Map;
+import java.util.function.Supplier;
+import org.jline.terminal.Size;
+import org.jline.terminal.spi.SystemStream;
+import org.jline.terminal.spi.TerminalProvider;
+import org.jline.utils.AttributedCharSequence;
+import org.jline.utils.AttributedString;
+import org.jline.utils.AttributedStringBuilder;
+import org.jline.utils.AttributedStyle;
+
+/**
+ * A stream that people read: standard output or standard error, and what is known of the terminal behind it. Unlike
+ * {@code System.out} it reports when nobody reads any more.
+ */
+public final class Console implements AutoCloseable {
+    private static final Size UNKNOWN = Size.of(80, 24);
+    private static final int COLOURS = 8;
+
+    private final OutputStream stream;
+    private final Charset charset;
+    private final boolean terminal;
+    private final boolean colours;
+    private final Supplier<Size> size;
+    private final Runnable release;
+
+    Console(
+            OutputStream stream,
+            Charset charset,
+            boolean terminal,
+            boolean colours,
+            Supplier<Size> size,
+            Runnable release) {
+        this.stream = stream;
+        this.charset = charset;
+        this.terminal = terminal;
+        this.colours = colours;
+        this.size = size;
+        this.release = release;
+    }
+
+    /** Standard output. */
+    public static Console out(Map<String, String> environment) {
+        return of(SystemStream.Output, FileDescriptor.out, "stdout.encoding", environment);
+    }
+
+    /** Standard error. */
+    public static Console err(Map<String, String> environment) {
+        return of(SystemStream.Error, FileDescriptor.err, "stderr.encoding", environment);
+    }
+
+    private static Console of(
+            SystemStream which, FileDescriptor descriptor, String encoding, Map<String, String> environment) {
+        OutputStream stream = new FileOutputStream(descriptor);
+        Charset charset = Charset.forName(System.getProperty(encoding, "UTF-8"), StandardCharsets.UTF_8);
+        if (!isTerminal(which, environment)) {
+            return new Console(stream, charset, false, false, () -> UNKNOWN, () -> {});
+        }
+        boolean colours = environment.getOrDefault("NO_COLOR", "").isEmpty();
+        TerminalSize size = new TerminalSize(which);
+        return new Console(stream, charset, true, colours, size, size::close);
+    }
+
+    private static boolean isTerminal(SystemStream which, Map<String, String> environment) {
+        String type = environment.getOrDefault("TERM", "dumb");
+        if (type.isEmpty() || type.equals("dumb")) {
+            return false;
+        }
+        try {
+            return TerminalProvider.load("exec").isSystemStream(which);
+        } catch (IOException | RuntimeException e) {
+            return false;
+        }
+    }
+
+    /** Whether the cursor can be moved here. */
+    public boolean isTerminal() {
+        return terminal;
+    }
+
+    boolean canDrawBlocks() {
+        return charset.equals(StandardCharsets.UTF_8);
+    }
+
+    int columns() {
+        int columns = size.get().getColumns();
+        return columns > 0 ? columns : UNKNOWN.getColumns();
+    }
+
+    int rows() {
+        int rows = size.get().getRows();
+        return rows > 0 ? rows : UNKNOWN.getRows();
+    }
+
+    /** The text in colour, where colour is wanted. */
+    String ansi(AttributedString text) {
+        return colours ? text.toAnsi(COLOURS, AttributedCharSequence.ForceMode.None) : text.toString();
+    }
+
+    /** A text in one colour. */
+    static AttributedString coloured(String text, int colour) {
+        return new AttributedStringBuilder()
+                .styled(AttributedStyle.DEFAULT.foreground(colour), text)
+                .toAttributedString();
+    }
+
+    void write(String text) throws IOException {
+        stream.write(text.getBytes(charset));
+        stream.flush();
+    }
+
+    /** The stream itself, for bytes that are nobody's text. */
+    OutputStream stream() {
+        return stream;
+    }
+
+    @Override
+    public void close() {
+        release.run();
+    }
+}

@@ -1,0 +1,124 @@
+package dev.raddle.cli.show;
+
+import dev.raddle.cli.file.Durations;
+import dev.raddle.cli.file.Limits;
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.run.Json;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Prints what would run, in which group, under which limits. */
+public final class DryRun {
+    private final Console console;
+    private final boolean json;
+
+    public DryRun(Console console, boolean json) {
+        this.console = console;
+        this.json = json;
+    }
+
+    /** Prints the tasks of a plan but those that are done already. */
+    public void print(Plan plan, Set<String> done) throws IOException {
+        Map<String, List<PlannedTask>> groups = new LinkedHashMap<>();
+        for (PlannedTask task : plan.tasks()) {
+            if (!done.contains(task.id())) {
+                groups.computeIfAbsent(task.group(), group -> new ArrayList<>()).add(task);
+            }
+        }
+        if (!json) {
+            long tasks = groups.values().stream().mapToLong(List::size).sum();
+            line(Printable.oneLine(plan.name()) + ": " + Words.count(tasks, "task", "tasks") + " in "
+                    + Words.count(groups.size(), "group", "groups") + ", "
+                    + (plan.limits().total() == Limits.UNLIMITED
+                            ? "any number at once"
+                            : "at most " + plan.limits().total() + " at once")
+                    + (done.isEmpty() ? "" : "; " + done.size() + " succeeded before"));
+        }
+        for (Map.Entry<String, List<PlannedTask>> group : groups.entrySet()) {
+            if (!json) {
+                line(title(group.getKey(), plan.limits()) + ": "
+                        + Words.count(group.getValue().size(), "task", "tasks"));
+            }
+            for (PlannedTask task : group.getValue()) {
+                print(task);
+            }
+        }
+    }
+
+    /** Prints one task. */
+    public void print(PlannedTask task) throws IOException {
+        if (json) {
+            line(Json.text(fields(task)));
+        } else {
+            line("  " + Printable.oneLine(task.id()) + "  "
+                    + Printable.oneLine(task.command().shown()) + rules(task));
+        }
+    }
+
+    /** Prints one task with its group. */
+    public void printWithGroup(PlannedTask task) throws IOException {
+        if (json) {
+            print(task);
+        } else {
+            line(Printable.oneLine(task.id()) + " [" + Printable.oneLine(task.group()) + "]  "
+                    + Printable.oneLine(task.command().shown()) + rules(task));
+        }
+    }
+
+    private static String title(String group, Limits limits) {
+        List<String> rules = new ArrayList<>();
+        rules.add("limit " + limits.limit(group));
+        add(rules, "queue ", limits.queue(group), Limits.UNLIMITED);
+        add(rules, "weight ", limits.weight(group), 1);
+        add(rules, "max in flight ", limits.maxInFlight(group), Limits.UNLIMITED);
+        return Printable.oneLine(group) + " (" + String.join(", ", rules) + ")";
+    }
+
+    private static void add(List<String> rules, String name, int value, int usual) {
+        if (value != usual) {
+            rules.add(name + value);
+        }
+    }
+
+    private static String rules(PlannedTask task) {
+        List<String> rules = new ArrayList<>();
+        Duration timeout = task.timeout();
+        if (timeout != null) {
+            rules.add("timeout " + Durations.text(timeout));
+        }
+        if (task.retry().attempts() > 1) {
+            rules.add("up to " + task.retry().attempts() + " attempts, "
+                    + task.retry().backoff() + " apart");
+        }
+        add(rules, "priority ", task.priority(), 0);
+        add(rules, "cost ", task.cost(), 1);
+        return rules.isEmpty() ? "" : "  (" + String.join(", ", rules) + ")";
+    }
+
+    private static Map<String, @Nullable Object> fields(PlannedTask task) {
+        Duration timeout = task.timeout();
+        Map<String, @Nullable Object> fields = new LinkedHashMap<>();
+        fields.put("event", "task-planned");
+        fields.put("id", task.id());
+        fields.put("group", task.group());
+        fields.put("command", task.command().shown());
+        fields.put("dir", task.dir());
+        fields.put("timeoutMillis", timeout == null ? null : timeout.toMillis());
+        fields.put("attempts", task.retry().attempts());
+        fields.put("priority", task.priority());
+        fields.put("cost", task.cost());
+        return fields;
+    }
+
+    private void line(String text) throws IOException {
+        console.write(text + "\n");
+    }
+}

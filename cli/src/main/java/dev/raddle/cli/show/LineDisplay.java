@@ -1,0 +1,69 @@
+package dev.raddle.cli.show;
+
+import dev.raddle.cli.run.RunEvent;
+import dev.raddle.cli.run.RunListener;
+import dev.raddle.cli.run.TaskResult;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import org.jline.utils.AttributedString;
+import org.jspecify.annotations.Nullable;
+
+/** Prints a line for every event, or only for what went wrong. */
+final class LineDisplay implements RunListener {
+    private final Screen screen;
+    private final boolean onlyFailures;
+    private @Nullable Path directory;
+
+    LineDisplay(Screen screen, boolean onlyFailures) {
+        this.screen = screen;
+        this.onlyFailures = onlyFailures;
+    }
+
+    @Override
+    public void on(RunEvent event) throws IOException {
+        switch (event) {
+            case RunEvent.RunStarted started -> {
+                directory = started.directory();
+                detail(Sentences.begin(started));
+            }
+            case RunEvent.TaskQueued queued -> {}
+            case RunEvent.AttemptStarted started -> detail(Sentences.started(started));
+            case RunEvent.AttemptFailed failed -> detail(Sentences.retry(failed));
+            case RunEvent.TaskEnded ended -> ended(ended);
+            case RunEvent.RunStopping stopping -> print(Sentences.stopping(stopping.reason()));
+            case RunEvent.RunEnded ended -> {
+                if (!onlyFailures || ended.exitCode() != 0) {
+                    print(Sentences.end(ended, directory));
+                }
+            }
+        }
+    }
+
+    private void ended(RunEvent.TaskEnded event) throws IOException {
+        TaskResult result = event.result();
+        if (Sentences.isFailure(event)) {
+            AttributedString line = Sentences.ended(result);
+            List<String> last = Tail.of(result.output(), 1);
+            print(
+                    last.isEmpty()
+                            ? line
+                            : AttributedString.join(
+                                    new AttributedString("; last line: "),
+                                    line,
+                                    new AttributedString(last.getFirst())));
+        } else if (!Sentences.isDropped(result)) {
+            detail(Sentences.ended(result));
+        }
+    }
+
+    private void detail(AttributedString line) throws IOException {
+        if (!onlyFailures) {
+            print(line);
+        }
+    }
+
+    private void print(AttributedString line) throws IOException {
+        screen.print(List.of(line));
+    }
+}

@@ -1,0 +1,66 @@
+package dev.raddle.cli.show;
+
+import dev.raddle.cli.run.RunEvent;
+import dev.raddle.cli.run.RunListener;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.jline.utils.AttributedString;
+import org.jline.utils.AttributedStyle;
+import org.jspecify.annotations.Nullable;
+
+/** Shows bars on a terminal, and above them what went wrong as soon as it does. */
+final class LiveDisplay implements RunListener {
+    private static final int LAST_LINES = 5;
+
+    private final Screen screen;
+    private final Board board;
+    private @Nullable Path directory;
+    private boolean ended;
+
+    LiveDisplay(Screen screen, LongSupplier nanos) {
+        this.screen = screen;
+        this.board = new Board(nanos, screen.console().canDrawBlocks());
+    }
+
+    @Override
+    public void on(RunEvent event) throws IOException {
+        board.on(event);
+        switch (event) {
+            case RunEvent.RunStarted started -> {
+                directory = started.directory();
+                screen.print(List.of(Sentences.begin(started)));
+            }
+            case RunEvent.AttemptFailed failed -> screen.print(List.of(Sentences.retry(failed)));
+            case RunEvent.RunStopping stopping -> screen.print(List.of(Sentences.stopping(stopping.reason())));
+            case RunEvent.TaskEnded task when Sentences.isFailure(event) -> failure(task);
+            case RunEvent.RunEnded end -> {
+                ended = true;
+                List<AttributedString> last = new ArrayList<>(
+                        board.lines(screen.console().columns(), screen.console().rows()));
+                last.add(Sentences.end(end, directory));
+                screen.clear();
+                screen.print(last);
+            }
+            default -> {}
+        }
+    }
+
+    private void failure(RunEvent.TaskEnded event) throws IOException {
+        List<AttributedString> lines = new ArrayList<>();
+        lines.add(Sentences.ended(event.result()));
+        for (String line : Tail.of(event.result().output(), LAST_LINES)) {
+            lines.add(new AttributedString("    " + line, AttributedStyle.DEFAULT.faint()));
+        }
+        screen.print(lines);
+    }
+
+    @Override
+    public void tick() throws IOException {
+        if (!ended) {
+            screen.draw(board.lines(screen.console().columns(), screen.console().rows()));
+        }
+    }
+}

@@ -1,0 +1,135 @@
+package dev.raddle.cli.show;
+
+import dev.raddle.cli.run.RunEvent;
+import dev.raddle.cli.run.RunListener;
+import dev.raddle.cli.run.TaskResult;
+import java.io.FileInputStream;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/**
+ * Prints what each task printed, as a whole, when it has ended: standard output to standard output, standard error to
+ * standard error. Either in the order in which tasks end, or in the order of their ids, which are then 1, 2, 3 and so on.
+ */
+public final class OutputPrinter implements RunListener {
+    private final Console out;
+    private final Console err;
+    private final Screen screen;
+    private final Function<String, Printed> files;
+    private final Consumer<String> onPrinted;
+    private final boolean ordered;
+    private final Map<Long, String> early = new HashMap<>(); // ended before an earlier one
+    private long next = 1;
+
+    /**
+     * The files of one task.
+     *
+     * @param keep whether they stay when they have been printed
+     */
+    public record Printed(Path out, Path err, boolean keep) {}
+
+    /**
+     * A printer.
+     *
+     * @param screen has the lines that must make room
+     * @param files the files by the id of the task
+     * @param onPrinted is told the id of every task that needs its files no longer, also of those that never ran
+     * @param ordered whether to print in the order of ids
+     */
+    public OutputPrinter(
+            Console out,
+            Console err,
+            Screen screen,
+            Function<String, Printed> files,
+            Consumer<String> onPrinted,
+            boolean ordered) {
+        this.out = out;
+        this.err = err;
+        this.screen = screen;
+        this.files = files;
+        this.onPrinted = onPrinted;
+        this.ordered = ordered;
+    }
+
+    @Override
+    public void on(RunEvent event) throws IOException {
+        if (event instanceof RunEvent.TaskEnded ended) {
+            TaskResult result = ended.result();
+            if (!ordered) {
+                print(result.id());
+                return;
+            }
+            early.put(Long.parseLong(result.id()), result.id());
+            for (String id = early.remove(next); id != null; id = early.remove(next)) {
+                next++;
+                print(id);
+            }
+        }
+    }
+
+    private void print(String id) throws IOException {
+        Printed printed = files.apply(id);
+        try {
+            screen.aside(() -> {
+                copy(printed.out, out);
+                copy(printed.err, err);
+            });
+        } finally {
+            if (!printed.keep) {
+                Files.deleteIfExists(printed.out);
+                Files.deleteIfExists(printed.err);
+            }
+            onPrinted.accept(id);
+        }
+    }
+
+    private void copy(Path file, Console to) throws IOException {
+        if (!Files.exists(file) || Files.size(file) == 0) {
+            return;
+        }
+        LastByte stream = new LastByte(to.stream());
+        try (InputStream input = new FileInputStream(file.toFile())) {
+            input.transferTo(stream);
+        }
+        if (to.isTerminal() && stream.last != '\n') {
+            stream.write('\n'); // or the next line would be drawn behind this one
+        }
+        stream.flush();
+    }
+
+    /** Remembers the last byte that went by. */
+    private static final class LastByte extends OutputStream {
+        private final OutputStream to;
+        private int last = '\n';
+
+        LastByte(OutputStream to) {
+            this.to = to;
+        }
+
+        @Override
+        public void write(int b) throws IOException {
+            to.write(b);
+            last = b;
+        }
+
+        @Override
+        public void write(byte[] bytes, int offset, int length) throws IOException {
+            to.write(bytes, offset, length);
+            if (length > 0) {
+                last = bytes[offset + length - 1];
+            }
+        }
+
+        @Override
+        public void flush() throws IOException {
+            to.flush();
+        }
+    }
+}

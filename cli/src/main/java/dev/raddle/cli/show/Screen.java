@@ -1,0 +1,99 @@
+package dev.raddle.cli.show;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.jline.utils.AttributedString;
+
+/**
+ * Text that scrolls by, and below it, on a terminal, lines that stay and are drawn anew. For one thread, but for
+ * {@link #restore}.
+ */
+public final class Screen {
+    private static final String HIDE_CURSOR = "\033[?25l";
+    private static final String SHOW_CURSOR = "\033[?25h";
+    private static final String ERASE_BELOW = "\033[J";
+
+    private final Console console;
+    private List<AttributedString> bars = List.of();
+    private volatile boolean cursorHidden;
+
+    /** Something that writes elsewhere to the same terminal. */
+    @FunctionalInterface
+    interface Writing {
+        void write() throws IOException;
+    }
+
+    public Screen(Console console) {
+        this.console = console;
+    }
+
+    Console console() {
+        return console;
+    }
+
+    void print(List<AttributedString> lines) throws IOException {
+        StringBuilder text = new StringBuilder(erased());
+        for (AttributedString line : lines) {
+            text.append(console.ansi(line)).append('\n');
+        }
+        console.write(text.append(drawn()).toString());
+    }
+
+    /** Lets something else write where the scrolling text stands. */
+    void aside(Writing writing) throws IOException {
+        if (bars.isEmpty()) {
+            writing.write();
+            return;
+        }
+        console.write(erased());
+        writing.write();
+        console.write(drawn());
+    }
+
+    /** Replaces the lines that stay. */
+    void draw(List<AttributedString> lines) throws IOException {
+        String erased = erased();
+        String hidden = cursorHidden ? "" : HIDE_CURSOR;
+        int width = console.columns() - 1; // a line that fills the last column may wrap
+        List<AttributedString> fitting = new ArrayList<>();
+        lines.forEach(line -> fitting.add(line.columnSubSequence(0, width)));
+        bars = fitting;
+        cursorHidden = true;
+        console.write(hidden + erased + drawn());
+    }
+
+    private String erased() {
+        if (bars.isEmpty()) {
+            return "";
+        }
+        return (bars.size() > 1 ? "\r\033[" + (bars.size() - 1) + "A" : "\r") + ERASE_BELOW;
+    }
+
+    private String drawn() {
+        StringBuilder text = new StringBuilder();
+        for (AttributedString bar : bars) {
+            text.append(text.isEmpty() ? "" : "\n").append(console.ansi(bar));
+        }
+        return text.toString();
+    }
+
+    /** Takes the lines that stay away and gives the cursor back. */
+    void clear() throws IOException {
+        String erased = erased();
+        bars = List.of();
+        console.write(erased + (cursorHidden ? SHOW_CURSOR : ""));
+        cursorHidden = false;
+    }
+
+    /** Gives the cursor back from any thread, when the process is about to end. */
+    public void restore() {
+        if (cursorHidden) {
+            try {
+                console.write("\n" + SHOW_CURSOR);
+            } catch (IOException e) {
+                // nobody reads any more, so nobody misses the cursor
+            }
+        }
+    }
+}

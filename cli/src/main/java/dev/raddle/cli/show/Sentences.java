@@ -1,0 +1,128 @@
+package dev.raddle.cli.show;
+
+import dev.raddle.cli.file.Durations;
+import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.run.RunEvent;
+import dev.raddle.cli.run.RunEvent.AttemptFailed;
+import dev.raddle.cli.run.RunEvent.AttemptStarted;
+import dev.raddle.cli.run.RunEvent.RunEnded;
+import dev.raddle.cli.run.RunEvent.RunStarted;
+import dev.raddle.cli.run.Stop;
+import dev.raddle.cli.run.TaskResult;
+import dev.raddle.cli.run.TaskState;
+import java.nio.file.Path;
+import org.jline.utils.AttributedString;
+import org.jline.utils.AttributedStringBuilder;
+import org.jline.utils.AttributedStyle;
+import org.jspecify.annotations.Nullable;
+
+/** One line for each event. */
+final class Sentences {
+    private static final int LONGEST_COMMAND = 120;
+    private static final AttributedStyle PLAIN = AttributedStyle.DEFAULT;
+
+    private Sentences() {}
+
+    static AttributedString begin(RunStarted event) {
+        StringBuilder text = new StringBuilder(Printable.oneLine(event.name()));
+        if (event.tasks() >= 0) {
+            text.append(": ").append(Words.count(event.tasks(), "task", "tasks"));
+            text.append(" in ").append(Words.count(event.groups(), "group", "groups"));
+        }
+        if (event.succeededBefore() > 0) {
+            text.append(", ").append(event.succeededBefore()).append(" succeeded before");
+        }
+        if (event.directory() != null) {
+            text.append("; output in ").append(path(event.directory()));
+        }
+        return new AttributedString(text);
+    }
+
+    static AttributedString started(AttemptStarted event) {
+        String again = event.attempt() == 1 ? "" : ", attempt " + event.attempt() + " of " + event.attempts();
+        return line("start", PLAIN, task(event.id(), event.group()) + again);
+    }
+
+    static AttributedString retry(AttemptFailed event) {
+        return line(
+                "retry",
+                PLAIN.foreground(AttributedStyle.YELLOW),
+                task(event.id(), event.group()) + ": " + event.error() + ", attempt " + event.attempt() + " of "
+                        + event.attempts() + ", again in " + Durations.text(event.pause()));
+    }
+
+    static AttributedString ended(TaskResult result) {
+        String task = task(result.id(), result.group());
+        if (result.succeeded()) {
+            return line("ok", PLAIN.foreground(AttributedStyle.GREEN), task + ", " + Words.time(result.runMillis()));
+        }
+        AttributedStyle style = result.state() == TaskState.CANCELLED
+                ? PLAIN.foreground(AttributedStyle.YELLOW)
+                : PLAIN.foreground(AttributedStyle.RED).bold();
+        String why = result.error() == null ? result.state().text() : Printable.oneLine(result.error());
+        String after = result.attempts() == 0 ? "" : ", " + Words.time(result.runMillis());
+        String output = result.output() == null ? "" : "; output in " + path(Path.of(result.output()));
+        boolean unknown = result.output() == null && result.attempts() > 0;
+        String command = unknown ? "; command: " + shortened(Printable.oneLine(result.command())) : "";
+        return line(result.state().text(), style, task + ": " + why + after + output + command);
+    }
+
+    static AttributedString stopping(Stop.Reason reason) {
+        String text = switch (reason) {
+            case INTERRUPTED -> "interrupted: nothing new starts, running commands get SIGTERM (once more: SIGKILL)";
+            case FAIL_FAST -> "a task did not succeed: nothing new starts, running commands get SIGTERM";
+            case OUTPUT_CLOSED -> "the output is closed: nothing new starts, running commands get SIGTERM";
+            case BROKEN -> "raddle cannot go on: nothing new starts, running commands get SIGTERM";
+        };
+        return line("stop", PLAIN.foreground(AttributedStyle.YELLOW), text);
+    }
+
+    static AttributedString end(RunEnded event, @Nullable Path directory) {
+        boolean good = event.exitCode() == 0;
+        StringBuilder text = new StringBuilder()
+                .append(Words.count(event.summary().totals().tasks(), "task", "tasks"))
+                .append(": ")
+                .append(Words.outcomes(event.summary().totals()))
+                .append(", ")
+                .append(Words.time(event.summary().wall().toMillis()));
+        if (directory != null) {
+            text.append("; report in ").append(path(directory.resolve("report.json")));
+        }
+        AttributedStyle style = PLAIN.foreground(good ? AttributedStyle.GREEN : AttributedStyle.RED)
+                .bold();
+        return line("done", style, text.toString());
+    }
+
+    private static String task(String id, String group) {
+        return Printable.oneLine(id) + " [" + Printable.oneLine(group) + "]";
+    }
+
+    private static String shortened(String text) {
+        return text.length() <= LONGEST_COMMAND ? text : text.substring(0, LONGEST_COMMAND - 3) + "...";
+    }
+
+    /** A path as it is shortest to type from here. */
+    private static String path(Path path) {
+        Path here = Path.of("").toAbsolutePath();
+        Path absolute = path.toAbsolutePath().normalize();
+        return Printable.oneLine((absolute.startsWith(here) ? here.relativize(absolute) : absolute).toString());
+    }
+
+    private static AttributedString line(String word, AttributedStyle style, String text) {
+        return new AttributedStringBuilder()
+                .styled(style, word)
+                .append(" ".repeat(Math.max(1, 10 - word.length())))
+                .append(text)
+                .toAttributedString();
+    }
+
+    /** Whether an event is one of the end of a task that did not succeed and was not merely dropped with the run. */
+    static boolean isFailure(RunEvent event) {
+        return event instanceof RunEvent.TaskEnded ended && !ended.result().succeeded() && !isDropped(ended.result());
+    }
+
+    /** Whether a task was never started because the run was stopped. */
+    static boolean isDropped(TaskResult result) {
+        return result.state() == TaskState.CANCELLED && result.attempts() == 0;
+    }
+}

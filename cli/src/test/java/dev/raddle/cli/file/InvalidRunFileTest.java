@@ -1,0 +1,182 @@
+package dev.raddle.cli.file;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Everything that can be wrong with a run file, with its place. */
+class InvalidRunFileTest {
+    @Test
+    void all_problems_are_told_in_one_go_each_with_its_line_and_column() {
+        assertThat(RunFiles.problems("""
+                        nmae: x
+                        groups:
+                          db: { limt: 1 }
+                          web: { limit: four, queue: -1 }
+                        globalMaxInFlight: 0
+                        tasks:
+                          - { id: a, run: "true", timeout: 5 }
+                          - { id: a, run: "true", retry: { attempts: 0, backof: 1s } }
+                          - { id: "", run: { x: 1 } }
+                          - run: "true"
+                          - { forEach: none.txt, id: "x", run: "echo ${line}" }
+                        """))
+                .containsExactly(
+                        "checks.yaml:1:1: unknown key \"nmae\" in the file; did you mean \"name\"?"
+                                + " (allowed: name, defaults, groups, globalMaxInFlight, globalQueue, tasks)",
+                        "checks.yaml:3:9: unknown key \"limt\" in group \"db\"; did you mean \"limit\"?"
+                                + " (allowed: limit, queue, weight, maxInFlight)",
+                        "checks.yaml:4:17: limit must be a whole number of at least 1, was \"four\"",
+                        "checks.yaml:4:30: queue must be a whole number of at least 0, was -1",
+                        "checks.yaml:5:20: globalMaxInFlight must be a whole number of at least 1, auto or unlimited, was 0",
+                        "checks.yaml:7:36: timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s, was \"5\"",
+                        "checks.yaml:8:49: unknown key \"backof\" in retry; did you mean \"backoff\"?"
+                                + " (allowed: attempts, backoff)",
+                        "checks.yaml:8:46: attempts must be a whole number from 1 to 1000, was 0",
+                        "checks.yaml:9:11: id must not be empty",
+                        "checks.yaml:9:20: run must be a text (for the shell) or a list (a program and its arguments), was a map",
+                        "checks.yaml:10:5: task needs the key \"id\"",
+                        "checks.yaml:11:16: forEach must name a file that exists, seen from where checks.yaml stands,"
+                                + " was \"none.txt\"");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '\0',
+            value = {
+                "limit: 0 | 1:23: limit must be a whole number of at least 1, was 0",
+                "limit: 1.5 | 1:23: limit must be a whole number of at least 1, was 1.5",
+                "limit: \"4\" | 1:23: limit must be a whole number of at least 1, was \"4\"",
+                "limit: | 1:22: limit must be a whole number of at least 1, was nothing",
+                "limit: [4] | 1:23: limit must be a whole number of at least 1, was a list of 1",
+                "limit: {} | 1:23: limit must be a whole number of at least 1, was a map",
+                "limit: 9999999999 | 1:23: limit must be a whole number of at least 1, was 9999999999",
+                "weight: 0 | 1:24: weight must be a whole number from 1 to 1000000, was 0",
+                "limit: 1, limit: 2 | 1:26: key \"limit\" stands twice in group \"a\""
+            })
+    void a_value_of_the_wrong_kind_is_told_with_what_is_allowed(String rule, String problem) {
+        assertThat(RunFiles.problems("groups: { a: { " + rule + " } }\ntasks: [{ id: a, run: 'true' }]"))
+                .containsExactly("checks.yaml:" + problem);
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '\0',
+            value = {
+                "id: a, run: 'true', timeout: 0s | timeout must be longer than 0, was \"0s\"",
+                "id: a, run: 'true', timeout: 1y | timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s, was \"1y\"",
+                "id: a, run: 'true', retry: 0 | retry must be a number of attempts from 1 to 1000 or a map with attempts and backoff, was 0",
+                "id: a, run: 'true', retry: {} | retry needs the key \"attempts\"",
+                "id: a, run: 'true', retry: { attempts: 2, backoff: 5s..1s } | backoff must not begin above its end, was \"5s..1s\"",
+                "id: a, run: [] | run must name at least a program, was an empty list",
+                "id: a, run: [''] | the program to run must not be empty",
+                "id: a, run: [echo, [a]] | an argument of run must be a text, was a list of 1",
+                "id: a, run: [echo, null] | an argument of run must be a text, was nothing",
+                "id: a, run: '' | run must not be empty",
+                "id: a | task needs the key \"run\"",
+                "id: a, run: 'true', env: [A=1] | env must be a map, was a list of 1",
+                "id: a, run: 'true', env: { 'A=B': 1 } | the name of an environment variable must not be empty and must not contain =, was \"A=B\"",
+                "id: a, run: 'true', env: { RADDLE_VALUE_1: 1 } | environment variables that begin with RADDLE_ are set by raddle itself, was \"RADDLE_VALUE_1\"; choose another name",
+                "id: a, run: 'true', env: { A: null } | env A must be a text, was nothing",
+                "id: a, run: 'true', priority: high | priority must be a whole number from -1000000 to 1000000, was \"high\"",
+                "id: a, run: 'true', cost: 2 | the cost of task \"a\" must be at most what group \"default\" may run at once, 1, was 2",
+                "id: 'a${n}', run: 'true' | id has the placeholder ${n}, but only a task with forEach has values; write $${ for the characters ${",
+                "id: a, group: '${host}', run: 'true' | group has the placeholder ${host}, but only a task with forEach has values; write $${ for the characters ${",
+                "id: a, group: '', run: 'true' | group must not be empty",
+                "id: \"a\\0b\", run: 'true' | id must not contain the character NUL",
+                "forEach: {}, id: a, run: 'true' | forEach must be the name of a file or a list, was a map",
+                "forEach: '', id: a, run: 'true' | forEach must not be empty",
+                "forEach: [a, b], id: a, run: 'true' | the id of a task with forEach must contain a placeholder, such as ${n}, so that every task has its own",
+                "forEach: [a], id: a, run: 'echo ${lin}' | unknown placeholder ${lin} in run; did you mean \"line\"? (known here: line, host, n; write $${lin} for the shell's own variable)",
+                "forEach: [a], id: 'a${line', run: 'true' | id has a placeholder without an end: \"${line\"; close it with }, or write $${ for the characters ${",
+                "forEach: [a], id: a, run: 'echo `${line}`' | run has the placeholder ${line} inside `…`, where it cannot be quoted; use $(…) instead",
+                "forEach: [{ b: 1 }], id: a, run: ['${line}'] | unknown placeholder ${line} in run (known here: b, n; write $${line} for the shell's own variable)"
+            })
+    void a_wrong_task_is_told_with_what_is_allowed(String task, String problem) {
+        assertThat(RunFiles.problems("tasks:\n  - { " + task + " }\n"))
+                .singleElement()
+                .asString()
+                .matches("checks\\.yaml:2:\\d+: .*")
+                .endsWith(": " + problem);
+    }
+
+    @Test
+    void an_id_is_taken_only_once_also_among_lines_of_data() {
+        assertThat(RunFiles.problems("""
+                        tasks:
+                          - { id: b, run: "true" }
+                          - { forEach: a.txt, id: "${line}", run: "true" }
+                        """, Map.of("a.txt", "a\nb\na\n")))
+                .containsExactly(
+                        "a.txt:2:1: the id of a task must be unique, \"b\" is taken already at checks.yaml:2:5",
+                        "a.txt:3:1: the id of a task must be unique, \"a\" is taken already at a.txt:1:1");
+    }
+
+    @Test
+    void every_line_of_data_that_does_not_fit_is_told_with_its_place() {
+        assertThat(RunFiles.problems(
+                        "tasks: [{ forEach: a.txt, id: 'x${n}', group: '${host}', run: 'echo ${line}' }]",
+                        Map.of("a.txt", "http://a/\nplain\n\nb\0c\n")))
+                .containsExactly(
+                        "a.txt:2:1: ${host} needs a URL with a host, such as http://example.org/a, was \"plain\"",
+                        "a.txt:4:1: ${line} must not contain the character NUL, was \"b\\u0000c\"");
+    }
+
+    @Test
+    void an_object_that_lacks_a_field_is_told_with_its_place() {
+        assertThat(RunFiles.problems(
+                        "tasks: [{ forEach: a.jsonl, id: 'x${n}', run: 'echo ${a}' }]",
+                        Map.of("a.jsonl", "{\"a\": 1}\n{\"b\": 1}\n{\"a\": null}\n")))
+                .containsExactly(
+                        "a.jsonl:2:1: there is no value \"a\" here, which ${a} needs",
+                        "a.jsonl:3:1: ${a} must be a text, a number or a boolean, was nothing");
+    }
+
+    @Test
+    void a_row_with_an_empty_id_or_group_is_told_with_its_place() {
+        assertThat(RunFiles.problems(
+                        "tasks: [{ forEach: a.csv, id: '${i}', group: '${g}', run: 'true' }]",
+                        Map.of("a.csv", "i,g\n,x\ny,\n")))
+                .containsExactly(
+                        "a.csv:2:1: the id of a task must not be empty",
+                        "a.csv:3:1: the group of task \"y\" must not be empty");
+    }
+
+    @Test
+    void text_that_is_no_yaml_is_told_with_its_place() {
+        assertThat(RunFiles.problems("tasks:\n  - { id: a\n  - b\n"))
+                .containsExactly("checks.yaml:4:1: expected ',' or '}', but got <stream end>"
+                        + " (while parsing a flow mapping that begins at 2:5)");
+        assertThat(RunFiles.problems("")).containsExactly("checks.yaml:1:1: the file is empty");
+        assertThat(RunFiles.problems("a: 1\n---\nb: 2\n"))
+                .singleElement()
+                .asString()
+                .startsWith("checks.yaml:2:1: ");
+    }
+
+    @Test
+    void a_file_of_another_shape_is_told_what_it_must_be() {
+        assertThat(RunFiles.problems("- a\n"))
+                .containsExactly(
+                        "checks.yaml:1:1: the file must be a map, was a list of 1",
+                        "checks.yaml:1:1: the file needs the key \"tasks\"");
+        assertThat(RunFiles.problems("tasks: {}\n"))
+                .containsExactly("checks.yaml:1:8: tasks must be a list, was a map");
+        assertThat(RunFiles.problems("tasks: []\n"))
+                .containsExactly("checks.yaml:1:8: tasks must have at least one task");
+        assertThat(RunFiles.problems("tasks: [a]\n")).contains("checks.yaml:1:9: task must be a map, was \"a\"");
+    }
+
+    @Test
+    void a_file_that_refers_to_itself_is_no_trap() {
+        assertThat(RunFiles.problems("tasks: &t [*t]\n"))
+                .contains("checks.yaml:1:8: task must be a map, was a list of 1");
+        assertThat(RunFiles.problems("tasks: [&t { <<: *t, id: a, run: 'true' }]\n"))
+                .containsExactly("checks.yaml:1:9: task must not merge itself");
+    }
+}

@@ -1,0 +1,43 @@
+package dev.raddle.cli.file;
+
+import java.nio.charset.StandardCharsets;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+
+/** Run files and data files that stand in the test itself. */
+final class RunFiles {
+    static final Path DIRECTORY = Path.of("/somewhere");
+
+    private RunFiles() {}
+
+    static Plan plan(String text, Map<String, String> data) throws InvalidFileException {
+        InputFiles inputs = name -> {
+            String content = data.get(name);
+            if (content == null) {
+                throw new NoSuchFileException(name);
+            }
+            return content.getBytes(StandardCharsets.UTF_8);
+        };
+        return new PlanReader("checks.yaml", DIRECTORY, inputs).read(text);
+    }
+
+    static Plan plan(String text) throws InvalidFileException {
+        return plan(text, Map.of());
+    }
+
+    /** The problems of a file, as they are printed. */
+    static List<String> problems(String text, Map<String, String> data) {
+        try {
+            plan(text, data);
+            return List.of();
+        } catch (InvalidFileException e) {
+            return e.problems().stream().map(Problem::toString).toList();
+        }
+    }
+
+    static List<String> problems(String text) {
+        return problems(text, Map.of());
+    }
+}

@@ -1,0 +1,88 @@
+package dev.raddle.cli.file;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+
+/** The published schema against what the reader accepts. */
+class SchemaTest {
+    private Map<?, ?> schema = Map.of();
+
+    @BeforeEach
+    void read() throws IOException {
+        try (InputStream input = Objects.requireNonNull(
+                SchemaTest.class.getResourceAsStream("/dev/raddle/cli/raddle-file.schema.json"))) {
+            String text = new String(input.readAllBytes(), StandardCharsets.UTF_8);
+            schema = (Map<?, ?>) new Load(LoadSettings.builder().build()).loadFromString(text);
+        }
+    }
+
+    private static Map<?, ?> in(Map<?, ?> map, String... path) {
+        Map<?, ?> inner = map;
+        for (String key : path) {
+            inner = (Map<?, ?>) Objects.requireNonNull(inner.get(key), key);
+        }
+        return inner;
+    }
+
+    private static List<String> keys(Map<?, ?> object) {
+        assertThat(object.get("additionalProperties")).isEqualTo(false);
+        return in(object, "properties").keySet().stream().map(String::valueOf).toList();
+    }
+
+    @Test
+    void it_has_the_keys_that_the_reader_accepts_and_no_others() {
+        Map<?, ?> retry = (Map<?, ?>) ((List<?>) in(schema, "$defs", "retry").get("oneOf")).get(1);
+
+        assertThat(keys(schema)).containsExactlyElementsOf(Keys.FILE);
+        assertThat(keys(in(schema, "$defs", "defaults"))).containsExactlyElementsOf(Keys.DEFAULTS);
+        assertThat(keys(in(schema, "$defs", "group"))).containsExactlyElementsOf(Keys.GROUP);
+        assertThat(keys(in(schema, "$defs", "task"))).containsExactlyElementsOf(Keys.TASK);
+        assertThat(keys(retry)).containsExactlyElementsOf(Keys.RETRY);
+    }
+
+    @Test
+    void its_patterns_of_times_are_those_of_the_reader() {
+        String duration = (String) in(schema, "$defs", "duration").get("pattern");
+        Map<?, ?> retry = (Map<?, ?>) ((List<?>) in(schema, "$defs", "retry").get("oneOf")).get(1);
+        String backoff = (String) in(retry, "properties", "backoff").get("pattern");
+
+        assertThat(List.of("200ms", "5s", "1.5m", "1h")).allMatch(text -> text.matches(duration));
+        assertThat(List.of("5", "5 s", "s", "1d")).noneMatch(text -> text.matches(duration));
+        assertThat(List.of("200ms", "200ms..5s", "1.5s..1m")).allMatch(text -> text.matches(backoff));
+        assertThat(List.of("200ms..", "..5s", "1s..2s..3s")).noneMatch(text -> text.matches(backoff));
+    }
+
+    @Test
+    void every_reference_in_it_leads_somewhere() {
+        assertThat(references(schema)).isNotEmpty().allSatisfy(reference -> {
+            assertThat(reference).startsWith("#/$defs/");
+            assertThat(in(schema, "$defs").get(reference.substring("#/$defs/".length())))
+                    .isNotNull();
+        });
+    }
+
+    private static List<String> references(Object node) {
+        return switch (node) {
+            case Map<?, ?> map ->
+                map.entrySet().stream()
+                        .flatMap(entry -> entry.getKey().equals("$ref")
+                                ? Stream.of((String) entry.getValue())
+                                : references(entry.getValue()).stream())
+                        .toList();
+            case List<?> list ->
+                list.stream().flatMap(item -> references(item).stream()).toList();
+            default -> List.of();
+        };
+    }
+}

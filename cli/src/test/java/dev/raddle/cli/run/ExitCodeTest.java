@@ -1,0 +1,40 @@
+package dev.raddle.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class ExitCodeTest {
+    private final Stop stop = new Stop(Duration.ZERO);
+
+    private int of(int failed, int timedOut, int rejected, int cancelled) {
+        return ExitCode.of(new Counts(9, 1, failed, timedOut, rejected, cancelled, 9, 0, 0, 1), stop);
+    }
+
+    @Test
+    void failed_comes_before_timed_out_before_rejected() {
+        assertThat(of(0, 0, 0, 0)).isEqualTo(0);
+        assertThat(of(1, 1, 1, 0)).isEqualTo(1);
+        assertThat(of(0, 1, 1, 0)).isEqualTo(124);
+        assertThat(of(0, 0, 1, 0)).isEqualTo(3);
+    }
+
+    @Test
+    void an_interrupt_comes_before_everything_also_when_it_came_second() {
+        stop.request(Stop.Reason.FAIL_FAST);
+        assertThat(of(1, 0, 0, 5)).isEqualTo(1);
+
+        stop.request(Stop.Reason.INTERRUPTED);
+        assertThat(of(1, 1, 1, 5)).isEqualTo(130);
+
+        stop.request(Stop.Reason.FAIL_FAST);
+        assertThat(of(0, 0, 0, 0)).isEqualTo(130);
+    }
+
+    @Test
+    void what_ends_a_run_from_outside_has_a_code_of_its_own() {
+        stop.request(Stop.Reason.OUTPUT_CLOSED);
+        assertThat(of(1, 0, 0, 1)).isEqualTo(141);
+    }
+}

@@ -1,0 +1,111 @@
+package dev.raddle.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class JournalTest {
+    private static final Instant NOW = Instant.parse("2026-01-31T09:30:00.123456789Z");
+
+    @TempDir
+    private Path directory;
+
+    private static RunEvent ended(String id, TaskState state) {
+        return new RunEvent.TaskEnded(
+                NOW, new TaskResult(id, "g", "echo 'x'", state, 1, 2, 30, 400, "/o/x.log", "exit code 1"));
+    }
+
+    private static RunEvent started(String id, int attempt) {
+        return new RunEvent.AttemptStarted(NOW, id, "g", attempt, 3, 4711, NOW);
+    }
+
+    @Test
+    void what_is_written_is_read_back() throws Exception {
+        Path path = directory.resolve("journal.jsonl");
+        TaskResult result = new TaskResult(
+                "a\n\"b\"", "gröup", "echo '\u0007'", TaskState.TIMED_OUT, null, 2, 30, 400, null, "ran out of time");
+        try (Journal journal = Journal.open(path)) {
+            journal.on(started("x", 1));
+            journal.on(new RunEvent.TaskEnded(NOW, result));
+        }
+
+        Journal.Past past = Journal.read(path);
+
+        assertThat(past.results()).containsEntry("a\n\"b\"", result);
+        assertThat(past.open()).containsOnlyKeys("x");
+        assertThat(past.open().get("x")).isEqualTo(new Journal.Started("x", 4711, NOW));
+    }
+
+    @Test
+    void the_last_result_of_a_task_counts_and_what_has_ended_is_not_open() throws Exception {
+        Path path = directory.resolve("journal.jsonl");
+        try (Journal journal = Journal.open(path)) {
+            journal.on(started("a", 1));
+            journal.on(ended("a", TaskState.FAILED));
+        }
+        try (Journal journal = Journal.open(path)) {
+            journal.on(started("a", 1));
+            journal.on(started("a", 2));
+            journal.on(ended("a", TaskState.SUCCEEDED));
+        }
+
+        Journal.Past past = Journal.read(path);
+
+        assertThat(past.results().get("a").state()).isEqualTo(TaskState.SUCCEEDED);
+        assertThat(past.open()).isEmpty();
+        List<TaskState> states = new ArrayList<>();
+        Journal.readResults(path, result -> states.add(result.state()));
+        assertThat(states).containsExactly(TaskState.FAILED, TaskState.SUCCEEDED);
+    }
+
+    @Test
+    void every_line_is_in_the_file_before_the_next_event() throws Exception {
+        Path path = directory.resolve("journal.jsonl");
+        try (Journal journal = Journal.open(path)) {
+            journal.on(ended("a", TaskState.SUCCEEDED));
+
+            assertThat(Journal.read(path).results()).containsOnlyKeys("a");
+        }
+    }
+
+    @Test
+    void a_torn_line_is_passed_over_and_does_not_spoil_the_next() throws Exception {
+        Path path = directory.resolve("journal.jsonl");
+        try (Journal journal = Journal.open(path)) {
+            journal.on(ended("a", TaskState.SUCCEEDED));
+        }
+        byte[] torn = {'{', '"', 'i', 'd', '"', ':', '"', (byte) 0xC3};
+        Files.write(path, torn, java.nio.file.StandardOpenOption.APPEND);
+        try (Journal journal = Journal.open(path)) {
+            journal.on(ended("b", TaskState.SUCCEEDED));
+        }
+
+        assertThat(Journal.read(path).results()).containsOnlyKeys("a", "b");
+    }
+
+    @Test
+    void a_journal_that_does_not_exist_is_empty() throws Exception {
+        assertThat(Journal.read(directory.resolve("none")).results()).isEmpty();
+    }
+
+    @Test
+    void only_one_may_write_a_journal_also_when_it_is_read_meanwhile() throws Exception {
+        Path path = directory.resolve("journal.jsonl");
+        try (Journal journal = Journal.open(path)) {
+            Journal.read(path);
+
+            assertThatThrownBy(() -> Journal.open(path))
+                    .isInstanceOf(Journal.JournalInUseException.class)
+                    .hasMessage(path + " is being written by another raddle");
+            journal.on(ended("a", TaskState.SUCCEEDED));
+        }
+        Journal.open(path).close();
+    }
+}

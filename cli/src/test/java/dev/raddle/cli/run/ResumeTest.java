@@ -1,0 +1,157 @@
+package dev.raddle.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.cli.file.JsonLine;
+import java.io.IOException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.time.Instant;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(120)
+class ResumeTest {
+    private static final String FILE = """
+            tasks:
+              - { id: good, run: "echo ran >> good.txt" }
+              - { id: flaky, run: "echo ran >> flaky.txt; [ -e repaired ]" }
+              - { forEach: lines.txt, id: "line-${line}", run: "echo ${line}" }
+            """;
+
+    @TempDir
+    private Path directory;
+
+    private void failOnce() throws Exception {
+        Files.writeString(directory.resolve("lines.txt"), "a\nb; c\n");
+        assertThat(new Session(directory).run(FILE)).isEqualTo(ExitCode.FAILED);
+    }
+
+    private long times(String file) throws IOException {
+        return Files.readString(directory.resolve(file)).lines().count();
+    }
+
+    @Test
+    void only_what_did_not_succeed_runs_again_and_the_reports_become_one() throws Exception {
+        failOnce();
+        Files.writeString(directory.resolve("repaired"), "");
+        Session second = new Session(directory);
+
+        assertThat(second.resume()).isEqualTo(ExitCode.OK);
+
+        assertThat(times("good.txt")).isEqualTo(1);
+        assertThat(times("flaky.txt")).isEqualTo(2);
+        assertThat(second.recorder().all(RunEvent.TaskEnded.class)).hasSize(1);
+        JsonLine report = JsonLine.parse(Files.readString(second.out().resolve("report.json")))
+                .orElseThrow();
+        assertThat(report.object("totals").number("succeeded")).hasValue(4);
+        assertThat(report.object("totals").number("failed")).hasValue(0);
+        assertThat(report.number("succeededBefore")).hasValue(3);
+    }
+
+    @Test
+    void the_file_and_its_data_are_those_of_the_first_run() throws Exception {
+        failOnce();
+        Files.writeString(directory.resolve("lines.txt"), "something else\n");
+        Files.delete(directory.resolve("good.txt"));
+        Session second = new Session(directory);
+
+        assertThat(second.resume()).isEqualTo(ExitCode.FAILED);
+
+        assertThat(second.recorder().all(RunEvent.RunStarted.class).getFirst().tasks())
+                .isEqualTo(4);
+        assertThat(directory.resolve("good.txt")).doesNotExist();
+    }
+
+    @Test
+    void output_of_a_task_that_runs_again_is_added() throws Exception {
+        Session first = new Session(directory);
+        first.run("tasks: [{ id: a, run: 'echo hello; exit 1' }]");
+
+        first.resume();
+
+        assertThat(first.output("a.log")).isEqualTo("hello\n=== raddle: attempt 1, 2026-01-31T09:30:00Z ===\nhello\n");
+    }
+
+    @Test
+    void a_run_that_was_killed_goes_on_where_its_journal_ends() throws Exception {
+        failOnce();
+        Path run = directory.resolve("run");
+        Files.delete(run.resolve("report.json"));
+        String journal = Files.readString(run.resolve("journal.jsonl"));
+        int lastLine = journal.lastIndexOf('\n', journal.length() - 2);
+        Files.writeString(run.resolve("journal.jsonl"), journal.substring(0, lastLine + 20)); // torn in the middle
+        Session second = new Session(directory);
+
+        second.resume();
+
+        assertThat(second.recorder().all(RunEvent.TaskEnded.class))
+                .extracting(ended -> ended.result().id())
+                .containsExactly("flaky", "line-b; c");
+        assertThat(Journal.read(run.resolve("journal.jsonl")).results()).hasSize(4);
+        assertThat(run.resolve("report.json")).exists();
+    }
+
+    @Test
+    void when_all_have_succeeded_nothing_runs() throws Exception {
+        Session first = new Session(directory);
+        first.run("tasks: [{ id: a, run: 'true' }]");
+        Session second = new Session(directory);
+
+        assertThat(second.resume()).isEqualTo(ExitCode.OK);
+        assertThat(second.recorder().all(RunEvent.AttemptStarted.class)).isEmpty();
+    }
+
+    @Test
+    void processes_that_outlived_a_killed_run_are_ended_before_their_tasks_run_again() throws Exception {
+        Session first = new Session(directory);
+        first.run("tasks: [{ id: a, run: 'exit 1' }, { id: b, run: 'exit 1' }]");
+        Process orphan = new ProcessBuilder("sleep", "600").start();
+        Process stranger = new ProcessBuilder("sleep", "600").start();
+        try {
+            Files.writeString(
+                    first.out().resolve("journal.jsonl"),
+                    line("a", orphan.pid(), orphan.info().startInstant().orElseThrow())
+                            + line("b", stranger.pid(), Instant.EPOCH), // its number was another's then
+                    StandardOpenOption.APPEND);
+
+            first.resume();
+
+            assertThat(orphan.waitFor()).isEqualTo(143);
+            assertThat(stranger.isAlive()).isTrue();
+        } finally {
+            orphan.destroyForcibly();
+            stranger.destroyForcibly();
+        }
+    }
+
+    private static String line(String id, long pid, Instant born) {
+        return Json.text(Map.of("event", "started", "id", id, "pid", pid, "born", born)) + "\n";
+    }
+
+    @Test
+    void a_directory_holds_one_run_only() throws Exception {
+        failOnce();
+
+        assertThatThrownBy(() -> RunDirectory.create(directory.resolve("run")))
+                .isInstanceOf(FileAlreadyExistsException.class);
+        assertThatThrownBy(() -> RunDirectory.reopen(directory)).isInstanceOf(NoSuchFileException.class);
+    }
+
+    @Test
+    void two_fresh_runs_of_one_second_get_directories_of_their_own() throws Exception {
+        Instant now = Instant.parse("2026-01-31T09:30:00Z");
+
+        RunDirectory one = RunDirectory.createFresh("../odd name", now, directory);
+        RunDirectory two = RunDirectory.createFresh("../odd name", now, directory);
+
+        assertThat(one.path().getParent()).isEqualTo(directory.resolve("raddle-runs"));
+        assertThat(two.path()).hasFileName(one.path().getFileName() + "-2");
+    }
+}

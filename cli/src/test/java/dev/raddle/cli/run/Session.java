@@ -1,0 +1,77 @@
+package dev.raddle.cli.run;
+
+import dev.raddle.cli.file.InvalidFileException;
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlanReader;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.InstantSource;
+import java.util.List;
+import java.util.Map;
+
+/** A run of a file in a directory of a test, in this process. */
+final class Session {
+    static final InstantSource CLOCK = InstantSource.fixed(Instant.parse("2026-01-31T09:30:00Z"));
+
+    private final Path directory;
+    private final Recorder recorder = new Recorder();
+    private boolean failFast;
+    private Duration grace = Duration.ofSeconds(20);
+
+    Session(Path directory) {
+        this.directory = directory;
+    }
+
+    Session failFast() {
+        failFast = true;
+        return this;
+    }
+
+    Session grace(Duration time) {
+        grace = time;
+        return this;
+    }
+
+    Recorder recorder() {
+        return recorder;
+    }
+
+    Path out() {
+        return directory.resolve("run");
+    }
+
+    /** Runs a file from the start. */
+    int run(String text) throws IOException, InterruptedException, InvalidFileException {
+        RunDirectory.Origin origin = new RunDirectory.Origin(
+                "checks.yaml", directory, text, name -> Files.readAllBytes(directory.resolve(name)));
+        Plan plan = plan(origin);
+        RunDirectory created = RunDirectory.create(out());
+        created.keep(origin, plan.name(), plan.inputs(), CLOCK.instant());
+        return run(plan, created, new Journal.Past(Map.of(), Map.of()));
+    }
+
+    /** Goes on with a run. */
+    int resume() throws IOException, InterruptedException, InvalidFileException {
+        RunDirectory reopened = RunDirectory.reopen(out());
+        return run(plan(reopened.origin()), reopened, Journal.read(reopened.journal()));
+    }
+
+    private static Plan plan(RunDirectory.Origin origin) throws InvalidFileException {
+        return new PlanReader(origin.file(), origin.directory(), origin.inputs()).read(origin.text());
+    }
+
+    private int run(Plan plan, RunDirectory at, Journal.Past past) throws IOException, InterruptedException {
+        try (Journal journal = Journal.open(at.journal())) {
+            PlanWork work = new PlanWork(plan, at, journal, past, null);
+            RunSession.Settings settings = new RunSession.Settings(grace, failFast);
+            return new RunSession(settings, List.of(recorder), () -> {}, CLOCK).run(work);
+        }
+    }
+
+    String output(String file) throws IOException {
+        return Files.readString(out().resolve("output").resolve(file));
+    }
+}

@@ -1,0 +1,83 @@
+package dev.raddle.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class StopTest {
+    private static Process sleeper() throws Exception {
+        return new ProcessBuilder("sleep", "600").start();
+    }
+
+    @Test
+    void trees_that_run_end_and_so_does_one_that_comes_too_late() throws Exception {
+        Stop stop = new Stop(Duration.ofMinutes(5));
+        Process before = sleeper();
+        Process after = sleeper();
+        stop.enter(new ProcessTree(before.toHandle()));
+
+        stop.request(Stop.Reason.FAIL_FAST);
+        stop.enter(new ProcessTree(after.toHandle()));
+
+        assertThat(before.waitFor()).isEqualTo(143);
+        assertThat(after.waitFor()).isEqualTo(143);
+    }
+
+    @Test
+    void a_tree_that_has_left_is_left_alone() throws Exception {
+        Stop stop = new Stop(Duration.ofMinutes(5));
+        Process process = sleeper();
+        ProcessTree tree = new ProcessTree(process.toHandle());
+        stop.enter(tree);
+        stop.leave(tree);
+
+        stop.request(Stop.Reason.INTERRUPTED);
+
+        assertThat(process.isAlive()).isTrue();
+        process.destroyForcibly();
+    }
+
+    @Test
+    void kill_waits_for_nobody() throws Exception {
+        Stop stop = new Stop(Duration.ofMinutes(5));
+        Process stubborn =
+                new ProcessBuilder("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done").start();
+        stubborn.inputReader().readLine();
+        stop.enter(new ProcessTree(stubborn.toHandle()));
+
+        stop.request(Stop.Reason.INTERRUPTED);
+        stop.kill();
+
+        assertThat(stubborn.waitFor()).isEqualTo(137);
+    }
+
+    @Test
+    void it_is_told_once_before_anything_follows_from_it() throws Exception {
+        Stop stop = new Stop(Duration.ZERO);
+        List<String> told = new ArrayList<>();
+        stop.onRequest(reason -> told.add(reason + " " + stop.isRequested()));
+
+        stop.request(Stop.Reason.FAIL_FAST);
+        stop.request(Stop.Reason.INTERRUPTED);
+
+        assertThat(told).containsExactly("FAIL_FAST false");
+        assertThat(stop.reason()).isEqualTo(Stop.Reason.INTERRUPTED);
+    }
+
+    @Test
+    void who_waits_for_it_wakes() throws Exception {
+        Stop stop = new Stop(Duration.ZERO);
+        assertThat(stop.await(Duration.ofMillis(1))).isFalse();
+
+        Thread.ofVirtual().start(() -> stop.request(Stop.Reason.INTERRUPTED));
+
+        assertThat(stop.await(Duration.ofMinutes(5))).isTrue();
+        stop.awaitOr(new CompletableFuture<>());
+    }
+}

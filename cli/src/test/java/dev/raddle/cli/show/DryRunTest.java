@@ -1,0 +1,58 @@
+package dev.raddle.cli.show;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlanReader;
+import java.nio.file.Path;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+
+class DryRunTest {
+    private final Page page = Page.file();
+
+    private static Plan plan() throws Exception {
+        return new PlanReader("checks.yaml", Path.of("/somewhere"), name -> new byte[0]).read("""
+                groups: { db: { limit: 1 }, web: { limit: 4, queue: 100, weight: 2, maxInFlight: 3 } }
+                globalMaxInFlight: 8
+                tasks:
+                  - { id: fetch, group: web, run: "curl $URL", timeout: 5s, retry: { attempts: 3, backoff: 200ms..5s } }
+                  - { id: vacuum, group: db, run: [psql, -c, "vacuum full"], priority: 2 }
+                  - { forEach: ["a;b"], id: "x-${line}", group: web, run: "echo ${line}", cost: 2 }
+                """);
+    }
+
+    @Test
+    void it_shows_each_task_under_its_group_with_its_rules() throws Exception {
+        new DryRun(page.console(), false).print(plan(), Set.of());
+
+        assertThat(page.text()).isEqualTo("""
+                checks: 3 tasks in 2 groups, at most 8 at once
+                web (limit 4, queue 100, weight 2, max in flight 3): 2 tasks
+                  fetch  curl $URL  (timeout 5 s, up to 3 attempts, 200 ms to 5 s apart)
+                  x-a;b  echo 'a;b'  (cost 2)
+                db (limit 1): 1 task
+                  vacuum  psql -c 'vacuum full'  (priority 2)
+                """);
+    }
+
+    @Test
+    void what_is_done_already_would_not_run() throws Exception {
+        new DryRun(page.console(), false).print(plan(), Set.of("fetch", "x-a;b"));
+
+        assertThat(page.text())
+                .startsWith("checks: 1 task in 1 group, at most 8 at once; 2 succeeded before\n")
+                .doesNotContain("curl");
+    }
+
+    @Test
+    void programs_get_a_line_of_json_for_each_task() throws Exception {
+        new DryRun(page.console(), true).print(plan(), Set.of());
+
+        assertThat(page.text().lines())
+                .hasSize(3)
+                .first()
+                .isEqualTo("{\"event\":\"task-planned\",\"id\":\"fetch\",\"group\":\"web\",\"command\":\"curl $URL\","
+                        + "\"dir\":\"/somewhere\",\"timeoutMillis\":5000,\"attempts\":3,\"priority\":0,\"cost\":1}");
+    }
+}

@@ -1,0 +1,84 @@
+package dev.raddle.cli.show;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.cli.run.RunEvent;
+import dev.raddle.cli.run.RunListener;
+import dev.raddle.cli.run.Stop;
+import dev.raddle.cli.run.TaskState;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class LineDisplayTest {
+    private final Page page = Page.file();
+
+    private void show(Displays.Loudness loudness, RunEvent... events) throws Exception {
+        RunListener display = Displays.of(new Screen(page.console()), loudness);
+        for (RunEvent event : events) {
+            display.on(event);
+            display.tick();
+        }
+    }
+
+    private static RunEvent[] everything(Path output) {
+        return new RunEvent[] {
+            Events.begin(12, 3),
+            Events.queued("fetch-a", "web"),
+            Events.started("fetch-a", "web"),
+            new RunEvent.AttemptFailed(Events.NOW, "fetch-a", "web", 1, 3, 22, "exit code 22", Duration.ofMillis(200)),
+            new RunEvent.AttemptStarted(Events.NOW, "fetch-a", "web", 2, 3, 4711, null),
+            Events.succeeded("fetch-a", "web"),
+            Events.failed("odd\nid\033[2J", "web", output.toString()),
+            Events.ended("late", "web", TaskState.TIMED_OUT, null, "ran out of time after 5 s (its timeout)"),
+            Events.ended("full", "web", TaskState.REJECTED, null, "rejected, group-queue: 4 of 4 running"),
+            new RunEvent.RunStopping(Events.NOW, Stop.Reason.INTERRUPTED),
+            Events.dropped("never", "web"),
+            Events.end(1, 11, 1)
+        };
+    }
+
+    @Test
+    void every_event_is_one_line(@TempDir Path directory) throws Exception {
+        Path output = Files.writeString(directory.resolve("b.log"), "some\nlast words\n");
+
+        show(Displays.Loudness.NORMAL, everything(output));
+
+        assertThat(page.text()).isEqualTo("""
+                        checks: 12 tasks in 3 groups; output in runs/checks
+                        start     fetch-a [web]
+                        retry     fetch-a [web]: exit code 22, attempt 1 of 3, again in 200 ms
+                        start     fetch-a [web], attempt 2 of 3
+                        ok        fetch-a [web], 0.21 s
+                        failed    odd\\nid\\u001b[2J [web]: exit code 1, 0.21 s; output in %s; last line: last words
+                        timed-out late [web]: ran out of time after 5 s (its timeout), 0.21 s; command: echo x
+                        rejected  full [web]: rejected, group-queue: 4 of 4 running
+                        stop      interrupted: nothing new starts, running commands get SIGTERM (once more: SIGKILL)
+                        done      12 tasks: 11 succeeded, 1 failed, 3.21 s; report in runs/checks/report.json
+                        """.formatted(output));
+    }
+
+    @Test
+    void quiet_tells_only_what_went_wrong(@TempDir Path directory) throws Exception {
+        show(Displays.Loudness.QUIET, everything(directory.resolve("none")));
+
+        assertThat(page.text().lines().map(line -> line.split(" ", 2)[0]))
+                .containsExactly("failed", "timed-out", "rejected", "stop", "done");
+    }
+
+    @Test
+    void quiet_says_nothing_when_all_is_well() throws Exception {
+        show(Displays.Loudness.QUIET, Events.begin(1, 1), Events.succeeded("a", "g"), Events.end(0, 1, 0));
+
+        assertThat(page.text()).isEmpty();
+    }
+
+    @Test
+    void what_succeeded_before_is_told() throws Exception {
+        show(Displays.Loudness.NORMAL, new RunEvent.RunStarted(Events.NOW, "checks", 10, 1, Events.DIRECTORY, 7));
+
+        assertThat(page.text()).isEqualTo("checks: 10 tasks in 1 group, 7 succeeded before; output in runs/checks\n");
+    }
+}
