@@ -1,0 +1,44 @@
+package dev.raddle.checks.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.raddle.group.TaskHandle;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LLL_Result;
+
+/** Who waits for a task and submits the next one finds the slot free, without a queue and at the cap. */
+@JCStressTest
+@Outcome(id = "SUCCESS, SUCCESS, free", expect = ACCEPTABLE, desc = "the slot was free before the wait was over")
+@Outcome(id = "SUCCESS, REJECTED, .*", expect = FORBIDDEN, desc = "the wait was over before the slot was free")
+@Outcome(expect = FORBIDDEN, desc = "a permit was lost")
+@State
+public class AwaitMeetsEnd {
+
+    private final Rig rig =
+            new Rig(rules -> rules.globalMaxInFlight(1).globalQueueThreshold(0).defaultQueueThresholdPerGroup(0));
+    private final TaskHandle<String> handle = rig.submit("a");
+    private TaskHandle<String> next;
+
+    @Actor
+    public void await(LLL_Result result) {
+        result.r1 = handle.join().status();
+        next = rig.submit("a");
+    }
+
+    @Actor
+    public void run() {
+        rig.runNext("a");
+    }
+
+    @Arbiter
+    public void check(LLL_Result result) {
+        rig.runAll();
+        result.r2 = Rig.end(next);
+        result.r3 = rig.aftermath("a");
+    }
+}

@@ -1,0 +1,56 @@
+package dev.raddle.checks.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.raddle.group.TaskHandle;
+import dev.raddle.testing.VirtualTime;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LLL_Result;
+
+/** A waiting task has waited long enough at the moment at which a slot becomes free for it. */
+@JCStressTest
+@Outcome(id = "1, SUCCESS, free", expect = ACCEPTABLE, desc = "it was granted first")
+@Outcome(id = "0, REJECTED, free", expect = ACCEPTABLE, desc = "it timed out first")
+@Outcome(id = "1, REJECTED, .*", expect = FORBIDDEN, desc = "it ran although it had timed out")
+@Outcome(id = ".*, [1-9] held.*", expect = FORBIDDEN, desc = "the permit was lost to someone who had gone")
+@Outcome(expect = FORBIDDEN, desc = "ran twice, or was lost in the queue")
+@State
+public class QueueTimeoutMeetsGrant {
+
+    private static final Duration LONGEST = Duration.ofSeconds(2);
+
+    private final VirtualTime time = new VirtualTime();
+    private final Rig rig = new Rig(rules -> rules.timeSource(time).queueTimeout(LONGEST));
+    private final AtomicInteger ran = new AtomicInteger();
+    private final TaskHandle<Integer> waiter;
+
+    public QueueTimeoutMeetsGrant() {
+        rig.submit("a");
+        waiter = rig.executor.submit("a", "waiter", ran::incrementAndGet);
+    }
+
+    @Actor
+    public void timeOut() {
+        time.advance(LONGEST);
+    }
+
+    @Actor
+    public void release() {
+        rig.runNext("a");
+    }
+
+    @Arbiter
+    public void check(LLL_Result result) {
+        rig.runAll();
+        result.r2 = waiter.join().status(); // its rejection is another thread's work
+        result.r1 = ran.get();
+        result.r3 = rig.aftermath("a");
+    }
+}

@@ -1,0 +1,16 @@
+package dev.raddle.checks.sample.time;
+
+import dev.raddle.checks.sample.group.LateComer;
+
+/** Breaks the rules of architecture, so that a test can see them fail: imports upwards, sleeps, and asks the wall clock. */
+public final class EarlyRiser {
+
+    public static LateComer last = new LateComer();
+
+    private EarlyRiser() {}
+
+    public static long rise(long millis) throws InterruptedException {
+        Thread.sleep(millis);
+        return System.currentTimeMillis();
+    }
+}
