@@ -1,0 +1,71 @@
+package dev.raddle.bench;
+
+import dev.raddle.group.GroupPolicy;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OperationsPerInvocation;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** What CPU time does an empty task cost in a single group that runs one at a time, against bare virtual threads? */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@OperationsPerInvocation(Batch.TASKS)
+@Fork(
+        value = 3,
+        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX})
+@Warmup(iterations = 4, time = 1)
+@Measurement(iterations = 6, time = 1)
+public class CpuPerSerialTask {
+
+    private final String[] keys = Batch.keys(1);
+    private final List<Callable<Void>> empty = Batch.empty();
+    private final List<Callable<Void>> semaphore = Batch.behindSemaphores(1, 1);
+    private final List<Callable<Void>> bulkhead = Batch.behindBulkheads(1, 1);
+    private final GroupPolicy policy = GroupPolicy.builder().build();
+
+    /** Raddle. */
+    @Benchmark
+    public void raddle() {
+        Batch.onRaddle(policy, keys);
+    }
+
+    /** No limits, so not one at a time. */
+    @Benchmark
+    public void bare() {
+        Batch.onBareThreads(empty);
+    }
+
+    /** A semaphore with one permit. */
+    @Benchmark
+    public void semaphore() {
+        Batch.onBareThreads(semaphore);
+    }
+
+    /** A bulkhead of Resilience4j for one call. */
+    @Benchmark
+    public void bulkhead() {
+        Batch.onBareThreads(bulkhead);
+    }
+
+    static List<Row> rows(Results results) {
+        Row row = Row.of("CPU of an empty task, one serial group, fresh thread", cpu(results, "raddle"), "ns");
+        return List.of(
+                row.against("bare", cpu(results, "bare")).ratioAtMost(1.7),
+                row.against("semaphore", cpu(results, "semaphore")),
+                row.against("bulkhead", cpu(results, "bulkhead")));
+    }
+
+    private static Stat cpu(Results results, String method) {
+        return results.note(Measured.CPU, "CpuPerSerialTask." + method);
+    }
+}

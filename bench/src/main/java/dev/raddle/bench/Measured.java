@@ -1,0 +1,65 @@
+package dev.raddle.bench;
+
+import com.sun.management.OperatingSystemMXBean;
+import java.lang.management.ManagementFactory;
+import java.util.ArrayList;
+import java.util.List;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.infra.IterationParams;
+import org.openjdk.jmh.profile.InternalProfiler;
+import org.openjdk.jmh.results.AggregationPolicy;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.ScalarResult;
+
+/**
+ * Adds to each iteration's results what the benchmark has noted, and {@value #CPU}: the CPU time of the whole process
+ * for one operation, that of the collector and of the compilers included, unless it is a single shot.
+ */
+public final class Measured implements InternalProfiler {
+
+    static final String CPU = "cpu";
+
+    private static final OperatingSystemMXBean PROCESS =
+            (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
+    private static final List<ScalarResult> NOTES = new ArrayList<>(); // guarded by itself
+
+    private long cpuNanos;
+
+    /** Creates a profiler; JMH does. */
+    public Measured() {}
+
+    /** Notes a number that this iteration has found. */
+    static void note(String label, double value, String unit) {
+        synchronized (NOTES) {
+            NOTES.add(new ScalarResult(label, value, unit, AggregationPolicy.AVG));
+        }
+    }
+
+    @Override
+    public String getDescription() {
+        return "what the benchmark noted, and the process's CPU time for one operation";
+    }
+
+    @Override
+    public void beforeIteration(BenchmarkParams benchmark, IterationParams iteration) {
+        synchronized (NOTES) {
+            NOTES.clear();
+        }
+        cpuNanos = PROCESS.getProcessCpuTime();
+    }
+
+    @Override
+    public List<ScalarResult> afterIteration(
+            BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
+        double spent = PROCESS.getProcessCpuTime() - cpuNanos;
+        long operations = result.getMetadata().getAllOps();
+        synchronized (NOTES) {
+            List<ScalarResult> all = new ArrayList<>(NOTES);
+            if (benchmark.getMode() != Mode.SingleShotTime) {
+                all.add(new ScalarResult(CPU, spent / operations, "ns/op", AggregationPolicy.AVG));
+            }
+            return all;
+        }
+    }
+}

@@ -1,0 +1,83 @@
+package dev.raddle.bench;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.function.ToDoubleFunction;
+import org.openjdk.jmh.infra.BenchmarkParams;
+import org.openjdk.jmh.results.BenchmarkResult;
+import org.openjdk.jmh.results.IterationResult;
+import org.openjdk.jmh.results.Result;
+import org.openjdk.jmh.results.RunResult;
+
+/**
+ * What JMH found, to be asked for by method and parameters, the latter in the form {@code "name=value"}. A fork's
+ * number is the median of its iterations.
+ */
+final class Results {
+
+    private final List<BenchmarkResult> forks = new ArrayList<>();
+
+    Results(Collection<RunResult> runs) {
+        runs.forEach(run -> forks.addAll(run.getBenchmarkResults()));
+    }
+
+    /** Returns the benchmark's own score. */
+    Stat score(String method, String... params) {
+        return ofForks(fork -> Stat.median(scores(fork)), method, params);
+    }
+
+    /** Returns a number that {@link Measured} has added. */
+    Stat note(String label, String method, String... params) {
+        return ofForks(fork -> Stat.median(notes(fork, label)), method, params);
+    }
+
+    /** Returns how much of the median iteration's score the lowest one has. */
+    Stat lowestOfMedian(String method, String... params) {
+        return ofForks(Results::lowestOfMedian, method, params);
+    }
+
+    private Stat ofForks(ToDoubleFunction<BenchmarkResult> value, String method, String... params) {
+        return new Stat(forks.stream()
+                .filter(fork -> isAbout(fork.getParams(), method, params))
+                .mapToDouble(value)
+                .toArray());
+    }
+
+    private static boolean isAbout(BenchmarkParams benchmark, String method, String... params) {
+        boolean matches = benchmark.getBenchmark().endsWith("." + method);
+        for (String param : params) {
+            int equals = param.indexOf('=');
+            matches &= param.substring(equals + 1).equals(benchmark.getParam(param.substring(0, equals)));
+        }
+        return matches;
+    }
+
+    private static double lowestOfMedian(BenchmarkResult fork) {
+        double[] scores = scores(fork);
+        return scores[0] / Stat.median(scores);
+    }
+
+    private static double[] scores(BenchmarkResult fork) {
+        return fork.getIterationResults().stream()
+                .mapToDouble(iteration -> iteration.getPrimaryResult().getScore())
+                .sorted()
+                .toArray();
+    }
+
+    private static double[] notes(BenchmarkResult fork, String label) {
+        return fork.getIterationResults().stream()
+                .mapToDouble(iteration -> note(iteration, label))
+                .sorted()
+                .toArray();
+    }
+
+    private static double note(IterationResult iteration, String label) {
+        Result<?> result = iteration.getSecondaryResults().get(label);
+        if (result == null) {
+            throw new IllegalStateException("\"" + label + "\" was not noted, only "
+                    + iteration.getSecondaryResults().keySet());
+        }
+        return result.getScore();
+    }
+}

@@ -1,0 +1,113 @@
+package dev.raddle.bench;
+
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One line of the report. What counts is the median of the forks; the range behind it is that of all forks.
+ *
+ * @param what the question
+ * @param measured the answer
+ * @param unit of the answer, and of the peer's
+ * @param peerName whom the answer is compared with, or null
+ * @param peer the peer's answer, or null
+ * @param goal what was wanted, or null
+ */
+record Row(
+        String what,
+        Stat measured,
+        String unit,
+        @Nullable String peerName,
+        @Nullable Stat peer,
+        @Nullable Goal goal) {
+
+    static final String HEAD = """
+            | what | measured | peer | ratio | goal | met |
+            |---|---|---|---|---|---|""";
+
+    /**
+     * What was wanted.
+     *
+     * @param ofRatio whether it is said of the ratio, else of the answer
+     * @param atMost whether it is an upper bound, else a lower one
+     * @param bound the number
+     */
+    record Goal(boolean ofRatio, boolean atMost, double bound) {
+        boolean isMet(double found) {
+            double value = Math.rint(100 * found) / 100; // as it is printed
+            return atMost ? value <= bound : value >= bound;
+        }
+    }
+
+    static Row of(String what, Stat measured, String unit) {
+        return new Row(what, measured, unit, null, null, null);
+    }
+
+    Row against(String name, Stat answer) {
+        return new Row(what, measured, unit, name, answer, goal);
+    }
+
+    Row atMost(double bound) {
+        return new Row(what, measured, unit, peerName, peer, new Goal(false, true, bound));
+    }
+
+    Row atLeast(double bound) {
+        return new Row(what, measured, unit, peerName, peer, new Goal(false, false, bound));
+    }
+
+    Row ratioAtMost(double bound) {
+        return new Row(what, measured, unit, peerName, peer, new Goal(true, true, bound));
+    }
+
+    boolean isMissed() {
+        return goal != null && !goal.isMet(goal.ofRatio ? ratio() : measured.median());
+    }
+
+    private double ratio() {
+        return peer == null ? Double.NaN : measured.median() / peer.median();
+    }
+
+    /** Returns the line of the table, with or without a judgement. */
+    String line(boolean judged) {
+        String met = goal == null || !judged ? "" : isMissed() ? "**no**" : "yes";
+        return String.join(" | ", "| " + what, text(measured), peerText(), ratioText(), goalText(), met) + " |";
+    }
+
+    private String peerText() {
+        return peer == null ? "" : peerName + " " + text(peer);
+    }
+
+    private String ratioText() {
+        return peer == null || peer.median() == 0 ? "" : number(ratio()) + " ×";
+    }
+
+    private String goalText() {
+        if (goal == null) {
+            return "";
+        }
+        return (goal.atMost ? "≤ " : "≥ ") + number(goal.bound) + (goal.ofRatio ? " ×" : suffix());
+    }
+
+    private String text(Stat stat) {
+        String range = stat.count() == 1 ? "" : " (" + number(stat.smallest()) + " to " + number(stat.largest()) + ")";
+        return number(stat.median()) + suffix() + range;
+    }
+
+    private String suffix() {
+        return unit.isEmpty() ? "" : " " + unit;
+    }
+
+    static String groups(String count) {
+        return count.equals("1") ? "one group" : count(count) + " groups";
+    }
+
+    static String count(String count) {
+        return String.format(Locale.ROOT, "%,d", Integer.valueOf(count));
+    }
+
+    private static String number(double value) {
+        double size = Math.abs(value);
+        String format = size >= 1000 || size == Math.rint(size) ? "%,.0f" : size >= 10 ? "%.1f" : "%.2f";
+        return String.format(Locale.ROOT, format, value);
+    }
+}

@@ -1,0 +1,31 @@
+package dev.raddle.bench;
+
+import java.util.Arrays;
+
+/** Times in nanoseconds, collected by many threads, to be asked for quantiles when these have ended. */
+final class Samples {
+
+    private long[] nanos = new long[1024]; // guarded by this
+    private int count; // guarded by this
+
+    synchronized void add(long time) {
+        if (count == nanos.length) {
+            nanos = Arrays.copyOf(nanos, 2 * count);
+        }
+        nanos[count++] = time;
+    }
+
+    synchronized int count() {
+        return count;
+    }
+
+    /** Returns the smallest time that is not exceeded by this share of all. */
+    synchronized long quantile(double share) {
+        if (count == 0) {
+            throw new IllegalStateException("no time was measured");
+        }
+        long[] sorted = Arrays.copyOf(nanos, count);
+        Arrays.sort(sorted);
+        return sorted[(int) Math.ceil(share * count) - 1];
+    }
+}
