@@ -1,0 +1,70 @@
+package dev.raddle.examples;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.task.TaskListener;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Three tenants share four slots. One floods the executor with tasks; the other two stay quick. */
+public final class TenantsExample {
+
+    /** Remembers the longest wait of each tenant. Several threads tell it of starts at once. */
+    private static final class LongestWaits implements TaskListener {
+
+        private final ConcurrentHashMap<String, Duration> waits = new ConcurrentHashMap<>();
+
+        @Override
+        public void onStarted(String tenant, String task, long waitNanos) {
+            waits.merge(tenant, Duration.ofNanos(waitNanos), (a, b) -> a.compareTo(b) > 0 ? a : b);
+        }
+    }
+
+    private TenantsExample() {}
+
+    /**
+     * Prints how long the tenants' tasks waited.
+     *
+     * @param args none
+     */
+    public static void main(String[] args) {
+        System.out.println("tenant   tasks  longest wait");
+        Map<String, Integer> tasks = Map.of("flood", 500, "quiet-1", 10, "quiet-2", 10);
+        longestWaits(tasks).forEach((tenant, wait) -> {
+            System.out.printf(Locale.ROOT, "%-8s %5d %10d ms%n", tenant, tasks.get(tenant), wait.toMillis());
+        });
+    }
+
+    /**
+     * Runs tasks of 5 ms for several tenants, the tenants with many tasks first.
+     *
+     * @param tasks how many tasks each tenant submits, all at once
+     * @return how long the task of each tenant waited that waited longest
+     */
+    public static Map<String, Duration> longestWaits(Map<String, Integer> tasks) {
+        LongestWaits longest = new LongestWaits();
+        GroupPolicy policy = GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(4) // a tenant alone may use all there is
+                .globalMaxInFlight(4)
+                .taskListener(longest)
+                .build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            tasks.entrySet().stream()
+                    .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
+                    .forEach(tenant -> submit(executor, tenant.getKey(), tenant.getValue()));
+        } // waits until all of them have ended
+        return new TreeMap<>(longest.waits);
+    }
+
+    private static void submit(GroupExecutor executor, String tenant, int tasks) {
+        for (int i = 0; i < tasks; i++) {
+            executor.submit(tenant, "task-" + i, () -> {
+                Thread.sleep(5); // in place of a call to something slow
+                return null;
+            });
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package dev.raddle.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The run files of this directory, run by the real launcher. */
+@Timeout(300)
+class ExampleFilesTest {
+    private static final Path EXAMPLES = Raddle.ROOT.resolve("examples");
+
+    @TempDir
+    private Path directory;
+
+    private Raddle.Ended run(String file) throws Exception {
+        return new Raddle(directory)
+                .run("run", "--out", "run", EXAMPLES.resolve(file).toString());
+    }
+
+    @Test
+    void hello_shows_three_groups_and_a_retry_and_succeeds() throws Exception {
+        Raddle.Ended ended = run("hello.yaml");
+
+        assertThat(ended.exitCode()).as(ended.out() + ended.err()).isZero();
+        assertThat(ended.lines()).anyMatch(line -> line.startsWith("retry     coffee-machine [kitchen]: exit code 1"));
+        Map<?, ?> report = Raddle.report(directory.resolve("run"));
+        Map<?, ?> groups = (Map<?, ?>) report.get("groups");
+        assertThat(((Map<?, ?>) groups.get("oven")).get("peakRunning")).isEqualTo(1);
+        assertThat(((Map<?, ?>) groups.get("kitchen")).get("peakRunning")).isEqualTo(2);
+        assertThat((int) ((Map<?, ?>) report.get("totals")).get("peakRunning")).isBetween(4, 6);
+    }
+
+    @Test
+    void flaky_services_recover_time_out_and_fail_as_they_should() throws Exception {
+        Raddle.Ended ended = run("flaky-services/services.yaml");
+
+        assertThat(ended.exitCode()).as(ended.out() + ended.err()).isEqualTo(1);
+        Map<String, Map<?, ?>> tasks = Raddle.tasks(Raddle.report(directory.resolve("run")));
+        assertThat(tasks.get("warms-up").get("state")).isEqualTo("succeeded");
+        assertThat(tasks.get("warms-up").get("attempts")).isEqualTo(3);
+        assertThat(tasks.get("hangs-once").get("state")).isEqualTo("succeeded");
+        assertThat(tasks.get("hangs-once").get("attempts")).isEqualTo(2);
+        assertThat(tasks.get("stays-down").get("state")).isEqualTo("failed");
+        assertThat(tasks.get("stays-down").get("exitCode")).isEqualTo(7);
+        assertThat(tasks.get("stays-down").get("error")).isEqualTo("exit code 7, attempt 3 of 3");
+        assertThat(tasks.get("never-answers").get("state")).isEqualTo("timed-out");
+        assertThat(tasks.get("fine").get("state")).isEqualTo("succeeded");
+        String output = Files.readString(directory.resolve("run/output/hangs-once.log"));
+        String pid = output.replaceFirst("(?s)waiting for process (\\d+)\n.*", "$1");
+        assertThat(Raddle.lives(Long.parseLong(pid))).as(output).isFalse();
+    }
+
+    @Test
+    void ten_thousand_commands_in_four_groups_all_run_within_their_limits() throws Exception {
+        Raddle.Ended ended = run("ten-thousand/ten-thousand.yaml");
+
+        assertThat(ended.exitCode()).as(ended.err()).isZero();
+        Map<?, ?> report = Raddle.report(directory.resolve("run"));
+        assertThat(((Map<?, ?>) report.get("totals")).get("succeeded")).isEqualTo(10_000);
+        assertThat((int) ((Map<?, ?>) report.get("totals")).get("peakRunning")).isBetween(4, 8);
+        ((Map<?, ?>) report.get("groups")).forEach((group, counts) -> {
+            Map<?, ?> fields = (Map<?, ?>) counts;
+            assertThat((int) fields.get("peakRunning")).as("" + group).isBetween(1, (int) fields.get("limit"));
+        });
+        assertThat(directory.resolve("run/output").toFile().list()).hasSize(10_000);
+    }
+}

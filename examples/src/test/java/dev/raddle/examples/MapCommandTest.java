@@ -1,0 +1,224 @@
+package dev.raddle.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIOException;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code raddle map} as a process. */
+@Timeout(200)
+class MapCommandTest {
+    @TempDir
+    private Path directory;
+
+    private Raddle.Ended map(String input, String... arguments) throws Exception {
+        List<String> words = new ArrayList<>(List.of("map"));
+        words.addAll(List.of(arguments));
+        return new Raddle(directory).feed(input, words.toArray(String[]::new));
+    }
+
+    @Test
+    void each_line_becomes_the_last_argument_of_the_command() throws Exception {
+        Raddle.Ended ended = map("one\ntwo words\n\n$(touch pwned); *\n", "--limit", "1", "printf", "<%s>\\n");
+
+        assertThat(ended.exitCode()).isZero();
+        assertThat(ended.out()).isEqualTo("<one>\n<two words>\n<$(touch pwned); *>\n");
+        assertThat(ended.err()).isEmpty();
+        assertThat(directory).isEmptyDirectory();
+    }
+
+    @Test
+    void placeholders_stand_anywhere_and_options_behind_the_command_are_its_own() throws Exception {
+        Raddle.Ended ended = map(
+                "http://a.org/x\n", "--limit", "1", "printf", "%s %s %s %s\\n", "--json", "{}", "${n}-${host}", "-q");
+
+        assertThat(ended.out()).isEqualTo("--json http://a.org/x 1-a.org -q\n");
+    }
+
+    @Test
+    void an_argument_that_begins_with_an_at_sign_is_no_file_of_arguments() throws Exception {
+        assertThat(map("@b\n", "--limit", "1", "echo", "@a").out()).isEqualTo("@a @b\n");
+    }
+
+    @Test
+    void a_shell_gets_the_line_quoted() throws Exception {
+        Raddle.Ended ended = map(
+                "a; touch pwned\n' || touch pwned #\n", "-j1", "--shell", "printf '%s|' {} '{}' \"{}\" | cat; echo");
+
+        assertThat(ended.out()).isEqualTo("a; touch pwned|".repeat(3) + "\n" + "' || touch pwned #|".repeat(3) + "\n");
+        assertThat(directory.resolve("pwned")).doesNotExist();
+    }
+
+    @Test
+    void commands_start_while_lines_still_come() throws Exception {
+        Raddle.Run run = new Raddle(directory).start("map", "echo", "got");
+        run.type("first\n");
+        run.awaitLine("got first");
+        run.type("second\n");
+        run.awaitLine("got second");
+        run.closeInput();
+
+        assertThat(run.end().exitCode()).isZero();
+    }
+
+    @Test
+    void a_command_cannot_eat_the_lines_of_the_others() throws Exception {
+        Raddle.Ended ended = map("1\n2\n3\n", "--limit", "1", "--shell", "cat; echo {}");
+
+        assertThat(ended.out()).isEqualTo("1\n2\n3\n");
+    }
+
+    @Test
+    void output_is_never_mixed_and_comes_in_order_where_that_is_wanted() throws Exception {
+        String lines = IntStream.rangeClosed(1, 40).mapToObj(i -> i + "\n").collect(Collectors.joining());
+
+        Raddle.Ended ended = map(
+                lines,
+                "--limit",
+                "8",
+                "--keep-order",
+                "--shell",
+                "echo a{}; sleep 0.0$((40 % 7)); echo b{}; echo c{} >&2");
+
+        assertThat(ended.lines())
+                .containsExactlyElementsOf(IntStream.rangeClosed(1, 40)
+                        .boxed()
+                        .flatMap(i -> List.of("a" + i, "b" + i).stream())
+                        .toList());
+        assertThat(ended.err().lines()).hasSize(40);
+    }
+
+    @Test
+    void each_group_has_its_limit() throws Exception {
+        // Only one of a group may hold its directory; both groups must be there at once to go on.
+        String script = "g=$(echo {} | cut -c1); mkdir $g || exit 9; touch seen$g; until [ -e seena ] && [ -e seenb ];"
+                + " do sleep 0.01; done; rmdir $g";
+
+        Raddle.Ended ended = map("a1\na2\na3\nb1\nb2\n", "--group-by", "/^(.)/", "--limit", "1", "--shell", script);
+
+        assertThat(ended.exitCode()).as(ended.err()).isZero();
+    }
+
+    @Test
+    void failures_are_told_on_standard_error_and_have_exit_code_1() throws Exception {
+        Raddle.Ended ended = map("1\n2\nx\n", "--limit", "1", "--retry", "2", "--backoff", "1ms", "test", "0", "-lt");
+
+        assertThat(ended.exitCode()).isEqualTo(1);
+        assertThat(ended.err())
+                .containsPattern("failed    3 \\[all]: exit code 2, attempt 2 of 2, .* s; command: test 0 -lt x\n")
+                .containsPattern("done      3 tasks: 2 succeeded, 1 failed, .*\n");
+    }
+
+    @Test
+    void a_line_that_does_not_fit_fails_without_being_run_and_the_others_run() throws Exception {
+        Raddle.Ended ended = map("http://a.org/\nplain\n", "--group-by", "${host}", "echo");
+
+        assertThat(ended.exitCode()).isEqualTo(1);
+        assertThat(ended.out()).isEqualTo("http://a.org/\n");
+        assertThat(ended.err()).contains("standard input:2:1: ${host} needs a URL with a host", "was \"plain\"");
+    }
+
+    @Test
+    void a_timeout_has_exit_code_124_and_a_full_queue_3() throws Exception {
+        String untilOneIsRejected = "[ {} != 1 ] || until grep -q rejected run/journal.jsonl; do sleep 0.01; done";
+
+        Raddle.Ended slow = map("600\n", "--timeout", "100ms", "sleep");
+        Raddle.Ended full = map("1\n2\n3\n", "-j1", "--queue", "1", "--out", "run", "--shell", untilOneIsRejected);
+
+        assertThat(slow.exitCode()).isEqualTo(124);
+        assertThat(full.exitCode()).as(full.err()).isEqualTo(3);
+        assertThat(full.err()).contains("rejected  3 [all]: rejected, group-queue");
+    }
+
+    @Test
+    void out_keeps_the_output_a_journal_and_a_report() throws Exception {
+        Raddle.Ended ended =
+                map("a\nb\n", "--limit", "1", "--out", "run", "--shell", "echo {}; echo {}! >&2; [ {} = a ]");
+
+        assertThat(ended.exitCode()).isEqualTo(1);
+        assertThat(ended.out()).isEqualTo("a\nb\n");
+        Map<?, ?> report = Raddle.report(directory.resolve("run"));
+        assertThat(((Map<?, ?>) report.get("totals")).get("tasks")).isEqualTo(2);
+        assertThat(Raddle.tasks(report).get("2").get("state")).isEqualTo("failed");
+        assertThat(directory.resolve("run/output/2.out")).hasContent("b");
+        assertThat(directory.resolve("run/output/2.err")).hasContent("b!");
+        assertThat(map("a\n", "--out", "run", "echo").exitCode()).isEqualTo(2);
+    }
+
+    @Test
+    void json_and_dry_run_work_as_with_run() throws Exception {
+        Raddle.Ended dry = map("http://a.org/x y\n", "--dry-run", "--group-by", "${host}", "curl", "-fsS");
+        Raddle.Ended json = map("a\n", "--json", "--out", "run", "echo");
+
+        assertThat(dry.out()).isEqualTo("1 [a.org]  curl -fsS 'http://a.org/x y'\n");
+        assertThat(json.lines())
+                .hasSize(4)
+                .allSatisfy(line -> assertThat(Raddle.json(line).get("event")).isNotNull())
+                .element(2)
+                .asString()
+                .contains("\"state\":\"succeeded\"", "/run/output/1.out\"");
+    }
+
+    @Test
+    void wrong_arguments_have_exit_code_2_and_say_what_is_right() throws Exception {
+        assertThat(map("", "--limit", "0", "echo").err()).contains("--limit must be at least 1, was 0");
+        assertThat(map("", "echo {} | wc").err()).contains("use --shell");
+        assertThat(map("", "--shell", "echo", "x").err()).contains("with --shell the command must be one word, was 2");
+        assertThat(map("", "echo", "${hots}").err()).contains("unknown placeholder ${hots}");
+        Raddle.Ended regex = map("", "--group-by", "/(/", "echo");
+        assertThat(regex.err()).contains("--group-by must be a regular expression");
+        assertThat(regex.exitCode()).isEqualTo(2);
+    }
+
+    @Test
+    void ctrl_c_ends_it_although_more_lines_could_come() throws Exception {
+        Raddle.Run run = new Raddle(directory).start("map", "--json", "--out", "run", "sleep");
+        run.type("600\n");
+        run.awaitLine("\"task-started\"");
+
+        run.signal("INT");
+
+        assertThat(run.end().exitCode()).isEqualTo(130);
+        assertThat(Raddle.tasks(Raddle.report(directory.resolve("run")))
+                        .get("1")
+                        .get("state"))
+                .isEqualTo("cancelled");
+    }
+
+    @Test
+    void it_ends_when_nobody_reads_its_output_any_more() throws Exception {
+        Raddle.Run run = new Raddle(directory).start("map", "--limit", "1", "echo");
+        run.type("first\n");
+        run.awaitLine("first");
+        run.process().getInputStream().close();
+
+        // The stream is closed for good only when a read that is under way has returned, so one more line may not do.
+        assertThatIOException().isThrownBy(() -> {
+            for (int line = 2; line < 1_000_000; line++) {
+                run.type(line + "\n");
+            }
+        });
+
+        assertThat(run.process().waitFor()).isEqualTo(141);
+    }
+
+    @Test
+    void many_lines_need_little_memory_and_reading_waits_for_the_commands() throws Exception {
+        String lines = IntStream.rangeClosed(1, 500).mapToObj(i -> i + "\n").collect(Collectors.joining());
+
+        Raddle.Ended ended = map(lines, "--limit", "4", "--read-ahead", "10", "--keep-order", "echo");
+
+        assertThat(ended.exitCode()).isZero();
+        assertThat(ended.out()).isEqualTo(lines);
+        assertThat(Files.exists(directory.resolve("raddle-runs"))).isFalse();
+    }
+}

@@ -1,0 +1,317 @@
+package dev.raddle.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code raddle run} as a process: output, files and exit codes. */
+@Timeout(200)
+class RunCommandTest {
+    private static final String BUSY = "until [ -e go ]; do sleep 0.01; done";
+
+    @TempDir
+    private Path directory;
+
+    private Raddle.Ended raddle(String... arguments) throws Exception {
+        return new Raddle(directory).run(arguments);
+    }
+
+    private void write(String name, String text) throws Exception {
+        Files.writeString(directory.resolve(name), text);
+    }
+
+    @Test
+    void it_tells_its_version_and_how_it_is_used() throws Exception {
+        assertThat(raddle("--version").out()).matches("(?s)raddle \\d+\\.\\d+\\.\\d+.*\nJava \\d+.*");
+        assertThat(raddle("--help").out()).contains("raddle run checks.yaml", "124  some timed out");
+        assertThat(raddle("run", "--help").out()).contains("--resume=DIR", "A run file:");
+        assertThat(raddle("map", "--help").out()).contains("--group-by=WHAT", "'${host}'");
+        assertThat(raddle("schema").out()).contains("\"globalMaxInFlight\"");
+    }
+
+    @Test
+    void what_it_does_not_understand_has_exit_code_2_and_a_hint() throws Exception {
+        Raddle.Ended misspelt = raddle("run", "--jsn", "checks.yaml");
+        assertThat(misspelt.exitCode()).isEqualTo(2);
+        assertThat(misspelt.err()).contains("Unknown option: '--jsn'", "--json", "See: raddle run --help");
+
+        assertThat(raddle().exitCode()).isEqualTo(2);
+        assertThat(raddle("run").err()).contains("either a FILE or --resume DIR");
+        assertThat(raddle("run", "--grace", "5", "x").err()).contains("--grace", "must be a number with a unit");
+        assertThat(raddle("run", "--fail-fast", "--keep-going", "x").exitCode()).isEqualTo(2);
+        assertThat(raddle("run", "none.yaml").err())
+                .contains("the run file \"none.yaml\" cannot be read: there is no such file");
+        assertThat(raddle("run", ".").err()).contains("the run file \".\" cannot be read: ");
+        assertThat(raddle("run", "--report", "no/such/place.json", "x").err()).contains("--report must name a file in");
+        assertThat(raddle("run", "--resume", ".").err()).contains("has no run.json");
+        assertThat(raddle("map").exitCode()).isEqualTo(2);
+    }
+
+    @Test
+    void an_invalid_file_has_exit_code_2_and_every_problem_with_its_place() throws Exception {
+        write("checks.yaml", "tasks:\n  - { id: a, rnu: x }\n  - { id: b, run: x, timeout: soon }\n");
+
+        Raddle.Ended ended = raddle("run", "checks.yaml");
+
+        assertThat(ended.exitCode()).isEqualTo(2);
+        assertThat(ended.out()).isEmpty();
+        assertThat(ended.err().lines())
+                .hasSize(4)
+                .anySatisfy(line -> assertThat(line)
+                        .startsWith("checks.yaml:2:14: unknown key \"rnu\" in task; did you mean \"run\"?"))
+                .contains("checks.yaml:2:5: task needs the key \"run\"")
+                .anySatisfy(
+                        line -> assertThat(line).startsWith("checks.yaml:3:31: timeout must be a number with a unit"))
+                .last()
+                .isEqualTo("raddle: 3 problems, nothing was run");
+        assertThat(directory.resolve("raddle-runs")).doesNotExist();
+    }
+
+    @Test
+    void without_a_terminal_there_is_a_line_for_every_event_and_the_run_directory_has_the_rest() throws Exception {
+        write("checks.yaml", """
+                name: nightly
+                tasks:
+                  - { id: good, run: "echo fine" }
+                  - { id: bad, run: "echo sorry; exit 9" }
+                """);
+
+        Raddle.Ended ended = raddle("run", "checks.yaml");
+
+        assertThat(ended.exitCode()).isEqualTo(1);
+        assertThat(ended.out()).doesNotContain("\033");
+        List<String> lines = ended.lines();
+        assertThat(lines).hasSize(6);
+        assertThat(lines.get(0)).matches("nightly: 2 tasks in 1 group; output in raddle-runs/nightly-\\d{8}-\\d{6}");
+        Path run = directory.resolve(lines.get(0).replaceFirst(".* in ", ""));
+        assertThat(lines.get(1)).isEqualTo("start     good [default]");
+        assertThat(lines.get(2)).matches("ok        good \\[default], \\d.*");
+        assertThat(lines.get(4))
+                .matches(
+                        "failed    bad \\[default]: exit code 9, .* s; output in raddle-runs/.*/output/bad.log; last line: sorry");
+        assertThat(lines.get(5))
+                .matches("done      2 tasks: 1 succeeded, 1 failed, .* s; report in raddle-runs/.*/report.json");
+        assertThat(run.resolve("output/good.log")).hasContent("fine");
+        assertThat(Raddle.tasks(Raddle.report(run))).containsOnlyKeys("good", "bad");
+    }
+
+    @Test
+    void paths_begin_where_the_file_stands() throws Exception {
+        Files.createDirectories(directory.resolve("sub/work"));
+        write("sub/lines.txt", "x\n");
+        write("sub/checks.yaml", """
+                tasks:
+                  - { forEach: lines.txt, id: "a-${line}", run: "pwd" }
+                  - { id: b, run: "pwd", dir: work }
+                """);
+
+        assertThat(raddle("run", "--out", "run", "sub/checks.yaml").exitCode()).isZero();
+
+        Path real = directory.toRealPath();
+        assertThat(directory.resolve("run/output/a-x.log"))
+                .hasContent(real.resolve("sub").toString());
+        assertThat(directory.resolve("run/output/b.log"))
+                .hasContent(real.resolve("sub/work").toString());
+    }
+
+    @Test
+    void rejected_has_exit_code_3_and_timed_out_124() throws Exception {
+        write("full.yaml", """
+                groups: { small: { limit: 1, queue: 0 } }
+                tasks:
+                  - { id: runs, group: small, run: "%s" }
+                  - { id: too-many, group: small, run: "true" }
+                  - { id: opener, run: "touch go" }
+                """.formatted(BUSY));
+        write("slow.yaml", "tasks: [{ id: slow, run: 'sleep 600', timeout: 100ms }]");
+
+        Raddle.Ended full = raddle("run", "full.yaml");
+        Raddle.Ended slow = raddle("run", "slow.yaml");
+
+        assertThat(full.exitCode()).isEqualTo(3);
+        assertThat(full.out()).containsPattern("rejected  too-many \\[small]: rejected, .*1 of 1 running");
+        assertThat(slow.exitCode()).isEqualTo(124);
+        assertThat(slow.out()).contains("timed-out slow [default]: ran out of time after 100 ms (its timeout)");
+    }
+
+    @Test
+    void json_is_a_line_for_every_event_and_nothing_else() throws Exception {
+        write("checks.yaml", """
+                tasks:
+                  - { id: a, run: "echo hi; [ $RADDLE_ATTEMPT = 2 ]", retry: { attempts: 2, backoff: 1ms } }
+                """);
+
+        Raddle.Ended ended = raddle("run", "--json", "--report", "copy.json", "checks.yaml");
+
+        assertThat(ended.exitCode()).isZero();
+        List<Map<?, ?>> events =
+                ended.lines().stream().<Map<?, ?>>map(Raddle::json).toList();
+        assertThat(events)
+                .extracting(event -> (Object) event.get("event"))
+                .containsExactly(
+                        "run-started", "task-started", "task-retrying", "task-started", "task-ended", "run-ended");
+        assertThat(events.get(4).get("state")).isEqualTo("succeeded");
+        assertThat(events.get(4).get("attempts")).isEqualTo(2);
+        assertThat(events.get(5).get("exitCode")).isEqualTo(0);
+        Path run = Path.of(String.valueOf(events.get(0).get("directory")));
+        assertThat(directory.resolve("copy.json")).hasSameTextualContentAs(run.resolve("report.json"));
+        assertThat(String.valueOf(events.get(4).get("output")))
+                .isEqualTo(run.resolve("output/a.log").toString());
+    }
+
+    @Test
+    void quiet_says_only_what_went_wrong() throws Exception {
+        write("good.yaml", "tasks: [{ id: a, run: 'echo x' }]");
+        write("bad.yaml", "tasks: [{ id: a, run: 'exit 1' }, { id: b, run: 'true' }]");
+
+        Raddle.Ended good = raddle("run", "--quiet", "good.yaml");
+        Raddle.Ended bad = raddle("run", "-q", "bad.yaml");
+
+        assertThat(good.exitCode()).isZero();
+        assertThat(good.out() + good.err()).isEmpty();
+        assertThat(bad.out()).isEmpty();
+        assertThat(bad.err().lines()).hasSize(2).first().asString().startsWith("failed    a [default]: exit code 1");
+    }
+
+    @Test
+    void a_dry_run_shows_what_would_run_and_runs_nothing() throws Exception {
+        write("urls.txt", "http://a.org/x y\nhttp://b.org/$(touch ran)\n");
+        write("checks.yaml", """
+                groups: { a.org: { limit: 3 } }
+                tasks:
+                  - { forEach: urls.txt, id: "page-${n}", group: "${host}", run: "touch ran; curl ${line}" }
+                """);
+
+        Raddle.Ended ended = raddle("run", "--dry-run", "checks.yaml");
+
+        assertThat(ended.exitCode()).isZero();
+        assertThat(ended.out()).isEqualTo("""
+                checks: 2 tasks in 2 groups, at most 256 at once
+                a.org (limit 3): 1 task
+                  page-1  touch ran; curl 'http://a.org/x y'
+                b.org (limit 1): 1 task
+                  page-2  touch ran; curl 'http://b.org/$(touch ran)'
+                """);
+        assertThat(directory.toFile().list()).containsExactlyInAnyOrder("urls.txt", "checks.yaml");
+    }
+
+    @Test
+    void no_line_of_data_becomes_code() throws Exception {
+        write(
+                "data.txt",
+                "a; touch pwned\n$(touch pwned)\n`touch pwned`\n' || touch pwned #\n\" || touch pwned #\n-rf /\n*\n");
+        write("data.csv", "name,note\n\"x\"\"; touch pwned\",\"two\nlines; touch pwned\"\n");
+        write("data.json", "[{\"v\": \"\\u0027; touch pwned; \\u0027\"}, {\"v\": \"größe 😀\"}]");
+        write("checks.yaml", """
+                groups: { g: { limit: 8 } }
+                tasks:
+                  - { forEach: data.txt, id: "t-${n}", group: g, run: "printf '%s|' ${line} \\"${line}\\" '${line}'" }
+                  - { forEach: data.csv, id: "c-${n}", group: g, run: "printf '%s|' ${name} '${note}'" }
+                  - { forEach: data.json, id: "j-${n}", group: g, run: [printf, "%s|", "${v}"] }
+                """);
+
+        Raddle.Ended ended = raddle("run", "--out", "run", "checks.yaml");
+
+        assertThat(ended.exitCode()).as(ended.out()).isZero();
+        assertThat(directory.resolve("pwned")).doesNotExist();
+        Path output = directory.resolve("run/output");
+        assertThat(output.resolve("t-2.log")).content().isEqualTo("$(touch pwned)|".repeat(3));
+        assertThat(output.resolve("t-6.log")).content().isEqualTo("-rf /|".repeat(3));
+        assertThat(output.resolve("t-7.log")).content().isEqualTo("*|".repeat(3));
+        assertThat(output.resolve("c-1.log")).content().isEqualTo("x\"; touch pwned|two\nlines; touch pwned|");
+        assertThat(output.resolve("j-2.log")).content().isEqualTo("größe 😀|");
+    }
+
+    @Test
+    void fail_fast_ends_the_run_with_the_first_failure() throws Exception {
+        write("checks.yaml", """
+                tasks:
+                  - { id: bad, run: "exit 4" }
+                  - { id: later, run: "touch ran" }
+                """);
+
+        Raddle.Ended ended = raddle("run", "--fail-fast", "--out", "run", "checks.yaml");
+
+        assertThat(ended.exitCode()).isEqualTo(1);
+        assertThat(ended.out()).contains("stop      a task did not succeed");
+        assertThat(directory.resolve("ran")).doesNotExist();
+        assertThat(Raddle.tasks(Raddle.report(directory.resolve("run")))
+                        .get("later")
+                        .get("state"))
+                .isEqualTo("cancelled");
+    }
+
+    @Test
+    void fail_fast_ends_what_runs_with_its_whole_process_tree() throws Exception {
+        write("checks.yaml", """
+                tasks:
+                  - { id: long, group: a, run: "sleep 600 & echo $! > pid; mv pid ready; wait" }
+                  - { id: bad, group: b, run: "until [ -e ready ]; do sleep 0.01; done; exit 4" }
+                """);
+
+        Raddle.Ended ended = raddle("run", "--fail-fast", "--out", "run", "checks.yaml");
+
+        assertThat(ended.exitCode()).isEqualTo(1);
+        String pid = Files.readString(directory.resolve("ready")).strip();
+        assertThat(Raddle.lives(Long.parseLong(pid))).isFalse();
+        Map<String, Map<?, ?>> tasks = Raddle.tasks(Raddle.report(directory.resolve("run")));
+        assertThat(tasks.get("long").get("state")).isEqualTo("cancelled");
+        assertThat(tasks.get("bad").get("exitCode")).isEqualTo(4);
+    }
+
+    @Test
+    void keep_going_runs_everything_whatever_fails() throws Exception {
+        write("checks.yaml", """
+                tasks:
+                  - { id: bad, run: "exit 4" }
+                  - { id: later, run: "touch ran" }
+                """);
+
+        assertThat(raddle("run", "--keep-going", "checks.yaml").exitCode()).isEqualTo(1);
+
+        assertThat(directory.resolve("ran")).exists();
+    }
+
+    @Test
+    void a_run_directory_that_holds_a_run_is_not_used_twice() throws Exception {
+        write("checks.yaml", "tasks: [{ id: a, run: 'true' }]");
+        raddle("run", "--out", "run", "checks.yaml");
+
+        Raddle.Ended again = raddle("run", "--out", "run", "checks.yaml");
+
+        assertThat(again.exitCode()).isEqualTo(2);
+        assertThat(again.err()).contains("--out must name a directory that holds no run yet, was \"run\"");
+    }
+
+    @Test
+    void resume_runs_only_what_did_not_succeed() throws Exception {
+        write("checks.yaml", """
+                tasks:
+                  - { id: good, run: "echo x >> good.txt" }
+                  - { id: flaky, run: "[ -e repaired ]" }
+                """);
+        assertThat(raddle("run", "--out", "run", "checks.yaml").exitCode()).isEqualTo(1);
+        write("repaired", "");
+        write("checks.yaml", "this file is no longer needed");
+
+        Raddle.Ended dry = raddle("run", "--dry-run", "--resume", "run");
+        Raddle.Ended resumed = raddle("run", "--resume", "run");
+        Raddle.Ended nothing = raddle("run", "--resume", "run");
+
+        assertThat(dry.out())
+                .contains("1 task in 1 group", "1 succeeded before", "flaky")
+                .doesNotContain("good.txt");
+        assertThat(resumed.exitCode()).isZero();
+        assertThat(resumed.lines().getFirst()).contains("2 tasks in 1 group, 1 succeeded before");
+        assertThat(nothing.exitCode()).isZero();
+        assertThat(directory.resolve("good.txt")).hasContent("x");
+        Map<?, ?> report = Raddle.report(directory.resolve("run"));
+        assertThat(((Map<?, ?>) report.get("totals")).get("succeeded")).isEqualTo(2);
+    }
+}
