@@ -1,6 +1,5 @@
 package dev.raddle.checks;
 
-import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.group.GroupExecutor;
