@@ -23,12 +23,12 @@ final class Group extends Gate {
      *
      * A group is made by the first who names its key, and is in the executor's map until it is `gone`. Whoever meets a group
      * that is gone removes it from the map and takes or makes another, so a task enters a group that is alive or none. A
-     * group becomes gone under its monitor, only when nothing runs and waits in it; so there are never two groups of one
+     * group becomes gone under its lock, only when nothing runs and waits in it; so there are never two groups of one
      * key with running tasks, and the limit holds across removal and return.
      *
      * Its limits have a life of their own, which begins when they are looked up and ends when the group is evicted or gone:
      *
-     *   UNKNOWN ──► Pending ──► Known          a submitter looks them up, outside the monitor
+     *   UNKNOWN ──► Pending ──► Known          a submitter looks them up, outside the lock
      *      ▲───────────┴──────────┘            evicted, or shut down
      *
      * While they are not known, tasks pile up in the gate; whoever looked them up lets these enter. If the group was
@@ -65,7 +65,12 @@ final class Group extends Gate {
     private static final byte CLOSING = 1; // takes no tasks until it is empty
     private static final byte GONE = 2;
     private static final Signal NOBODY = new Signal(); // stands for the one that nobody waits for
-    private static final int LARGEST_SCAN = 4096; // slots in use beyond which hopeless waits are not found
+
+    /** How many slots may be in use for a hopeless wait to be found. */
+    private static final int LARGEST_SCAN = 4096;
+
+    /** How many slots are in use at most where every wait may look at all of them. */
+    private static final int SHORT_SCAN = 64;
 
     final String key;
     final GroupExecutor owner;
@@ -87,84 +92,106 @@ final class Group extends Gate {
         return owner.cap();
     }
 
-    synchronized Admission admit(GroupRun<?> run) {
-        if (life == GONE) {
-            return Admission.GONE;
+    Admission admit(GroupRun<?> run) {
+        lock();
+        try {
+            if (life == GONE) {
+                return Admission.GONE;
+            }
+            if (life == CLOSING || owner.isShutdown()) {
+                return Admission.CLOSED;
+            }
+            return switch (enter(run)) {
+                case HELD -> Admission.HELD;
+                case WAITING -> bounds() == GroupBounds.UNKNOWN ? Admission.UNRESOLVED : Admission.WAITING;
+                case QUEUE_FULL -> Admission.QUEUE_FULL;
+                case BULKHEAD_FULL -> Admission.BULKHEAD_FULL;
+                case COMMON_QUEUE_FULL -> Admission.GLOBAL_QUEUE_FULL;
+            };
+        } finally {
+            unlock();
         }
-        if (life == CLOSING || owner.isShutdown()) {
-            return Admission.CLOSED;
-        }
-        return switch (enter(run)) {
-            case HELD -> Admission.HELD;
-            case WAITING -> bounds() == GroupBounds.UNKNOWN ? Admission.UNRESOLVED : Admission.WAITING;
-            case QUEUE_FULL -> Admission.QUEUE_FULL;
-            case BULKHEAD_FULL -> Admission.BULKHEAD_FULL;
-            case COMMON_QUEUE_FULL -> Admission.GLOBAL_QUEUE_FULL;
-        };
     }
 
     void release(GroupRun<?> run, long ranNanos, long nowNanos, Grants grants) {
         Signal empty;
-        synchronized (this) {
+        lock();
+        try {
             leave(run, ranNanos, grants);
             empty = noteIfEmpty(nowNanos);
+        } finally {
+            unlock();
         }
         tell(empty);
     }
 
     boolean withdraw(GroupRun<?> run, Grants grants) {
-        long now = owner.time().nanoTime();
-        Signal empty;
-        synchronized (this) {
+        boolean empty;
+        lock();
+        try {
             if (!super.withdraw(run, grants)) {
                 return false;
             }
-            empty = noteIfEmpty(now);
+            empty = isEmpty();
+        } finally {
+            unlock();
         }
-        tell(empty);
+        if (empty) {
+            retireIfEmpty();
+        }
         return true;
     }
 
     // The life of the limits.
 
-    synchronized GroupBounds.@Nullable Pending beginLookup() {
-        if (life == GONE) {
-            return null;
+    GroupBounds.@Nullable Pending beginLookup() {
+        lock();
+        try {
+            if (life == GONE) {
+                return null;
+            }
+            if (bounds() == GroupBounds.UNKNOWN) {
+                bind(new GroupBounds.Pending(), new Grants());
+            }
+            return bounds() instanceof GroupBounds.Pending lookup && lookup.begin() ? lookup : null;
+        } finally {
+            unlock();
         }
-        if (bounds() == GroupBounds.UNKNOWN) {
-            bind(new GroupBounds.Pending(), new Grants());
-        }
-        return bounds() instanceof GroupBounds.Pending lookup && lookup.begin() ? lookup : null;
     }
 
     Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, Grants grants) {
         Map<Permit, Entry> refused = new LinkedHashMap<>(); // told in order of arrival
-        long now = owner.time().nanoTime();
-        Signal empty;
-        synchronized (this) {
+        lock();
+        try {
             if (bounds() != lookup) {
                 return refused; // evicted meanwhile
             }
             bindEarly(lookup.apply(found), grants, refused);
-            empty = noteIfEmpty(now);
+        } finally {
+            unlock();
         }
-        tell(empty);
+        retireIfEmpty();
         return refused;
     }
 
     /** Changes the limits by hand, now or when they have been looked up, which the caller begins; false if this group is gone. */
-    synchronized boolean adjust(UnaryOperator<GroupBounds.Known> change, Grants grants) {
-        if (isGoneBy(owner.isShutdown())) {
-            return false;
+    boolean adjust(UnaryOperator<GroupBounds.Known> change, Grants grants) {
+        lock();
+        try {
+            if (isGoneBy(owner.isShutdown())) {
+                return false;
+            }
+            if (bounds() == GroupBounds.UNKNOWN) {
+                bind(new GroupBounds.Pending(), grants);
+            }
+            switch ((GroupBounds) bounds()) {
+                case GroupBounds.Known known -> bind(change.apply(known), grants);
+                case GroupBounds.Pending lookup -> lookup.change(change);
+            }
+            return true;
+        } finally {
+            unlock();
         }
-        if (bounds() == GroupBounds.UNKNOWN) {
-            bind(new GroupBounds.Pending(), grants);
-        }
-        switch ((GroupBounds) bounds()) {
-            case GroupBounds.Known known -> bind(change.apply(known), grants);
-            case GroupBounds.Pending lookup -> lookup.change(change);
-        }
-        return true;
     }
 
     private boolean isGoneBy(boolean shutdown) {
@@ -176,60 +203,61 @@ final class Group extends Gate {
 
     /** Pauses or resumes; false if this group is gone. */
     boolean pauseOrResume(boolean pause, Grants grants) {
-        long now = owner.time().nanoTime();
-        Signal empty;
-        synchronized (this) {
+        lock();
+        try {
             if (isGoneBy(owner.isShutdown())) {
                 return false;
             }
             pause(pause, grants);
-            empty = noteIfEmpty(now);
+        } finally {
+            unlock();
         }
-        tell(empty);
+        retireIfEmpty();
         return true;
     }
 
     /** Forgets the limits, whatever was done to them by hand, and takes out all who wait. What runs goes on. */
     List<GroupRun<?>> evict(Consumer<GroupRun<?>> running) {
         List<GroupRun<?>> waited = new ArrayList<>();
-        long now = owner.time().nanoTime();
-        Signal empty;
-        synchronized (this) {
+        lock();
+        try {
             drain().forEach(permit -> waited.add((GroupRun<?>) permit));
             forEachHeld(permit -> running.accept((GroupRun<?>) permit));
             unbind(GroupBounds.UNKNOWN);
             life = life == GONE ? GONE : OPEN;
             pause(false, new Grants());
-            empty = noteIfEmpty(now);
+        } finally {
+            unlock();
         }
-        tell(empty);
+        retireIfEmpty();
         return waited;
     }
 
     /** Takes no more tasks until it is empty, and then is gone. */
     void close() {
-        long now = owner.time().nanoTime();
-        Signal empty;
-        synchronized (this) {
+        lock();
+        try {
             life = life == GONE ? GONE : CLOSING;
-            empty = noteIfEmpty(now);
+        } finally {
+            unlock();
         }
-        tell(empty);
+        retireIfEmpty();
     }
 
-    /** Is gone if it is empty and the executor is shut down. */
+    /** Becomes idle, or is gone, if it has no tasks. */
     void retireIfEmpty() {
         long now = owner.time().nanoTime();
-        Signal empty;
-        synchronized (this) {
-            empty = noteIfEmpty(now);
-        }
-        tell(empty);
+        tell(locked(() -> noteIfEmpty(now)));
     }
 
     /** Lets a cap that came into force count what runs here. */
-    synchronized void count() {
-        recount();
+    void count() {
+        lock();
+        try {
+            recount();
+        } finally {
+            unlock();
+        }
     }
 
     // Idleness.
@@ -237,7 +265,7 @@ final class Group extends Gate {
     /**
      * Decides what becomes of this group if it has no tasks.
      *
-     * @return null if it has tasks, else a signal for {@link #tell}, outside the monitor
+     * @return null if it has tasks, else a signal for {@link #tell}, outside the lock
      */
     private @Nullable Signal noteIfEmpty(long nowNanos) {
         if (!isEmpty()) {
@@ -271,20 +299,25 @@ final class Group extends Gate {
     }
 
     /** Decides, on behalf of the list which has just taken this group out, whether it is forgotten or goes back. */
-    synchronized Sweep sweep(int nowMillis, int ttlMillis) {
-        if (!isEmpty() || isKept()) {
-            nextIdle = null;
-            return Sweep.DROP;
+    Sweep sweep(int nowMillis, int ttlMillis) {
+        lock();
+        try {
+            if (!isEmpty() || isKept()) {
+                nextIdle = null;
+                return Sweep.DROP;
+            }
+            if (life != GONE && nowMillis - idleSinceMillis < ttlMillis) {
+                return Sweep.KEEP;
+            }
+            life = GONE;
+            return Sweep.FORGET;
+        } finally {
+            unlock();
         }
-        if (life != GONE && nowMillis - idleSinceMillis < ttlMillis) {
-            return Sweep.KEEP;
-        }
-        life = GONE;
-        return Sweep.FORGET;
     }
 
-    synchronized int idleSinceMillis() {
-        return idleSinceMillis;
+    int idleSinceMillis() {
+        return locked(() -> idleSinceMillis);
     }
 
     boolean isGone() {
@@ -292,33 +325,49 @@ final class Group extends Gate {
     }
 
     /** Returns a signal that is set when nothing runs and waits here, or null if that is so now. */
-    synchronized @Nullable Signal untilEmpty() {
-        return isEmpty() ? null : owner.watched().computeIfAbsent(this, group -> new Signal());
+    @Nullable
+    Signal untilEmpty() {
+        return locked(() -> isEmpty() ? null : owner.watched().computeIfAbsent(this, group -> new Signal()));
     }
 
     // Waiting inside.
 
     /**
-     * Notes that the calling thread is about to wait for a run of this group.
+     * Notes that the calling thread, if it may run a task here, is about to wait for a run of this group.
      *
      * @return true if it was noted: the caller tells {@link GroupExecutor#waits} when the wait is over
      * @throws IllegalStateException if that thread runs a task here, and every task that runs here waits like this, so that
      *     none of the waits could end
      */
-    synchronized boolean beginWait(GroupRun<?> awaited) {
-        if (!isWaiting(awaited) && !isHeld(awaited)) {
-            return false;
-        }
+    boolean beginWait(GroupRun<?> awaited) {
         Thread self = Thread.currentThread();
-        owner.waits().put(self, awaited);
-        if (couldNeverEnd(awaited, self)) {
-            owner.waits().remove(self);
-            throw new IllegalStateException("task \"" + awaited.taskId() + "\" in group \"" + key + "\" would never "
-                    + (isWaiting(awaited) ? "begin" : "end") + ": " + running() + " of " + bounds().slots()
-                    + " running, and each of these waits for another task of the group; raise the limit, use another"
-                    + " group, or do not wait");
+        lock();
+        try {
+            if ((!isWaiting(awaited) && !isHeld(awaited)) || !mayRunHere(self)) {
+                return false;
+            }
+            owner.waits().put(self, awaited);
+            if (couldNeverEnd(awaited, self)) {
+                owner.waits().remove(self);
+                throw new IllegalStateException(
+                        "task \"" + awaited.taskId() + "\" in group \"" + key + "\" would never "
+                                + (isWaiting(awaited) ? "begin" : "end") + ": " + running() + " of " + bounds().slots()
+                                + " running, and each of these waits for another task of the group; raise the limit, use another"
+                                + " group, or do not wait");
+            }
+            return true;
+        } finally {
+            unlock();
         }
-        return true;
+    }
+
+    /** Whether a thread runs a task here, or there are too many tasks to ask each. */
+    private boolean mayRunHere(Thread thread) {
+        return running() > SHORT_SCAN || runsHere(thread);
+    }
+
+    private boolean runsHere(Thread thread) {
+        return anyHeld(permit -> ((GroupRun<?>) permit).runningThread() == thread);
     }
 
     private boolean couldNeverEnd(GroupRun<?> awaited, Thread waiter) {
@@ -328,13 +377,7 @@ final class Group extends Gate {
         if (isHeld(awaited) && !waitsHere(awaited.runningThread())) {
             return false;
         }
-        boolean[] found = {false, true}; // whether the waiter is inside, and whether all who are inside wait
-        forEachHeld(permit -> {
-            Thread runner = ((GroupRun<?>) permit).runningThread();
-            found[0] |= runner == waiter;
-            found[1] &= waitsHere(runner);
-        });
-        return found[0] && found[1];
+        return runsHere(waiter) && !anyHeld(permit -> !waitsHere(((GroupRun<?>) permit).runningThread()));
     }
 
     /** Whether a thread waits for a run of this group that has not given its permits back. */
@@ -345,36 +388,52 @@ final class Group extends Gate {
 
     // Questions.
 
-    synchronized boolean holds(GroupRun<?> run) {
-        return isHeld(run);
+    boolean holds(GroupRun<?> run) {
+        return locked(() -> isHeld(run));
     }
 
-    synchronized boolean isActive() {
+    boolean isActive() {
+        return locked(this::hasLife);
+    }
+
+    private boolean hasLife() {
         return life != GONE && (bounds() != GroupBounds.UNKNOWN || isKept());
     }
 
-    synchronized Optional<GroupStats> stats() {
-        return isActive()
+    Optional<GroupStats> stats() {
+        return locked(() -> hasLife()
                 ? Optional.of(new GroupStats(key, running(), waiting(), bounds().concurrency(), bounds().maxWaiting()))
-                : Optional.empty();
+                : Optional.empty());
     }
 
     /** Adds the tasks that run and wait here to two sums. */
-    synchronized void addTo(int[] runningAndWaiting) {
-        runningAndWaiting[0] += running();
-        runningAndWaiting[1] += waiting();
+    void addTo(int[] runningAndWaiting) {
+        lock();
+        try {
+            runningAndWaiting[0] += running();
+            runningAndWaiting[1] += waiting();
+        } finally {
+            unlock();
+        }
     }
 
     Scheduler scheduler() {
-        synchronized (this) {
+        lock();
+        try {
             if (bounds() instanceof GroupBounds.Known known) {
                 return known.scheduler();
             }
+        } finally {
+            unlock();
         }
         return owner.policy().resolveScheduler(key); // evicted between the grant and the start
     }
 
-    synchronized Explanation explain(GroupRun<?> run) {
+    Explanation explain(GroupRun<?> run) {
+        return locked(() -> reasonToWait(run));
+    }
+
+    private Explanation reasonToWait(GroupRun<?> run) {
         if (!isWaiting(run)) {
             return Explanation.NOTHING;
         }
@@ -387,18 +446,18 @@ final class Group extends Gate {
                 : new Explanation(Explanation.WaitReason.GROUP_LIMIT, place, 0);
     }
 
-    synchronized long tagAtCap() {
-        return tag();
+    long tagAtCap() {
+        return locked(this::tag);
     }
 
-    synchronized boolean isBeforeAtCap(long tag) {
-        return waitsForCap() && tag() - tag < 0;
+    boolean isBeforeAtCap(long tag) {
+        return locked(() -> waitsForCap() && tag() - tag < 0);
     }
 
     /** For messages: what the group looks like now. */
-    synchronized String load() {
-        return running() + " of " + bounds().slots() + " running, " + waiting() + " of "
-                + (bounds().maxWaiting() == Integer.MAX_VALUE ? "unlimited" : bounds().maxWaiting()) + " waiting";
+    String load() {
+        return locked(() -> running() + " of " + bounds().slots() + " running, " + waiting() + " of "
+                + (bounds().maxWaiting() == Integer.MAX_VALUE ? "unlimited" : bounds().maxWaiting()) + " waiting");
     }
 
     @Override

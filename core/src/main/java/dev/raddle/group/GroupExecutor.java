@@ -56,14 +56,14 @@ public final class GroupExecutor implements AutoCloseable {
      *
      * A task walks: ask (submit) ─► admit (Group, a gate) ─► place (Scheduler) ─► run, settle (TaskRun).
      *
-     * The decisions are made in the group, under its monitor, and in the cap, by its combiner. Every method here that may
+     * The decisions are made in the group, under its lock, and in the cap, by its combiner. Every method here that may
      * have made something possible collects it in Grants and acts on it in dispatch(), outside of both: it lets the cap
      * serve, starts what was granted, and goes round again if a start failed, because a failed start frees slots. It is a
      * loop, never a recursion, so a million starts that all fail need no stack.
      *
      * The executor's state only grows: RUNNING, CLOSING (takes no tasks, those accepted may finish), SHUTDOWN (waiting tasks
      * are rejected, running ones interrupted). It is written before the groups are visited, and a group reads it under its
-     * monitor when a task wants to enter: so a task either entered before its group was visited, and is found there, or is
+     * lock when a task wants to enter: so a task either entered before its group was visited, and is found there, or is
      * turned away. From CLOSING on a group is gone as soon as it is empty; when the map is empty, `terminated` is set.
      */
 
@@ -73,6 +73,8 @@ public final class GroupExecutor implements AutoCloseable {
         SHUTDOWN
     }
 
+    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
+
     private final GroupPolicy policy;
     private final TimeSource time;
     private final Events events;
@@ -81,9 +83,10 @@ public final class GroupExecutor implements AutoCloseable {
     private final @Nullable Scheduler onlyScheduler; // known without asking the group
     private final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<Group, Signal> watched =
-            new ConcurrentHashMap<>(); // changed under the group's monitor
+            new ConcurrentHashMap<>(); // changed under the group's lock
     private final ConcurrentHashMap<Thread, GroupRun<?>> waits =
             new ConcurrentHashMap<>(); // by thread, the run that it waits for without a timeout
+    private final Handover handover = new Handover();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final Signal terminated = new Signal();
     private volatile GroupBounds.@Nullable Known lastKnown; // most groups share their limits with the one before
@@ -325,7 +328,9 @@ public final class GroupExecutor implements AutoCloseable {
                 case HELD -> startFirst(run);
                 case WAITING -> {
                     run.waitsInQueue();
-                    dispatch(new Grants());
+                    if (cap.hasWork()) {
+                        dispatch(new Grants());
+                    }
                 }
                 case UNRESOLVED -> {
                     lookUp(group);
@@ -422,7 +427,29 @@ public final class GroupExecutor implements AutoCloseable {
     TaskRun<?> giveBack(GroupRun<?> run, long ranNanos, long nowNanos, boolean ownThread) {
         Grants grants = new Grants();
         run.group().release(run, ranNanos, nowNanos, grants);
+        takeOver(grants);
         return dispatch(grants, ownThread && policy.reuseThreads() ? run.group() : null);
+    }
+
+    /** Places a granted run on a thread. */
+    void place(GroupRun<?> run, Group group) {
+        if (onlyScheduler == null) {
+            group.scheduler().execute(run);
+        } else if (cap.used() > PROCESSORS && !Thread.currentThread().isVirtual()) {
+            handover.leave(run);
+        } else {
+            onlyScheduler.execute(run);
+        }
+    }
+
+    /** Starts, on this carrier, what was left to the carriers. */
+    private void takeOver(Grants grants) {
+        if (!Thread.currentThread().isVirtual()) {
+            return;
+        }
+        for (GroupRun<?> run; (run = handover.take()) != null; ) {
+            run.start(grants);
+        }
     }
 
     void reject(GroupRun<?> run, String reason, boolean bySubmitter) {
@@ -826,10 +853,6 @@ public final class GroupExecutor implements AutoCloseable {
 
     ConcurrentHashMap<Thread, GroupRun<?>> waits() {
         return waits;
-    }
-
-    Scheduler schedulerOf(Group group) {
-        return onlyScheduler != null ? onlyScheduler : group.scheduler();
     }
 
     boolean throwsRejections() {

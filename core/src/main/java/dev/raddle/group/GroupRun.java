@@ -48,7 +48,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
         leftQueue();
         Group target = group();
         try {
-            target.owner.schedulerOf(target).execute(this);
+            target.owner.place(this, target);
             return true;
         } catch (Throwable failure) {
             return notStarted(failure, grants);

@@ -42,7 +42,7 @@ final class IdleGroups {
         return (int) Math.floorDiv(nanos, NANOS_PER_MILLI);
     }
 
-    /** Lists a group that has become idle; false if no more are remembered. Called under the group's monitor. */
+    /** Lists a group that has become idle; false if no more are remembered. Called under the group's lock. */
     boolean add(Group group) {
         if (listed.incrementAndGet() > max) {
             listed.decrementAndGet();
@@ -52,7 +52,7 @@ final class IdleGroups {
         return true;
     }
 
-    /** Sees to it that the list is swept in time. Called after {@link #add}, without a monitor. */
+    /** Sees to it that the list is swept in time. Called after {@link #add}, without a lock. */
     void arm() {
         arm(ttlMillis);
     }

@@ -1,8 +1,7 @@
 package dev.raddle.limit;
 
-import java.util.Arrays;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
@@ -35,20 +34,9 @@ public final class FairCap {
      * in one word, the later of the two changes sees the earlier. It counts `signals` up; who counts from zero is the
      * combiner, the others leave, for the combiner sees their count before it can put the number back to zero and goes
      * round again. So nobody waits for anybody, a change is never overlooked, and what the combiner owns needs no lock: the
-     * heap, the virtual time, the last pace.
-     * It works under one gate's monitor at a time. It starts nothing itself: it collects grants and leaves the role after a
+     * line of ready gates, in which they stand in the order of fairness (FairLine).
+     * It works under one gate's lock at a time. It starts nothing itself: it collects grants and leaves the role after a
      * batch, so that a thread which came to submit one task is not kept to serve all others.
-     *
-     * The order is start-time fair queueing. Each gate has a finish tag: the virtual time at which all that was granted to
-     * it is paid for. The gate with the smallest tag is first; what is granted costs slots x time / weight. The time is
-     * not known in advance, so a power of two near the gate's last run time is charged, and the difference is corrected
-     * when the permit is given back. A correction touches only the gate, under its monitor; the heap finds out when the
-     * gate reaches the top, and sinks it again if its tag has grown. So shares are exact in the long run whatever the estimate was.
-     *
-     * A gate that was idle enters at max(its tag, virtual time - credit). The credit is what half of the cap would have cost
-     * it: had it been there all the time, that is what it might hold by now, and without it a newcomer's burst would wait
-     * for every second slot only. It is spent once; a gate that wants more than its share never becomes idle to earn another.
-     * Slots taken while nobody waits are not charged: nobody wanted them.
      *
      * A ready gate may turn out to have nothing to start (its waiters withdrew, it was paused or evicted). It is left where
      * it is and dropped when it reaches the top.
@@ -60,26 +48,20 @@ public final class FairCap {
     /** A maximum that is none. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
-    static final long LONGEST_RUN = 1L << 42; // about 73 minutes: what a longer one costs more is not accounted for
-
     private static final long ONE_GATE = 1L << 32;
     private static final int BATCH = 64; // grants per turn as the combiner
-    private static final int LARGEST_CREDIT = 1 << 16; // slots
-    private static final int BRANCHES = 4; // of the heap: half as deep as a binary one, children share a cache line
+    private static final int CACHE_LINE = 8; // longs
+    private static final int WORD = CACHE_LINE; // backlog in the upper half, used in the lower
+    private static final int SIGNALS = CACHE_LINE + 1;
 
-    private final AtomicLong word = new AtomicLong(); // backlog in the upper half, used in the lower
-    private final AtomicInteger signals = new AtomicInteger();
-    private final AtomicReference<@Nullable Gate> arrivals = new AtomicReference<>(); // ready, not yet in the heap
+    private final AtomicLongArray hot =
+            new AtomicLongArray(3 * CACHE_LINE); // `word` and `signals`, alone on their cache line
+    private final AtomicReference<@Nullable Gate> arrivals = new AtomicReference<>(); // ready, not yet in the line
     private final AtomicInteger waiting = new AtomicInteger(); // counted only if bounded
     private final int maxWaiting;
     private volatile int max;
     private volatile boolean active;
-
-    private long[] tags = new long[16]; // with `gates` a heap; owned by the combiner
-    private @Nullable Gate[] gates = new Gate[16]; // owned by the combiner
-    private int size; // of the heap; owned by the combiner
-    private long virtualTime; // the largest tag that was served; owned by the combiner
-    private byte lastPace = 20; // about a millisecond, until something is known; owned by the combiner
+    private final FairLine line = new FairLine(); // owned by the combiner
 
     /**
      * Creates a cap.
@@ -108,7 +90,7 @@ public final class FairCap {
      * @return slots, or 0 if there never was a maximum
      */
     public int used() {
-        return (int) word.get();
+        return (int) hot.get(WORD);
     }
 
     /**
@@ -123,26 +105,26 @@ public final class FairCap {
     }
 
     /**
-     * Grants what can be granted, in the order of fairness. Call it after every step at a gate, without its monitor.
+     * Grants what can be granted, in the order of fairness. Call it after every step at a gate, without its lock.
      *
      * @param grants receives the permits of any gate that were granted, for the caller to act on
      * @return true if there may be more: act on these, then call again
      */
     public boolean serve(Grants grants) {
-        if (!hasWork(word.get()) || signals.getAndIncrement() != 0) {
+        if (!hasWork(hot.get(WORD)) || hot.getAndIncrement(SIGNALS) != 0) {
             return false;
         }
         for (int round = 0; round < BATCH && grants.size() < BATCH; round++) {
-            int seen = signals.get();
+            long seen = hot.get(SIGNALS);
             takeArrivals();
-            while (size > 0 && grants.size() < BATCH && hasWork(word.get()) && serveFirst(grants)) {
-                // each step grants a permit, or sinks or drops the first gate
+            while (!line.isEmpty() && grants.size() < BATCH && hasWork(hot.get(WORD)) && serveFirst(grants)) {
+                // each step grants a permit, or sinks or removes the first gate
             }
-            if (grants.size() < BATCH && signals.compareAndSet(seen, 0)) {
+            if (grants.size() < BATCH && hot.compareAndSet(SIGNALS, seen, 0)) {
                 return false;
             }
         }
-        signals.set(0);
+        hot.set(SIGNALS, 0);
         return true;
     }
 
@@ -151,28 +133,37 @@ public final class FairCap {
         return now >= ONE_GATE && (int) now < max;
     }
 
+    /**
+     * Tells whether {@link #serve} may have something to grant. If not, who changes that will serve.
+     *
+     * @return true if a gate is ready and a slot is free
+     */
+    public boolean hasWork() {
+        return hasWork(hot.get(WORD));
+    }
+
     boolean isActive() {
         return active;
     }
 
     boolean tryTake(int slots) {
         for (; ; ) {
-            long now = word.get();
+            long now = hot.get(WORD);
             if (now >= ONE_GATE || now + slots > max) {
                 return false;
             }
-            if (word.compareAndSet(now, now + slots)) {
+            if (hot.compareAndSet(WORD, now, now + slots)) {
                 return true;
             }
         }
     }
 
     void release(int slots) {
-        word.addAndGet(-slots);
+        hot.addAndGet(WORD, -slots);
     }
 
     void adopt(int slots) {
-        word.addAndGet(slots);
+        hot.addAndGet(WORD, slots);
     }
 
     boolean tryWait() {
@@ -197,7 +188,7 @@ public final class FairCap {
     }
 
     void offer(Gate gate) {
-        word.addAndGet(ONE_GATE);
+        hot.addAndGet(WORD, ONE_GATE);
         Gate top;
         do {
             top = arrivals.get();
@@ -205,21 +196,13 @@ public final class FairCap {
         } while (!arrivals.compareAndSet(top, gate));
     }
 
-    static byte pace(long nanos) {
-        return (byte) (63 - Long.numberOfLeadingZeros(Math.clamp(nanos, 2, LONGEST_RUN)));
-    }
-
-    static long nanos(byte pace) {
-        return 1L << pace;
-    }
-
     private boolean takeAsCombiner(int slots) {
         for (; ; ) {
-            long now = word.get();
+            long now = hot.get(WORD);
             if ((int) now + (long) slots > max) {
                 return false;
             }
-            if (word.compareAndSet(now, now + slots)) {
+            if (hot.compareAndSet(WORD, now, now + slots)) {
                 return true;
             }
         }
@@ -241,127 +224,44 @@ public final class FairCap {
             Gate gate = oldest;
             oldest = gate.nextReady;
             gate.nextReady = null;
-            insert(gate, firstTag(gate));
-        }
-    }
-
-    private long firstTag(Gate gate) {
-        synchronized (gate) {
-            byte pace = gate.pace == Gate.UNKNOWN_PACE ? lastPace : gate.pace;
-            long credit = Math.min(max, LARGEST_CREDIT) / 2 * cost(gate, pace, 1);
-            long earliest = virtualTime - credit;
-            if (gate.finish - earliest < 0) {
-                gate.finish = earliest;
+            gate.lock();
+            try {
+                line.add(gate, max);
+            } finally {
+                gate.unlock();
             }
-            return gate.finish;
         }
     }
 
-    /** Deals with the first gate of the heap; false if it has to wait for a slot of the cap. */
+    /** Deals with the first gate of the line; false if it has to wait for a slot of the cap. */
     private boolean serveFirst(Grants grants) {
-        Gate gate = at(0);
-        synchronized (gate) {
-            long tag = tags[0];
-            if (gate.finish - tag > 0) { // what it was granted took longer than was charged
-                siftDown(0, gate, gate.finish);
-                return true;
-            }
-            Permit first = gate.first();
-            int slots = first == null ? 0 : gate.fitting(first);
-            if (first != null && slots > 0) {
-                if (!takeAsCombiner(slots)) {
-                    return false;
-                }
-                gate.grant(first, slots, grants);
-                charge(gate, first, slots);
-                if (tag - virtualTime > 0) {
-                    virtualTime = tag;
-                }
-            }
-            if (slots > 0 && gate.firstFits()) {
-                siftDown(0, gate, gate.finish);
-            } else {
-                gate.ready = false;
-                removeFirst();
-                word.addAndGet(-ONE_GATE);
-            }
-            return true;
+        Gate gate = line.first();
+        gate.lock();
+        try {
+            return line.sinkIfLate(gate) || serve(gate, grants);
+        } finally {
+            gate.unlock();
         }
     }
 
-    private void charge(Gate gate, Permit permit, int slots) {
-        byte pace = gate.pace == Gate.UNKNOWN_PACE ? lastPace : gate.pace;
-        permit.charge = pace;
-        lastPace = pace;
-        gate.finish += cost(gate, pace, slots);
-    }
-
-    private static long cost(Gate gate, byte pace, int slots) {
-        return Math.max(1, nanos(pace) * slots / gate.weight());
-    }
-
-    // A heap in two arrays: comparisons read the tags only, not the gates.
-
-    private void insert(Gate gate, long tag) {
-        if (size == gates.length) {
-            tags = Arrays.copyOf(tags, 2 * size);
-            gates = Arrays.copyOf(gates, 2 * size);
-        }
-        int hole = size++;
-        while (hole > 0) {
-            int parent = (hole - 1) / BRANCHES;
-            if (tags[parent] - tag <= 0) {
-                break;
+    private boolean serve(Gate first, Grants grants) {
+        Permit permit = first.first();
+        int slots = permit == null ? 0 : first.fitting(permit);
+        if (permit != null && slots > 0) {
+            if (!takeAsCombiner(slots)) {
+                return false;
             }
-            move(parent, hole);
-            hole = parent;
+            first.grant(permit, slots, grants);
+            line.charge(first, permit, slots);
         }
-        put(hole, gate, tag);
-    }
-
-    private void removeFirst() {
-        int last = --size;
-        Gate gate = at(last);
-        gates[last] = null;
-        if (last > 0) {
-            siftDown(0, gate, tags[last]);
+        if (slots > 0 && first.firstFits()) {
+            line.sinkFirst(first);
+        } else {
+            first.ready = false;
+            line.removeFirst();
+            hot.addAndGet(WORD, -ONE_GATE);
         }
-    }
-
-    private void siftDown(int start, Gate gate, long tag) {
-        int hole = start;
-        for (int child; (child = BRANCHES * hole + 1) < size; ) {
-            int smallest = child;
-            for (int other = child + 1; other < Math.min(child + BRANCHES, size); other++) {
-                if (tags[other] - tags[smallest] < 0) {
-                    smallest = other;
-                }
-            }
-            if (tag - tags[smallest] <= 0) {
-                break;
-            }
-            move(smallest, hole);
-            hole = smallest;
-        }
-        put(hole, gate, tag);
-    }
-
-    private void move(int from, int to) {
-        tags[to] = tags[from];
-        gates[to] = gates[from];
-    }
-
-    private void put(int index, Gate gate, long tag) {
-        tags[index] = tag;
-        gates[index] = gate;
-    }
-
-    private Gate at(int index) {
-        Gate gate = gates[index];
-        if (gate == null) {
-            throw new AssertionError("the heap has " + size + " gates, none at " + index);
-        }
-        return gate;
+        return true;
     }
 
     @Override

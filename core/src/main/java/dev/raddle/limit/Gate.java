@@ -4,19 +4,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Where the permits of one key are held, wait or are refused, within the key's {@link Bounds}.
  *
  * <p>A gate is the base of what keeps a key's state. Its protected methods are the steps of one decision and expect the
- * caller to hold the gate's monitor; after it is free, the caller lets the cap {@linkplain FairCap#serve serve} and acts on
+ * caller to hold the gate's lock; after it is free, the caller lets the cap {@linkplain FairCap#serve serve} and acts on
  * the {@link Grants} it has collected.
  *
  * {@snippet :
  * Grants grants = new Grants();
- * synchronized (this) {
+ * lock();
+ * try {
  *     leave(permit, ranNanos, grants);
+ * } finally {
+ *     unlock();
  * }
  * cap().serve(grants);
  * for (Permit next; (next = grants.poll()) != null; ) {
@@ -24,17 +28,17 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  */
-public abstract class Gate {
+public abstract class Gate extends SpinLock {
 
     /*
      * Overview.
      *
-     * One monitor guards two lists of permits and the slots they take:
+     * One lock guards two lists of permits and the slots they take:
      *
      *   held      permits in the place HELD; `running` is the sum of the slots they took
      *   waiting   permits in the place WAITING, in order of priority, then of arrival
      *
-     * and keeps these invariants between them whenever the monitor is free:
+     * and keeps these invariants between them whenever the lock is free:
      *
      *   (1)  running <= bounds.slots(), except that bounds which were lowered are reached by attrition
      *   (2)  waiting <= bounds.maxWaiting(), once the bounds are known
@@ -45,21 +49,20 @@ public abstract class Gate {
      * it to the first that fits, so there is no window in which a newcomer overtakes and no lost wakeup to repair. Only
      * the first is ever considered; a wide permit at the head is not overtaken for ever by narrow ones behind it.
      *
-     * A permit leaves the queue in exactly one way, decided under the monitor by whoever unlinks it: granted, withdrawn or
+     * A permit leaves the queue in exactly one way, decided under the lock by whoever unlinks it: granted, withdrawn or
      * drained. So a slot is never handed to someone who has gone. It is O(1): both lists are circular, linked through the
      * permits themselves, and known by their last member. The queue is one such list as long as everybody in it has
      * priority 0, and a map of them, by priority, from the first other until it is empty again.
      *
      * Slots of the gate and of the cap are taken in the same step or not at all, so a waiting permit holds nothing but its
      * place. The cap's part is one compare-and-set when nobody waits for the cap; else the permit waits and the cap's
-     * combiner grants it, under this monitor again. The order of locks is: the cap's combiner, then a gate's monitor; never
-     * two monitors, and the combiner's role is never sought while a monitor is held.
+     * combiner grants it, under this lock again. The order of locks is: the cap's combiner, then a gate's lock; never two
+     * of these, and the combiner's role is never sought while one is held.
      *
      * Bounds that are not known yet have no slots: permits pile up, beyond any threshold, until `bindEarly` lets them enter
      * again, in order, under the bounds that were found meanwhile. Until then they have no place in the common queue.
      *
-     * Foreign code never runs under the monitor. It is a plain monitor because it is free of charge in an idle gate, of
-     * which there may be a million, and because the sections are a few instructions long.
+     * Foreign code never runs under the lock.
      */
 
     /** What became of a permit that wanted to enter. */
@@ -117,7 +120,7 @@ public abstract class Gate {
      * @return what became of it
      */
     protected final Entry enter(Permit permit) {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         if (isNext(permit) && take(permit, fitting(permit))) {
             return Entry.HELD;
         }
@@ -144,7 +147,7 @@ public abstract class Gate {
      * @param grants receives what is granted
      */
     protected final void leave(Permit permit, long ranNanos, Grants grants) {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         if (permit.place != Permit.HELD) {
             return;
         }
@@ -167,7 +170,7 @@ public abstract class Gate {
      * @return true if it was waiting: it will never be granted, and its place is free
      */
     protected final boolean withdraw(Permit permit, Grants grants) {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         if (permit.place != Permit.WAITING) {
             return false;
         }
@@ -182,7 +185,7 @@ public abstract class Gate {
      * @return the permits, in the order in which they would have been granted
      */
     protected final List<Permit> drain() {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         List<Permit> drained = new ArrayList<>(waiting);
         for (Permit first; (first = first()) != null; ) {
             dequeue(first);
@@ -198,7 +201,7 @@ public abstract class Gate {
      * @param grants receives what becomes possible
      */
     protected final void bind(Bounds replacement, Grants grants) {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         bounds = replacement;
         advance(grants);
     }
@@ -211,7 +214,7 @@ public abstract class Gate {
      * @param refused is told of each permit for which there is no room, and why
      */
     protected final void bindEarly(Bounds found, Grants grants, Map<Permit, Entry> refused) {
-        assert Thread.holdsLock(this) && !isBound();
+        assert isLocked() && !isBound();
         List<Permit> early = drain();
         bounds = found;
         for (Permit permit : early) {
@@ -231,7 +234,7 @@ public abstract class Gate {
      * @param unknown bounds without slots
      */
     protected final void unbind(Bounds unknown) {
-        assert Thread.holdsLock(this) && waiting == 0;
+        assert isLocked() && waiting == 0;
         bounds = unknown;
     }
 
@@ -242,14 +245,14 @@ public abstract class Gate {
      * @param grants receives what becomes possible
      */
     protected final void pause(boolean pause, Grants grants) {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         paused = pause;
         advance(grants);
     }
 
     /** Makes the cap count what runs here, if there is one by now, and grants or offers what the change made possible. */
     protected final void recount() {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         if (isCapped()) {
             offer();
         }
@@ -261,7 +264,7 @@ public abstract class Gate {
      * @return the bounds given last
      */
     protected final Bounds bounds() {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         return bounds;
     }
 
@@ -280,7 +283,7 @@ public abstract class Gate {
      * @return true between {@code pause(true)} and {@code pause(false)}
      */
     protected final boolean isPaused() {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         return paused;
     }
 
@@ -290,7 +293,7 @@ public abstract class Gate {
      * @return true if this gate could be forgotten
      */
     protected final boolean isEmpty() {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         return held == null && waiting == 0;
     }
 
@@ -300,7 +303,7 @@ public abstract class Gate {
      * @return the slots of all held permits
      */
     protected final int running() {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         return running;
     }
 
@@ -310,7 +313,7 @@ public abstract class Gate {
      * @return the length of the queue
      */
     protected final int waiting() {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         return waiting;
     }
 
@@ -321,7 +324,7 @@ public abstract class Gate {
      * @return true if it stands in the queue
      */
     protected final boolean isWaiting(Permit permit) {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         return permit.place == Permit.WAITING;
     }
 
@@ -332,7 +335,7 @@ public abstract class Gate {
      * @return true if it was granted and not given back
      */
     protected final boolean isHeld(Permit permit) {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         return permit.place == Permit.HELD;
     }
 
@@ -342,8 +345,19 @@ public abstract class Gate {
      * @param action what to do with it; it must not change this gate
      */
     protected final void forEachHeld(Consumer<Permit> action) {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         Ring.forEach(held, action);
+    }
+
+    /**
+     * Tells whether a held permit has some property.
+     *
+     * @param property what to ask of each; it must not change this gate
+     * @return true if at least one has it
+     */
+    protected final boolean anyHeld(Predicate<Permit> property) {
+        assert isLocked();
+        return Ring.any(held, property);
     }
 
     /**
@@ -353,7 +367,7 @@ public abstract class Gate {
      * @return 0 for the first in the queue
      */
     protected final int ahead(Permit permit) {
-        assert Thread.holdsLock(this) && permit.place == Permit.WAITING;
+        assert isLocked() && permit.place == Permit.WAITING;
         return queue instanceof Ranks ranks ? ranks.before(permit) : Ring.before(onlyRing(), permit);
     }
 
@@ -363,7 +377,7 @@ public abstract class Gate {
      * @return true if this gate stands in the cap's line
      */
     protected final boolean waitsForCap() {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         return ready && firstFits();
     }
 
@@ -373,11 +387,11 @@ public abstract class Gate {
      * @return a value to be compared in the form {@code a - b < 0}, because it may wrap around
      */
     protected final long tag() {
-        assert Thread.holdsLock(this);
+        assert isLocked();
         return finish;
     }
 
-    // What the cap's combiner does, under this monitor.
+    // What the cap's combiner does, under this lock.
 
     /** Returns how many slots a permit would take now, or 0 if it does not fit. Asked once, for the cap's max may change. */
     int fitting(Permit permit) {
@@ -456,10 +470,10 @@ public abstract class Gate {
     }
 
     private void correct(Permit permit, long ranNanos) {
-        pace = FairCap.pace(ranNanos);
+        pace = FairLine.pace(ranNanos);
         if (permit.charge != 0) {
-            long accounted = Math.min(ranNanos, FairCap.LONGEST_RUN);
-            finish += (accounted - FairCap.nanos(permit.charge)) * permit.taken() / weight();
+            long accounted = Math.min(ranNanos, FairLine.LONGEST_RUN);
+            finish += (accounted - FairLine.nanos(permit.charge)) * permit.taken() / weight();
             permit.charge = 0;
         }
     }

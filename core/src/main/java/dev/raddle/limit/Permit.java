@@ -43,7 +43,7 @@ public abstract class Permit {
     }
 
     /**
-     * Notes how many slots were taken for this permit. Called under the gate's monitor.
+     * Notes how many slots were taken for this permit. Called under the gate's lock.
      *
      * @param slots from 1 to {@link #cost()}; always 1 if the cost is 1
      */

@@ -1,6 +1,7 @@
 package dev.raddle.limit;
 
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Circular lists of permits, linked through the permits and known by their last member, whose {@code next} is the first. */
@@ -42,13 +43,22 @@ final class Ring {
     }
 
     static void forEach(@Nullable Permit last, Consumer<Permit> action) {
+        any(last, permit -> {
+            action.accept(permit);
+            return false;
+        });
+    }
+
+    static boolean any(@Nullable Permit last, Predicate<Permit> property) {
         if (last == null) {
-            return;
+            return false;
         }
         for (Permit permit = first(last); ; permit = linked(permit.next)) {
-            action.accept(permit);
+            if (property.test(permit)) {
+                return true;
+            }
             if (permit == last) {
-                return;
+                return false;
             }
         }
     }

@@ -312,10 +312,15 @@ class DeadlockDetectionTest {
 
             FutureTask<String> outside =
                     new FutureTask<>(() -> inner.get().await().value());
-            Thread.ofPlatform().daemon().start(outside);
-            TaskHandle<String> ofAnotherGroup =
-                    executor.submit("b", "other", () -> inner.get().await().value());
-            Wait.until(() -> executor.waits().size() == 3 || outside.isDone() || ofAnotherGroup.isDone());
+            Thread outsider = Thread.ofPlatform().daemon().start(outside);
+            AtomicReference<Thread> other = new AtomicReference<>();
+            TaskHandle<String> ofAnotherGroup = executor.submit("b", "other", () -> {
+                other.set(Thread.currentThread());
+                return inner.get().await().value();
+            });
+            Wait.until(() -> outsider.getState() == Thread.State.WAITING || outside.isDone());
+            Wait.until(() -> ofAnotherGroup.isDone()
+                    || (other.get() != null && other.get().getState() == Thread.State.WAITING));
             executor.setMaxConcurrency("a", 2);
 
             assertThat(outside.get()).isEqualTo("value");

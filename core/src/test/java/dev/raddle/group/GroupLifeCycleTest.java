@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.limit.Locks;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
+import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -451,6 +453,13 @@ class GroupLifeCycleTest {
         abstract void with(GroupExecutor executor);
     }
 
+    @SuppressWarnings("unchecked")
+    private static Map<String, Group> groupsOf(GroupExecutor executor) throws ReflectiveOperationException {
+        Field groups = GroupExecutor.class.getDeclaredField("groups");
+        groups.setAccessible(true);
+        return (Map<String, Group>) groups.get(executor);
+    }
+
     // L3
     @ParameterizedTest
     @EnumSource
@@ -461,13 +470,10 @@ class GroupLifeCycleTest {
             TaskHandle<String> handle = executor.submit("a", "t1", () -> "");
             handle.await();
             Group old = ((GroupRun<?>) handle).group();
-            Thread meets;
-            synchronized (old) { // so the other has found the old group and not entered it
-                meets = Thread.ofPlatform().start(() -> meeting.with(executor));
-                Wait.until(() -> meets.getState() == Thread.State.BLOCKED);
-                executor.evictGroup("a");
-            }
-            meets.join();
+            executor.evictGroup("a");
+            groupsOf(executor).put("a", old); // as one sees it who has found the group before, and enters it now
+
+            meeting.with(executor);
 
             assertThat(executor.groupStats("a")).isPresent();
             assertThat(lookups).hasValue(2);
@@ -488,18 +494,20 @@ class GroupLifeCycleTest {
             meeting.with(executor);
             return null;
         });
-        synchronized (((GroupRun<?>) handle).group()) {
+        FutureTask<Boolean> shutdown = new FutureTask<>(() -> executor.shutdown(FOREVER));
+        Locks.holding(((GroupRun<?>) handle).group(), () -> {
             Thread thread = Thread.ofPlatform().start(meets);
-            Wait.until(() -> thread.getState() == Thread.State.BLOCKED);
-            executor.shutdown();
-        }
+            Wait.until(() -> Locks.waits(thread));
+            Thread.ofPlatform().start(shutdown);
+            Wait.until(executor::isShutdown);
+        });
 
         if (meeting == Meeting.SUBMIT) {
             meets.get(); // its handle tells
         } else {
             assertThatThrownBy(meets::get).hasCauseInstanceOf(IllegalStateException.class);
         }
-        assertThat(executor.shutdown(FOREVER)).isTrue();
+        assertThat(shutdown.get()).isTrue();
         assertThat(executor.activeGroupKeys()).isEmpty();
         assertThat(lookups).hasValue(1);
     }
@@ -1040,12 +1048,14 @@ class GroupLifeCycleTest {
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
             TaskHandle<String> handle = executor.submit("a", "t1", () -> "");
             handle.await();
-            Thread reader;
-            synchronized (((GroupRun<?>) handle).group()) { // so the reader has taken the list and not put it back
-                reader = Thread.ofPlatform().start(executor::stats);
-                Wait.until(() -> reader.getState() == Thread.State.BLOCKED);
-                time.advance(Duration.ofSeconds(60));
-            }
+            Thread reader = Thread.ofPlatform().unstarted(executor::stats);
+            Locks.holding(
+                    ((GroupRun<?>) handle).group(),
+                    () -> { // so the reader has taken the list and not put it back
+                        reader.start();
+                        Wait.until(() -> Locks.waits(reader));
+                        time.advance(Duration.ofSeconds(60));
+                    });
             reader.join();
 
             time.advance(Duration.ofSeconds(64));

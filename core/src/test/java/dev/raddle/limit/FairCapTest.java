@@ -390,12 +390,12 @@ class FairCapTest {
 
     @Test
     void pace_is_a_power_of_two_that_is_never_more_than_the_time() {
-        assertThat(FairCap.pace(0)).isEqualTo((byte) 1);
-        assertThat(FairCap.pace(-5)).isEqualTo((byte) 1);
-        assertThat(FairCap.pace(1_000_000)).isEqualTo((byte) 19);
-        assertThat(FairCap.pace(1 << 20)).isEqualTo((byte) 20);
-        assertThat(FairCap.pace(Long.MAX_VALUE)).isEqualTo((byte) 42);
-        assertThat(FairCap.nanos(FairCap.pace(Long.MAX_VALUE))).isEqualTo(FairCap.LONGEST_RUN);
+        assertThat(FairLine.pace(0)).isEqualTo((byte) 1);
+        assertThat(FairLine.pace(-5)).isEqualTo((byte) 1);
+        assertThat(FairLine.pace(1_000_000)).isEqualTo((byte) 19);
+        assertThat(FairLine.pace(1 << 20)).isEqualTo((byte) 20);
+        assertThat(FairLine.pace(Long.MAX_VALUE)).isEqualTo((byte) 42);
+        assertThat(FairLine.nanos(FairLine.pace(Long.MAX_VALUE))).isEqualTo(FairLine.LONGEST_RUN);
     }
 
     @Test
@@ -451,8 +451,11 @@ class FairCapTest {
                         }
                         if (random.nextInt(8) == 0) {
                             Grants grants = new Grants();
-                            synchronized (gate) {
+                            gate.lock();
+                            try {
                                 withdrawn.addAndGet(gate.withdraw(request, grants) ? 1 : 0);
+                            } finally {
+                                gate.unlock();
                             }
                             serve(cap, grants, granted);
                         }
@@ -483,8 +486,11 @@ class FairCapTest {
             return 0;
         }
         Grants grants = new Grants();
-        synchronized (oldest.gate) {
+        oldest.gate.lock();
+        try {
             oldest.gate.leave(oldest, MILLI, grants);
+        } finally {
+            oldest.gate.unlock();
         }
         serve(cap, grants, granted);
         return 1;

@@ -551,7 +551,7 @@ class GateTest {
     }
 
     @Test
-    void steps_without_the_monitor_are_refused_where_assertions_are_on() {
+    void steps_without_the_lock_are_refused_where_assertions_are_on() {
         TestGate gate = new TestGate(Limits.of(1));
         Request request = gate.request("a");
 

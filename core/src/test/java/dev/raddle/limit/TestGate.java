@@ -102,8 +102,11 @@ final class TestGate extends Gate {
 
     Entry ask(Request request) {
         Entry entry;
-        synchronized (this) {
+        lock();
+        try {
             entry = enter(request);
+        } finally {
+            unlock();
         }
         if (entry == Entry.HELD) {
             request.grants++;
@@ -116,8 +119,11 @@ final class TestGate extends Gate {
 
     /** Enters and does not let the cap serve yet. */
     Entry askOnly(Request request) {
-        synchronized (this) {
+        lock();
+        try {
             return enter(request);
+        } finally {
+            unlock();
         }
     }
 
@@ -125,8 +131,11 @@ final class TestGate extends Gate {
     List<Request> askAndServe(Request request) {
         Grants grants = new Grants();
         Entry entry;
-        synchronized (this) {
+        lock();
+        try {
             entry = enter(request);
+        } finally {
+            unlock();
         }
         List<Request> granted = new ArrayList<>();
         if (entry == Entry.HELD) {
@@ -143,16 +152,22 @@ final class TestGate extends Gate {
 
     List<Request> giveBack(Request request, long ranNanos) {
         Grants grants = new Grants();
-        synchronized (this) {
+        lock();
+        try {
             leave(request, ranNanos, grants);
+        } finally {
+            unlock();
         }
         return serve(grants);
     }
 
     List<Request> abandon(Request request) {
         Grants grants = new Grants();
-        synchronized (this) {
+        lock();
+        try {
             assertThat(withdraw(request, grants)).isTrue();
+        } finally {
+            unlock();
         }
         return serve(grants);
     }
@@ -160,8 +175,11 @@ final class TestGate extends Gate {
     boolean tryAbandon(Request request) {
         Grants grants = new Grants();
         boolean left;
-        synchronized (this) {
+        lock();
+        try {
             left = withdraw(request, grants);
+        } finally {
+            unlock();
         }
         serve(grants);
         return left;
@@ -169,17 +187,23 @@ final class TestGate extends Gate {
 
     List<Request> limit(Limits limits) {
         Grants grants = new Grants();
-        synchronized (this) {
+        lock();
+        try {
             bind(limits, grants);
             lowered = running() > limits.slots() || waiting() > limits.maxWaiting();
+        } finally {
+            unlock();
         }
         return serve(grants);
     }
 
     List<Request> settleOn(Limits limits, Map<Permit, Entry> refused) {
         Grants grants = new Grants();
-        synchronized (this) {
+        lock();
+        try {
             bindEarly(limits, grants, refused);
+        } finally {
+            unlock();
         }
         return serve(grants);
     }
@@ -193,24 +217,33 @@ final class TestGate extends Gate {
 
     List<Request> paused(boolean pause) {
         Grants grants = new Grants();
-        synchronized (this) {
+        lock();
+        try {
             pause(pause, grants);
+        } finally {
+            unlock();
         }
         return serve(grants);
     }
 
     List<Permit> forget() {
         List<Permit> drained;
-        synchronized (this) {
+        lock();
+        try {
             drained = drain();
             unbind(Limits.UNKNOWN);
+        } finally {
+            unlock();
         }
         return drained;
     }
 
     List<Request> count() {
-        synchronized (this) {
+        lock();
+        try {
             recount();
+        } finally {
+            unlock();
         }
         return serve(new Grants());
     }
@@ -231,19 +264,26 @@ final class TestGate extends Gate {
         return granted;
     }
 
-    private synchronized void check() { // often, so without building messages
-        int[] held = {0, 0};
-        forEachHeld(permit -> {
-            held[0] += ((Request) permit).taken;
-            held[1] += isHeld(permit) && !isWaiting(permit) ? 0 : 1;
-        });
-        require(running() == held[0], "slots taken are those of all held permits");
-        require(held[1] == 0, "permits in the list of the held are held");
-        require(isEmpty() == (held[0] == 0 && waiting() == 0), "a gate is empty if nothing is held and nobody waits");
-        require(lowered || !isBound() || running() <= bounds().slots(), "no more runs than may");
-        require(lowered || !isBound() || waiting() <= bounds().maxWaiting(), "no more waits than may");
-        require(cap.isActive() || !firstFits(), "without a cap nobody waits beside a free slot");
-        require(!cap.isActive() || !firstFits() || ready, "the cap knows a gate whose first fits");
+    private void check() {
+        lock();
+        try { // often, so without building messages
+            int[] held = {0, 0};
+            forEachHeld(permit -> {
+                held[0] += ((Request) permit).taken;
+                held[1] += isHeld(permit) && !isWaiting(permit) ? 0 : 1;
+            });
+            require(running() == held[0], "slots taken are those of all held permits");
+            require(held[1] == 0, "permits in the list of the held are held");
+            require(
+                    isEmpty() == (held[0] == 0 && waiting() == 0),
+                    "a gate is empty if nothing is held and nobody waits");
+            require(lowered || !isBound() || running() <= bounds().slots(), "no more runs than may");
+            require(lowered || !isBound() || waiting() <= bounds().maxWaiting(), "no more waits than may");
+            require(cap.isActive() || !firstFits(), "without a cap nobody waits beside a free slot");
+            require(!cap.isActive() || !firstFits() || ready, "the cap knows a gate whose first fits");
+        } finally {
+            unlock();
+        }
     }
 
     private void require(boolean holds, String invariant) {
@@ -253,45 +293,50 @@ final class TestGate extends Gate {
         }
     }
 
-    synchronized int slotsTaken() {
-        return running();
+    int slotsTaken() {
+        return locked(() -> running());
     }
 
-    synchronized int queued() {
-        return waiting();
+    int queued() {
+        return locked(() -> waiting());
     }
 
-    synchronized int place(Request request) {
-        return ahead(request);
+    int place(Request request) {
+        return locked(() -> ahead(request));
     }
 
-    synchronized boolean has(Request request) {
-        return isHeld(request);
+    boolean has(Request request) {
+        return locked(() -> isHeld(request));
     }
 
-    synchronized boolean queues(Request request) {
-        return isWaiting(request);
+    boolean queues(Request request) {
+        return locked(() -> isWaiting(request));
     }
 
-    synchronized boolean firstWaitsForCap() {
-        return waitsForCap();
+    boolean firstWaitsForCap() {
+        return locked(() -> waitsForCap());
     }
 
-    synchronized boolean nothingHere() {
-        return isEmpty();
+    boolean nothingHere() {
+        return locked(() -> isEmpty());
     }
 
-    synchronized Limits limits() {
-        return (Limits) bounds();
+    Limits limits() {
+        return locked(() -> (Limits) bounds());
     }
 
-    synchronized boolean stopped() {
-        return isPaused();
+    boolean stopped() {
+        return locked(() -> isPaused());
     }
 
-    synchronized List<Request> holders() {
-        List<Request> holders = new ArrayList<>();
-        forEachHeld(permit -> holders.add((Request) permit));
-        return holders;
+    List<Request> holders() {
+        lock();
+        try {
+            List<Request> holders = new ArrayList<>();
+            forEachHeld(permit -> holders.add((Request) permit));
+            return holders;
+        } finally {
+            unlock();
+        }
     }
 }
