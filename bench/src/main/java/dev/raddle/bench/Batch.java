@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
@@ -65,6 +66,20 @@ final class Batch {
     private static void submitAll(ExecutorService executor, List<Callable<Void>> tasks) {
         for (int i = 0; i < TASKS; i++) {
             executor.submit(tasks.get(i % tasks.size()));
+        }
+    }
+
+    static void onChainOfThreads() throws InterruptedException {
+        CountDownLatch end = new CountDownLatch(1);
+        startChain(TASKS, end);
+        end.await();
+    }
+
+    private static void startChain(int left, CountDownLatch end) {
+        if (left == 0) {
+            end.countDown();
+        } else {
+            Thread.startVirtualThread(() -> startChain(left - 1, end));
         }
     }
 

@@ -25,7 +25,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OperationsPerInvocation(Batch.TASKS)
 @Fork(
         value = 3,
-        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX})
+        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED})
 @Warmup(iterations = 4, time = 1)
 @Measurement(iterations = 6, time = 1)
 public class CpuPerReusingTask {

@@ -22,7 +22,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OperationsPerInvocation(Batch.TASKS)
 @Fork(
         value = 3,
-        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX})
+        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED})
 @Warmup(iterations = 4, time = 1)
 @Measurement(iterations = 6, time = 1)
 public class CpuPerSerialTask {
@@ -45,6 +45,12 @@ public class CpuPerSerialTask {
         Batch.onBareThreads(empty);
     }
 
+    /** No limits, but each thread is started by the one before when it ends: so one at a time, without a queue. */
+    @Benchmark
+    public void chain() throws InterruptedException {
+        Batch.onChainOfThreads();
+    }
+
     /** A semaphore with one permit. */
     @Benchmark
     public void semaphore() {
@@ -61,6 +67,7 @@ public class CpuPerSerialTask {
         Row row = Row.of("CPU of an empty task, one serial group, fresh thread", cpu(results, "raddle"), "ns");
         return List.of(
                 row.against("bare", cpu(results, "bare")).ratioAtMost(1.7),
+                row.against("bare threads, one after the other", cpu(results, "chain")),
                 row.against("semaphore", cpu(results, "semaphore")),
                 row.against("bulkhead", cpu(results, "bulkhead")));
     }

@@ -28,7 +28,7 @@ import org.openjdk.jmh.infra.ThreadParams;
 @BenchmarkMode(Mode.Throughput)
 @Fork(
         value = 3,
-        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX})
+        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED})
 @Warmup(iterations = 4, time = 1)
 @Measurement(iterations = 5, time = 1)
 @Threads(Dispatch.SUBMITTERS)

@@ -9,6 +9,9 @@ final class Jvm {
     /** The whole heap from the start, so that its growth is not part of any result. */
     static final String HEAP_START = "-Xms3g";
 
+    /** Every page of it, too: the first touch of a page costs more than a task. */
+    static final String TOUCHED = "-XX:+AlwaysPreTouch";
+
     static final String HEAP_MAX = "-Xmx3g";
 
     /** The collector that adds nothing to what is alive. */

@@ -29,7 +29,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OperationsPerInvocation(RoundTrip.TRIPS)
 @Fork(
         value = 5,
-        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX})
+        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED})
 @Warmup(iterations = 3, time = 1)
 @Measurement(iterations = 4, time = 1)
 public class RoundTrip {

@@ -25,13 +25,16 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jetbrains.kotlinx.lincheck.execution.ExecutionResult;
+import org.jetbrains.kotlinx.lincheck.execution.ExecutionScenario;
+import org.jetbrains.kotlinx.lincheck.util.ExceptionResult;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.IntGen;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Param;
 import org.jetbrains.lincheck.datastructures.Validate;
-import org.jetbrains.lincheck.datastructures.verifier.EpsilonVerifier;
+import org.jetbrains.lincheck.datastructures.verifier.Verifier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -51,6 +54,7 @@ class LincheckTest {
                 .actorsPerThread(actors)
                 .actorsBefore(0)
                 .actorsAfter(0)
+                .loopBound(2000) // pauses before a lock; by default, fewer are taken for a hang
                 .iterations(iterations)
                 .invocationsPerIteration(invocations)
                 .minimizeFailedScenario(false);
@@ -58,7 +62,19 @@ class LincheckTest {
 
     /** Options for steps that say nothing: only the end counts. */
     private static ModelCheckingOptions quiescent(int actors, int iterations, int invocations) {
-        return options(actors, iterations, invocations).verifier(EpsilonVerifier.class);
+        return options(actors, iterations, invocations).verifier(NothingThrown.class);
+    }
+
+    /** Whatever steps may say, they must not fail. */
+    public static class NothingThrown implements Verifier {
+        public NothingThrown(Class<?> anySpecification) {}
+
+        @Override
+        public boolean verifyResults(ExecutionScenario scenario, ExecutionResult results) {
+            return results.getThreadsResultsWithClock().stream()
+                    .flatMap(List::stream)
+                    .noneMatch(result -> result.getResult() instanceof ExceptionResult);
+        }
     }
 
     // One gate.
@@ -129,18 +145,12 @@ class LincheckTest {
 
         @Operation
         public String complete() {
-            synchronized (gate) {
-                Numbered oldest = gate.oldestHeld();
-                return oldest == null ? "nothing is held" : gate.giveBack(oldest);
-            }
+            return gate.giveBackOldest();
         }
 
         @Operation
         public String cancelLast() {
-            synchronized (gate) {
-                Numbered last = gate.lastWaiting();
-                return last == null ? "nobody waits" : gate.cancel(last);
-            }
+            return gate.cancelLast();
         }
 
         @Operation
@@ -153,13 +163,8 @@ class LincheckTest {
     public static class OneGateInTwoSteps extends OneGate {
         @Override
         public String complete() {
-            Numbered oldest;
-            synchronized (gate) {
-                oldest = gate.oldestHeld();
-            }
-            synchronized (gate) {
-                return oldest == null ? "nothing is held" : gate.giveBack(oldest);
-            }
+            Numbered oldest = gate.oldest();
+            return oldest == null ? "nothing is held" : gate.giveBack(oldest);
         }
     }
 
@@ -200,50 +205,74 @@ class LincheckTest {
             return cap;
         }
 
-        synchronized String submit() {
-            Numbered permit = new Numbered(++count);
-            Entry entry = enter(permit);
-            if (entry == Entry.WAITING) {
-                entered.add(permit);
+        String submit() {
+            lock();
+            try {
+                Numbered permit = new Numbered(++count);
+                Entry entry = enter(permit);
+                if (entry == Entry.WAITING) {
+                    entered.add(permit);
+                }
+                return permit.id + " " + entry;
+            } finally {
+                unlock();
             }
-            return permit.id + " " + entry;
         }
 
-        synchronized Numbered oldestHeld() {
+        Numbered oldest() {
+            return locked(this::oldestHeld);
+        }
+
+        String giveBack(Permit permit) {
+            return locked(() -> leave(permit));
+        }
+
+        String giveBackOldest() {
+            return locked(() -> {
+                Numbered oldest = oldestHeld();
+                return oldest == null ? "nothing is held" : leave(oldest);
+            });
+        }
+
+        String cancelLast() {
+            return locked(() -> {
+                entered.removeIf(permit -> !isWaiting(permit));
+                return entered.isEmpty() ? "nobody waits" : withdraw(entered.getLast());
+            });
+        }
+
+        String limit(int slots) {
+            return locked(() -> {
+                Grants grants = new Grants();
+                bind(new Limits(slots, places), grants);
+                return granted(grants);
+            });
+        }
+
+        boolean keepsSomebodyWaiting() {
+            return locked(() -> waiting() > 0 && running() < bounds().slots());
+        }
+
+        int held() {
+            return locked(this::running);
+        }
+
+        private Numbered oldestHeld() {
             List<Numbered> held = new ArrayList<>();
             forEachHeld(permit -> held.add((Numbered) permit));
             return held.isEmpty() ? null : held.getFirst();
         }
 
-        synchronized Numbered lastWaiting() {
-            entered.removeIf(permit -> !isWaiting(permit));
-            return entered.isEmpty() ? null : entered.getLast();
-        }
-
-        synchronized String giveBack(Permit permit) {
+        private String leave(Permit permit) {
             Grants grants = new Grants();
             leave(permit, 1, grants);
             return granted(grants);
         }
 
-        synchronized String cancel(Permit permit) {
+        private String withdraw(Permit permit) {
             Grants grants = new Grants();
             withdraw(permit, grants);
             return granted(grants);
-        }
-
-        synchronized String limit(int slots) {
-            Grants grants = new Grants();
-            bind(new Limits(slots, places), grants);
-            return granted(grants);
-        }
-
-        synchronized boolean keepsSomebodyWaiting() {
-            return waiting() > 0 && running() < bounds().slots();
-        }
-
-        synchronized int held() {
-            return running();
         }
 
         private static String granted(Grants grants) {
@@ -288,20 +317,14 @@ class LincheckTest {
 
         @Operation
         public void complete(@Param(gen = IntGen.class, conf = "0:1") int gate) {
-            Numbered oldest = gates.get(gate).oldestHeld();
-            if (oldest != null) {
-                gates.get(gate).giveBack(oldest);
-                serve();
-            }
+            gates.get(gate).giveBackOldest();
+            serve();
         }
 
         @Operation
         public void cancelLast(@Param(gen = IntGen.class, conf = "0:1") int gate) {
-            Numbered last = gates.get(gate).lastWaiting();
-            if (last != null) {
-                gates.get(gate).cancel(last);
-                serve();
-            }
+            gates.get(gate).cancelLast();
+            serve();
         }
 
         @Operation

@@ -418,15 +418,9 @@ final class Group extends Gate {
     }
 
     Scheduler scheduler() {
-        lock();
-        try {
-            if (bounds() instanceof GroupBounds.Known known) {
-                return known.scheduler();
-            }
-        } finally {
-            unlock();
-        }
-        return owner.policy().resolveScheduler(key); // evicted between the grant and the start
+        return bounds() instanceof GroupBounds.Known known
+                ? known.scheduler()
+                : owner.policy().resolveScheduler(key); // evicted between the grant and the start
     }
 
     Explanation explain(GroupRun<?> run) {

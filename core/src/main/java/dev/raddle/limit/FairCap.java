@@ -187,12 +187,13 @@ public final class FairCap {
         }
     }
 
+    /** Hears, under a gate's lock, that it is ready. */
     void offer(Gate gate) {
         hot.addAndGet(WORD, ONE_GATE);
         Gate top;
         do {
             top = arrivals.get();
-            gate.nextReady = top;
+            gate.nextReady = top == null ? gate : top;
         } while (!arrivals.compareAndSet(top, gate));
     }
 
@@ -215,15 +216,15 @@ public final class FairCap {
         Gate newest = arrivals.getAndSet(null);
         Gate oldest = null;
         while (newest != null) { // a stack gives them newest first
-            Gate older = newest.nextReady;
-            newest.nextReady = oldest;
+            Gate older = after(newest);
+            newest.nextReady = oldest == null ? newest : oldest;
             oldest = newest;
             newest = older;
         }
         while (oldest != null) {
             Gate gate = oldest;
-            oldest = gate.nextReady;
-            gate.nextReady = null;
+            oldest = after(gate);
+            gate.nextReady = gate;
             gate.lock();
             try {
                 line.add(gate, max);
@@ -231,6 +232,10 @@ public final class FairCap {
                 gate.unlock();
             }
         }
+    }
+
+    private static @Nullable Gate after(Gate gate) {
+        return gate.nextReady == gate ? null : gate.nextReady;
     }
 
     /** Deals with the first gate of the line; false if it has to wait for a slot of the cap. */
@@ -257,7 +262,7 @@ public final class FairCap {
         if (slots > 0 && first.firstFits()) {
             line.sinkFirst(first);
         } else {
-            first.ready = false;
+            first.nextReady = null;
             line.removeFirst();
             hot.addAndGet(WORD, -ONE_GATE);
         }

@@ -82,19 +82,19 @@ public abstract class Gate extends SpinLock {
     private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there is none so far
     static final byte UNKNOWN_PACE = 0;
 
-    private Bounds bounds; // guarded by this
+    private volatile Bounds bounds; // written under this
     private @Nullable Object queue; // the last permit of the ring, or Ranks, or null if nobody waits; guarded by this
     private @Nullable Permit held; // the last of the held; guarded by this
     private int waiting; // guarded by this
     private int running; // guarded by this
     private boolean paused; // guarded by this
 
-    boolean ready; // the cap knows that the first in the queue may fit; guarded by this
     byte pace = UNCOUNTED; // binary logarithm of the last run time in nanoseconds, or one of these; guarded by this
     long finish; // virtual time at which all that was granted here is paid for; guarded by this
 
+    /** Null unless the cap knows that the first in the queue may fit; then the next on the way to the line, or this. */
     @Nullable
-    Gate nextReady; // the cap's, while the gate is on its way to the heap
+    Gate nextReady; // turns from and to null under this; the cap's meanwhile
 
     /**
      * Creates an empty gate.
@@ -259,12 +259,11 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Returns the limits in force.
+     * Returns the limits in force. The lock need not be held.
      *
      * @return the bounds given last
      */
     protected final Bounds bounds() {
-        assert isLocked();
         return bounds;
     }
 
@@ -378,7 +377,7 @@ public abstract class Gate extends SpinLock {
      */
     protected final boolean waitsForCap() {
         assert isLocked();
-        return ready && firstFits();
+        return nextReady != null && firstFits();
     }
 
     /**
@@ -452,8 +451,7 @@ public abstract class Gate extends SpinLock {
     }
 
     private void offer() {
-        if (!ready && waiting > 0 && isCapped() && firstFits()) {
-            ready = true;
+        if (nextReady == null && waiting > 0 && isCapped() && firstFits()) {
             cap().offer(this);
         }
     }

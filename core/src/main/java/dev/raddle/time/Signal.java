@@ -29,6 +29,10 @@ public final class Signal {
      * timeouts leaves nothing behind. It joins the list before its alarm is made: an alarm may ring at once. Three may race
      * for a listener: the setter, its alarm, its own thread. Each decides under the monitor, and `expired` is written only
      * there, so a wait that ended by its alarm says so although the signal is set a moment later.
+     *
+     * A platform thread looks at `set` again and again for a while before it parks: for about as long as to park and to be
+     * woken would take, so it loses no more than that, and what is set soon is seen soon. A virtual thread parks at once;
+     * the one that it waits for may need its carrier.
      */
     private static final class Listener {
         final @Nullable Thread thread;
@@ -55,6 +59,8 @@ public final class Signal {
             }
         }
     }
+
+    private static final int LOOKS = Runtime.getRuntime().availableProcessors() > 1 ? 1024 : 0; // tens of microseconds
 
     private volatile boolean set;
     private @Nullable Listener first; // guarded by this
@@ -119,7 +125,7 @@ public final class Signal {
      * @throws InterruptedException if the calling thread is interrupted before or while it waits
      */
     public void await() throws InterruptedException {
-        if (!set) {
+        if (!isSetSoon()) {
             Listener listener = new Listener(Thread.currentThread(), null);
             if (join(listener)) {
                 park(listener);
@@ -141,6 +147,9 @@ public final class Signal {
         if (deadline.hasPassed()) {
             return false;
         }
+        if (isSetSoon()) {
+            return true;
+        }
         Listener listener = new Listener(Thread.currentThread(), null);
         if (!join(listener)) {
             return true;
@@ -151,6 +160,15 @@ public final class Signal {
         } finally {
             alarm.cancel();
         }
+    }
+
+    private boolean isSetSoon() {
+        Thread self = Thread.currentThread();
+        int looks = self.isVirtual() ? 0 : LOOKS;
+        while (!set && looks-- > 0 && !self.isInterrupted()) {
+            Thread.onSpinWait();
+        }
+        return set;
     }
 
     private boolean park(Listener listener) throws InterruptedException {

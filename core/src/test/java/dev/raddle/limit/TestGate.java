@@ -280,7 +280,7 @@ final class TestGate extends Gate {
             require(lowered || !isBound() || running() <= bounds().slots(), "no more runs than may");
             require(lowered || !isBound() || waiting() <= bounds().maxWaiting(), "no more waits than may");
             require(cap.isActive() || !firstFits(), "without a cap nobody waits beside a free slot");
-            require(!cap.isActive() || !firstFits() || ready, "the cap knows a gate whose first fits");
+            require(!cap.isActive() || !firstFits() || nextReady != null, "the cap knows a gate whose first fits");
         } finally {
             unlock();
         }

@@ -1,0 +1,67 @@
+package dev.raddle.checks.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.raddle.limit.Bounds;
+import dev.raddle.limit.FairCap;
+import dev.raddle.limit.Gate;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.III_Result;
+
+/** Two threads enter a section of one gate: one after the other, and the second sees what the first did. */
+@JCStressTest
+@Outcome(
+        id = {"1, 2, 2", "2, 1, 2"},
+        expect = ACCEPTABLE,
+        desc = "one after the other")
+@Outcome(expect = FORBIDDEN, desc = "both at once, or without seeing each other")
+@State
+public class LockMeetsLock {
+
+    private final Counter counter = new Counter();
+
+    private record Limits(int concurrency, int maxInFlight, int maxWaiting, int weight) implements Bounds {}
+
+    private static final class Counter extends Gate {
+        private final FairCap cap = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
+        private int sections; // guarded by the gate's lock
+
+        Counter() {
+            super(new Limits(1, 1, 0, 1));
+        }
+
+        @Override
+        protected FairCap cap() {
+            return cap;
+        }
+
+        int enter() {
+            lock();
+            try {
+                return ++sections;
+            } finally {
+                unlock();
+            }
+        }
+    }
+
+    @Actor
+    public void first(III_Result result) {
+        result.r1 = counter.enter();
+    }
+
+    @Actor
+    public void second(III_Result result) {
+        result.r2 = counter.enter();
+    }
+
+    @Arbiter
+    public void check(III_Result result) {
+        result.r3 = counter.enter() - 1;
+    }
+}

@@ -1,0 +1,95 @@
+package dev.raddle.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.task.Scheduler;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class HandoverTest {
+    private static final int CARRIERS = Runtime.getRuntime().availableProcessors();
+    private static final int LINKS = 500;
+
+    private final AtomicBoolean over = new AtomicBoolean();
+    private final AtomicBoolean submitted = new AtomicBoolean();
+    private final CountDownLatch occupied = new CountDownLatch(CARRIERS - 1);
+    private final CountDownLatch underWay = new CountDownLatch(1);
+    private final AtomicInteger links = new AtomicInteger();
+
+    private static void spinUntil(AtomicBoolean condition) {
+        while (!condition.get()) {
+            Thread.onSpinWait(); // stays on its carrier
+        }
+    }
+
+    /** Of many tasks, each of which makes the next possible, the 20th waits until something has been submitted. */
+    private Integer link() {
+        int link = links.incrementAndGet();
+        if (link == 20) {
+            underWay.countDown();
+            spinUntil(submitted);
+        }
+        return link;
+    }
+
+    // S11
+    @Test
+    void a_task_from_outside_starts_although_the_only_free_carrier_goes_from_one_task_of_another_group_to_the_next()
+            throws Exception {
+        for (int i = 1; i < CARRIERS; i++) {
+            Scheduler.virtualThreads().execute(() -> {
+                occupied.countDown();
+                spinUntil(over);
+            });
+        }
+        occupied.await();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(CARRIERS + 1)
+                .globalMaxInFlight(CARRIERS + 2)
+                .build())) {
+            executor.pauseGroup("chain");
+            for (int i = 0; i < LINKS; i++) {
+                executor.submit("chain", "link", this::link);
+            }
+            executor.resumeGroup("chain");
+            underWay.await();
+
+            TaskHandle<Integer> outside = executor.submit("outside", "task", links::get);
+            submitted.set(true);
+
+            assertThat(outside.await().value()).isLessThan(20 + 2 * CARRIERS + 4);
+        } finally {
+            over.set(true);
+        }
+    }
+
+    // S7
+    @Test
+    void a_task_that_was_left_to_the_carriers_is_begun_once_although_no_other_task_ends() throws Exception {
+        AtomicInteger begun = new AtomicInteger();
+        CountDownLatch end = new CountDownLatch(1);
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(1000)
+                .globalMaxInFlight(1000)
+                .build())) {
+            for (int i = 0; i <= CARRIERS; i++) {
+                executor.submit("waits", "task", () -> {
+                    end.await();
+                    return true;
+                });
+            }
+
+            assertThat(executor.submit("a", "task", begun::incrementAndGet)
+                            .await()
+                            .value())
+                    .isEqualTo(1);
+
+            end.countDown();
+        }
+        assertThat(begun).hasValue(1);
+    }
+}
