@@ -1,6 +1,7 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.run.ExitCode;
+import dev.raddle.cli.show.OutputClosedException;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.util.Objects;
@@ -81,6 +82,9 @@ public final class Main implements Runnable {
     }
 
     private static int broken(Exception e, CommandLine line) {
+        if (e instanceof OutputClosedException) {
+            return ExitCode.OUTPUT_CLOSED; // such as behind `| head`, where that is no error
+        }
         PrintWriter err = line.getErr();
         err.println("raddle: " + (e instanceof IOException io ? Failure.text(io) : e.toString()));
         if (!(e instanceof IOException)) {

@@ -126,19 +126,30 @@ final class Group extends Gate {
     }
 
     boolean withdraw(GroupRun<?> run, Grants grants) {
-        boolean empty;
+        lock();
+        try {
+            if (running() > 0 || waiting() > 1) { // it does not become empty, so nobody needs to know the time
+                return super.withdraw(run, grants);
+            }
+        } finally {
+            unlock();
+        }
+        return withdrawLast(run, grants);
+    }
+
+    private boolean withdrawLast(GroupRun<?> run, Grants grants) {
+        long now = owner.time().nanoTime();
+        Signal empty;
         lock();
         try {
             if (!super.withdraw(run, grants)) {
                 return false;
             }
-            empty = isEmpty();
+            empty = noteIfEmpty(now);
         } finally {
             unlock();
         }
-        if (empty) {
-            retireIfEmpty();
-        }
+        tell(empty);
         return true;
     }
 
@@ -161,16 +172,19 @@ final class Group extends Gate {
 
     Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, Grants grants) {
         Map<Permit, Entry> refused = new LinkedHashMap<>(); // told in order of arrival
+        long now = owner.time().nanoTime();
+        Signal empty;
         lock();
         try {
             if (bounds() != lookup) {
                 return refused; // evicted meanwhile
             }
             bindEarly(lookup.apply(found), grants, refused);
+            empty = noteIfEmpty(now);
         } finally {
             unlock();
         }
-        retireIfEmpty();
+        tell(empty);
         return refused;
     }
 
@@ -203,22 +217,27 @@ final class Group extends Gate {
 
     /** Pauses or resumes; false if this group is gone. */
     boolean pauseOrResume(boolean pause, Grants grants) {
+        long now = owner.time().nanoTime();
+        Signal empty;
         lock();
         try {
             if (isGoneBy(owner.isShutdown())) {
                 return false;
             }
             pause(pause, grants);
+            empty = noteIfEmpty(now);
         } finally {
             unlock();
         }
-        retireIfEmpty();
+        tell(empty);
         return true;
     }
 
     /** Forgets the limits, whatever was done to them by hand, and takes out all who wait. What runs goes on. */
     List<GroupRun<?>> evict(Consumer<GroupRun<?>> running) {
         List<GroupRun<?>> waited = new ArrayList<>();
+        long now = owner.time().nanoTime();
+        Signal empty;
         lock();
         try {
             drain().forEach(permit -> waited.add((GroupRun<?>) permit));
@@ -226,22 +245,26 @@ final class Group extends Gate {
             unbind(GroupBounds.UNKNOWN);
             life = life == GONE ? GONE : OPEN;
             pause(false, new Grants());
+            empty = noteIfEmpty(now);
         } finally {
             unlock();
         }
-        retireIfEmpty();
+        tell(empty);
         return waited;
     }
 
     /** Takes no more tasks until it is empty, and then is gone. */
     void close() {
+        long now = owner.time().nanoTime();
+        Signal empty;
         lock();
         try {
             life = life == GONE ? GONE : CLOSING;
+            empty = noteIfEmpty(now);
         } finally {
             unlock();
         }
-        retireIfEmpty();
+        tell(empty);
     }
 
     /** Becomes idle, or is gone, if it has no tasks. */
@@ -343,7 +366,7 @@ final class Group extends Gate {
         Thread self = Thread.currentThread();
         lock();
         try {
-            if ((!isWaiting(awaited) && !isHeld(awaited)) || !mayRunHere(self)) {
+            if ((!isWaiting(awaited) && !isHeld(awaited)) || !mayRunHere(self, awaited)) {
                 return false;
             }
             owner.waits().put(self, awaited);
@@ -361,9 +384,13 @@ final class Group extends Gate {
         }
     }
 
-    /** Whether a thread runs a task here, or there are too many tasks to ask each. */
-    private boolean mayRunHere(Thread thread) {
-        return running() > SHORT_SCAN || runsHere(thread);
+    /** Whether a thread runs a task here, as far as can be told: one that is being interrupted does not show. */
+    private boolean mayRunHere(Thread thread, GroupRun<?> awaited) {
+        return running() > SHORT_SCAN
+                || anyHeld(permit -> {
+                    Thread runner = ((GroupRun<?>) permit).runningThread();
+                    return runner == thread || (runner == null && permit != awaited);
+                });
     }
 
     private boolean runsHere(Thread thread) {

@@ -85,7 +85,8 @@ public final class GroupExecutor implements AutoCloseable {
     private final ConcurrentHashMap<Group, Signal> watched =
             new ConcurrentHashMap<>(); // changed under the group's lock
     private final ConcurrentHashMap<Thread, GroupRun<?>> waits =
-            new ConcurrentHashMap<>(); // by thread, the run that it waits for without a timeout
+            new ConcurrentHashMap<>(); // by thread that may run a task of the same group, the run that it waits for
+    // without a timeout
     private final Handover handover = new Handover();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final Signal terminated = new Signal();
@@ -433,12 +434,13 @@ public final class GroupExecutor implements AutoCloseable {
 
     /** Places a granted run on a thread. */
     void place(GroupRun<?> run, Group group) {
-        if (onlyScheduler == null) {
-            group.scheduler().execute(run);
-        } else if (cap.used() > PROCESSORS && !Thread.currentThread().isVirtual()) {
+        Scheduler scheduler = onlyScheduler != null ? onlyScheduler : group.scheduler();
+        if (scheduler == Scheduler.virtualThreads()
+                && cap.used() > PROCESSORS
+                && !Thread.currentThread().isVirtual()) {
             handover.leave(run);
         } else {
-            onlyScheduler.execute(run);
+            scheduler.execute(run);
         }
     }
 

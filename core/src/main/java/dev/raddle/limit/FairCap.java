@@ -114,18 +114,25 @@ public final class FairCap {
         if (!hasWork(hot.get(WORD)) || hot.getAndIncrement(SIGNALS) != 0) {
             return false;
         }
-        for (int round = 0; round < BATCH && grants.size() < BATCH; round++) {
-            long seen = hot.get(SIGNALS);
-            takeArrivals();
-            while (!line.isEmpty() && grants.size() < BATCH && hasWork(hot.get(WORD)) && serveFirst(grants)) {
-                // each step grants a permit, or sinks or removes the first gate
+        boolean resigned = false;
+        try {
+            for (int round = 0; round < BATCH && grants.size() < BATCH; round++) {
+                long seen = hot.get(SIGNALS);
+                takeArrivals();
+                while (!line.isEmpty() && grants.size() < BATCH && hasWork(hot.get(WORD)) && serveFirst(grants)) {
+                    // each step grants a permit, or sinks or removes the first gate
+                }
+                if (grants.size() < BATCH && hot.compareAndSet(SIGNALS, seen, 0)) {
+                    resigned = true;
+                    return false;
+                }
             }
-            if (grants.size() < BATCH && hot.compareAndSet(SIGNALS, seen, 0)) {
-                return false;
+            return true;
+        } finally {
+            if (!resigned) {
+                hot.set(SIGNALS, 0);
             }
         }
-        hot.set(SIGNALS, 0);
-        return true;
     }
 
     /** Whether a gate is ready and a slot is free. If one of the two is missing, who brings it serves. */

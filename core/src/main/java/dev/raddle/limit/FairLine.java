@@ -26,7 +26,7 @@ final class FairLine extends Padding {
     static final long LONGEST_RUN = 1L << 42; // about 73 minutes: what a longer one costs more is not accounted for
 
     private static final int LARGEST_CREDIT = 1 << 16; // slots
-    private static final int BRANCHES = 4; // half as deep as a binary heap, children share a cache line
+    private static final int BRANCHES = 4; // half as deep as a binary heap, children lie side by side
 
     private long[] tags = new long[16];
     private @Nullable Gate[] gates = new Gate[16];

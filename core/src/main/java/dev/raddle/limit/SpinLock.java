@@ -2,6 +2,7 @@ package dev.raddle.limit;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
 /** A lock for sections of a few instructions, in one word of the object that it guards. */
@@ -15,13 +16,17 @@ abstract class SpinLock {
      * the holder in the middle of its section. The pauses let the holder's processor go through several sections in a row.
      *
      * A lock that is still taken after that is held for long (a queue is being drained) or by a thread that lost its
-     * processor. Those who want it then yield theirs each time, and a virtual thread its carrier. So a section must not
-     * block, must not call foreign code, and is not entered twice by one thread.
+     * processor, or its carrier at the bin of a map. Those who want it then sleep for a moment each time. They do not only
+     * yield: virtual threads that yield to each other on all carriers would keep the holder from ever getting one. An
+     * interrupt that comes meanwhile is put back afterwards; it would turn the sleep into spinning.
+     *
+     * A section must not wait for anybody, must not call foreign code, and is not entered twice by one thread.
      */
 
     private static final int SHORTEST = 64; // pauses of a processor, a few microseconds in all
     private static final int LONGEST = 256;
     private static final int ROUNDS = 6;
+    private static final long NAP_NANOS = 50_000;
     private static final VarHandle LOCKED;
 
     static {
@@ -73,20 +78,31 @@ abstract class SpinLock {
         }
     }
 
-    @SuppressWarnings("ThreadPriorityCheck") // the holder may wait for this very processor
     private void lockAfterPauses() {
         int pauses = SHORTEST;
-        for (int round = 0; ; round++) {
-            if (round < ROUNDS) {
-                pause(pauses);
-                pauses = Math.min(2 * pauses, LONGEST);
-            } else {
-                Thread.yield();
-            }
-            if (!locked && LOCKED.compareAndSet(this, false, true)) {
+        for (int round = 0; round < ROUNDS; round++) {
+            pause(pauses);
+            pauses = Math.min(2 * pauses, LONGEST);
+            if (tryLock()) {
                 return;
             }
         }
+        lockAfterNaps();
+    }
+
+    private void lockAfterNaps() {
+        boolean interrupted = false;
+        do {
+            interrupted |= Thread.interrupted();
+            LockSupport.parkNanos(this, NAP_NANOS);
+        } while (!tryLock());
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean tryLock() {
+        return !locked && LOCKED.compareAndSet(this, false, true);
     }
 
     private static void pause(int pauses) {

@@ -7,6 +7,7 @@ import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -192,6 +193,38 @@ class DeadlockDetectionTest {
             assertHopeless(outer.await(), "1 of 2 running");
             assertThat(behind.get(0).await().value()).isEqualTo("wide");
             assertThat(behind.get(1).await().value()).isEqualTo("narrow");
+            assertIdle(executor);
+        }
+    }
+
+    // Z10
+    @ParameterizedTest
+    @ValueSource(ints = {64, 65, 200})
+    void in_a_group_of_many_slots_the_last_that_waits_for_one_more_is_told_and_the_others_go_on(int slots)
+            throws Exception {
+        CountDownLatch allRun = new CountDownLatch(slots);
+        List<TaskHandle<String>> outers = new ArrayList<>();
+        try (GroupExecutor executor = executor(slots)) {
+            for (int i = 0; i < slots; i++) {
+                outers.add(executor.submit("a", "outer", () -> {
+                    allRun.countDown();
+                    allRun.await();
+                    return executor.submit("a", "inner", () -> "its turn")
+                            .await()
+                            .value();
+                }));
+            }
+            int told = 0;
+            for (TaskHandle<String> outer : outers) {
+                GroupResult<String> result = outer.await();
+                if (result.status() == TaskStatus.FAILED) {
+                    assertHopeless(result, slots + " of " + slots + " running");
+                    told++;
+                }
+            }
+
+            assertThat(told).isBetween(1, slots - 1);
+            assertThat(executor.awaitIdle("a", Duration.ofDays(1))).isTrue();
             assertIdle(executor);
         }
     }

@@ -202,6 +202,21 @@ class RunCommandTest {
     }
 
     @Test
+    void a_dry_run_that_nobody_reads_to_its_end_stops_without_a_complaint() throws Exception {
+        write("lines.txt", "line\n".repeat(100_000));
+        write("many.yaml", """
+                tasks:
+                  - { forEach: lines.txt, id: "t-${n}", run: "true" }
+                """);
+        Raddle.Run run = new Raddle(directory).start("run", "--dry-run", "many.yaml");
+        run.awaitLine("many: 100000 tasks");
+
+        run.process().getInputStream().close();
+
+        assertThat(run.process().waitFor()).isEqualTo(141);
+    }
+
+    @Test
     void no_line_of_data_becomes_code() throws Exception {
         write(
                 "data.txt",

@@ -111,9 +111,13 @@ public final class Console implements AutoCloseable {
                 .toAttributedString();
     }
 
-    void write(String text) throws IOException {
-        stream.write(text.getBytes(charset));
-        stream.flush();
+    void write(String text) throws OutputClosedException {
+        try {
+            stream.write(text.getBytes(charset));
+            stream.flush();
+        } catch (IOException e) {
+            throw new OutputClosedException(e);
+        }
     }
 
     /** The stream itself, for bytes that are nobody's text. */
