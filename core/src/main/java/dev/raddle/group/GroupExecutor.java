@@ -84,9 +84,10 @@ public final class GroupExecutor implements AutoCloseable {
     private final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
     private final ConcurrentHashMap<Group, Signal> watched =
             new ConcurrentHashMap<>(); // changed under the group's lock
-    private final ConcurrentHashMap<Thread, GroupRun<?>> waits =
-            new ConcurrentHashMap<>(); // by thread that may run a task of the same group, the run that it waits for
-    // without a timeout
+
+    /** By thread that may run a task of the same group: the run that it waits for without a timeout. */
+    private final ConcurrentHashMap<Thread, GroupRun<?>> waits = new ConcurrentHashMap<>();
+
     private final Handover handover = new Handover();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final Signal terminated = new Signal();
