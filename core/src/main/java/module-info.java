@@ -8,9 +8,11 @@
 @org.jspecify.annotations.NullMarked
 module dev.raddle {
     requires static org.jspecify;
+    requires static jdk.jfr; // events, where the runtime image has the recorder
 
     exports dev.raddle.time;
     exports dev.raddle.limit;
+    exports dev.raddle.pool;
     exports dev.raddle.task;
     exports dev.raddle.group;
     exports dev.raddle.testing;

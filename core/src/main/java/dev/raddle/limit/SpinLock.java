@@ -5,8 +5,27 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 
-/** A lock for sections of a few instructions, in one word of the object that it guards. */
-abstract class SpinLock {
+/**
+ * A lock for sections of a few instructions, in one word of the object that it guards.
+ *
+ * {@snippet :
+ * final class Counter extends SpinLock {
+ *     private long count; // guarded by this lock
+ *
+ *     void add(long more) {
+ *         lock();
+ *         try {
+ *             count += more;
+ *         } finally {
+ *             unlock();
+ *         }
+ *     }
+ * }
+ * }
+ *
+ * <p>A section must not wait for anybody, must not call foreign code, and is not entered twice by one thread.
+ */
+public abstract class SpinLock {
 
     /*
      * Overview.
@@ -19,8 +38,6 @@ abstract class SpinLock {
      * processor, or its carrier at the bin of a map. Those who want it then sleep for a moment each time. They do not only
      * yield: virtual threads that yield to each other on all carriers would keep the holder from ever getting one. An
      * interrupt that comes meanwhile is put back afterwards; it would turn the sleep into spinning.
-     *
-     * A section must not wait for anybody, must not call foreign code, and is not entered twice by one thread.
      */
 
     private static final int SHORTEST = 64; // pauses of a processor, a few microseconds in all
@@ -39,7 +56,8 @@ abstract class SpinLock {
 
     private volatile boolean locked;
 
-    SpinLock() {}
+    /** Creates a lock that is free. */
+    protected SpinLock() {}
 
     /** Enters a section, which ends with {@link #unlock} in a {@code finally}. */
     protected final void lock() {

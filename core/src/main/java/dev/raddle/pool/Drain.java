@@ -1,0 +1,95 @@
+package dev.raddle.pool;
+
+import dev.raddle.pool.ShutdownReport.HandedBack;
+import dev.raddle.pool.ShutdownReport.StillRunning;
+import dev.raddle.pool.Worker.Doing;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** One graceful stop of a pool: waits, interrupts, waits again, and accounts for every task. */
+final class Drain {
+
+    private final ThreadPool pool;
+    private final Crew crew;
+    private final TimeSource time;
+    private boolean interrupted; // whether the caller was
+
+    Drain(ThreadPool pool, Crew crew, TimeSource time) {
+        this.pool = pool;
+        this.crew = crew;
+        this.time = time;
+    }
+
+    ShutdownReport run(Duration grace, Duration lastWait) {
+        long begin = time.nanoTime();
+        long completedBefore = crew.account().completed();
+        long removed = crew.removedTasks() + crew.handedBack.sum();
+        pool.shutdown();
+        boolean ended = await(grace);
+        long middle = time.nanoTime();
+        List<Doing> told = new ArrayList<>();
+        List<Runnable> left = List.of();
+        if (!ended) {
+            left = pool.stop(told);
+            awaitAfterStop(lastWait);
+        }
+        long end = time.nanoTime();
+        Crew.Account account = crew.account();
+        List<Runnable> interruptedTasks =
+                told.stream().filter(Doing::hasEnded).map(Doing::someTask).toList();
+        ShutdownReport report = new ShutdownReport(
+                pool.name(),
+                pool.isTerminated(),
+                completedBefore,
+                account.completed() - completedBefore - interruptedTasks.size(),
+                interruptedTasks,
+                left.stream()
+                        .map(task -> new HandedBack(task, PooledTask.given(task)))
+                        .toList(),
+                account.running().stream()
+                        .map(doing -> stillRunning(doing, begin, end))
+                        .toList(),
+                removed,
+                Duration.ofNanos(middle - begin),
+                Duration.ofNanos(end - middle));
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+        return report;
+    }
+
+    /** Waits until the pool has ended; a caller that is interrupted waits no longer for what is not interrupted itself. */
+    private boolean await(Duration length) {
+        try {
+            return crew.terminated.await(Deadline.after(time, length));
+        } catch (InterruptedException calledOff) {
+            interrupted = true;
+            return false;
+        }
+    }
+
+    private void awaitAfterStop(Duration length) {
+        Deadline deadline = Deadline.after(time, length);
+        while (true) {
+            try {
+                crew.terminated.await(deadline);
+                return;
+            } catch (InterruptedException again) {
+                interrupted = true;
+            }
+        }
+    }
+
+    private StillRunning stillRunning(Doing doing, long begin, long now) {
+        Worker worker = doing.worker();
+        long since = pool.looksAtTheClock() ? worker.startedAt : begin;
+        return new StillRunning(
+                worker.thread().getName(),
+                PooledTask.given(doing.someTask()),
+                Duration.ofNanos(now - since),
+                List.of(worker.thread().getStackTrace()));
+    }
+}

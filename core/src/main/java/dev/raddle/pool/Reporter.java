@@ -1,0 +1,117 @@
+package dev.raddle.pool;
+
+import dev.raddle.pool.PoolListener.Ended;
+import dev.raddle.pool.PoolListener.Stuck;
+import dev.raddle.time.TimeSource;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Tells a pool's listener and the flight recorder what becomes of its tasks. */
+final class Reporter {
+
+    private static final boolean HAS_RECORDER =
+            ModuleLayer.boot().findModule("jdk.jfr").isPresent();
+
+    private final String pool;
+    private final TimeSource time;
+    private final @Nullable PoolListener listener;
+    private final boolean watching; // the clock is looked at for each task
+
+    Reporter(String pool, TimeSource time, @Nullable PoolListener listener, boolean watchesStuckTasks) {
+        this.pool = pool;
+        this.time = time;
+        this.listener = listener;
+        this.watching = listener != null || watchesStuckTasks;
+    }
+
+    /** Tells whether anybody wants to know. */
+    boolean isOn() {
+        return watching || isRecording();
+    }
+
+    private static boolean isRecording() {
+        return HAS_RECORDER && PoolTaskEvent.isOn();
+    }
+
+    void accepted(Runnable task) {
+        tell(hears -> hears.accepted(task));
+    }
+
+    void started(Worker worker, Runnable task) {
+        long now = time.nanoTime();
+        worker.startedAt = now;
+        worker.reportedAt = now;
+        tell(hears -> hears.started(task, worker.thread()));
+    }
+
+    void ended(Worker worker, Runnable task, @Nullable Throwable failure) {
+        long acceptedAt = worker.stamp.nanoTime;
+        long waited = acceptedAt == Store.Stamp.UNKNOWN ? 0 : worker.startedAt - acceptedAt;
+        long ran = time.nanoTime() - worker.startedAt;
+        tell(hears -> hears.ended(
+                new Ended(task, worker.thread(), Duration.ofNanos(waited), Duration.ofNanos(ran), failure)));
+        record("ended", task, worker.thread(), waited, ran, failure);
+    }
+
+    void rejected(Runnable task) {
+        tell(hears -> hears.rejected(task));
+        record("rejected", task, null, 0, 0, null);
+    }
+
+    void handedBack(Runnable task) {
+        tell(hears -> hears.handedBack(task));
+        record("handed back", task, null, 0, 0, null);
+    }
+
+    /** Tells of a task that has run for long; without a listener the log hears of it. */
+    void stuck(Runnable task, Thread thread, Duration ranFor) {
+        List<StackTraceElement> stack = List.of(thread.getStackTrace());
+        record("stuck", task, thread, 0, ranFor.toNanos(), null);
+        if (listener != null) {
+            tell(hears -> hears.stuck(new Stuck(task, thread, ranFor, stack)));
+        } else {
+            StringBuilder message = new StringBuilder("task " + PooledTask.given(task) + " of pool \"" + pool
+                    + "\" has run for " + ranFor.toMillis() + " ms in thread \"" + thread.getName() + "\"");
+            stack.forEach(frame -> message.append("\n\tat ").append(frame));
+            System.getLogger(ThreadPool.class.getName()).log(Level.WARNING, message.toString());
+        }
+    }
+
+    private void tell(Consumer<PoolListener> event) {
+        if (listener != null) {
+            try {
+                event.accept(listener);
+            } catch (Throwable failure) {
+                report(failure);
+            }
+        }
+    }
+
+    /** Gives what must change nothing to the uncaught exception handler of the thread in which it happened. */
+    static void report(Throwable failure) {
+        Thread thread = Thread.currentThread();
+        try {
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+        } catch (Throwable ignored) {
+            // as the JVM does (JLS 11.3): a handler is the last to hear
+        }
+    }
+
+    private void record(
+            String what, Runnable task, @Nullable Thread runner, long waited, long ran, @Nullable Throwable failure) {
+        if (isRecording()) {
+            PoolTaskEvent event = new PoolTaskEvent();
+            event.pool = pool;
+            event.what = what;
+            event.task = PooledTask.given(task).getClass().getName();
+            event.runner = runner == null ? null : runner.getName();
+            event.waited = waited;
+            event.ran = ran;
+            event.failure = failure == null ? null : failure.toString();
+            event.commit();
+        }
+    }
+}

@@ -1,0 +1,260 @@
+package dev.raddle.pool;
+
+import dev.raddle.limit.SpinLock;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** Threads that wait for one side of a queue to have something for them. */
+final class WaitingRoom extends SpinLock {
+
+    /*
+     * Overview.
+     *
+     * Waking a thread costs more than running a hundred small tasks, so at most one is on its way at a time:
+     *
+     *   latest, oldest   the ends of the list of those who wait   guarded by the lock
+     *   waiting          how many                                 written under the lock
+     *   calling          somebody has been called, or is looking, and has not answered yet
+     *
+     * Whoever puts something into the queue calls one waiter unless `calling` is true already. Whoever was called answers,
+     * looks into the queue, takes one thing, and if there is more calls the next. So a burst wakes as many threads as it
+     * needs, each by the one before, and the putter pays for one of them.
+     *
+     * Nothing is left lying while somebody waits. Let a thing be put in after the last look of a waiter W.
+     *   - W joins (volatile write of `waiting`), then looks again. The putter publishes, has a full fence, then reads
+     *     `waiting`. One of the two sees the other: W the thing, or the putter W.
+     *   - The putter sees W but `calling` as well: then somebody C has been called and not answered. C answers (volatile
+     *     write of `calling`), then looks. Either C's look sees the thing, or C answered before the putter read `calling`,
+     *     which then was false. C takes it or finds that another took it; and having taken one it calls on if more is left.
+     *   - C may be interrupted or out of time by then; it answers and looks all the same.
+     *
+     * Two may race for a place: the caller, who takes it out of the list, and its own thread, which leaves. Both decide under
+     * the lock. Of workers the latest is called, because its cache is warm, and those that have waited longest may then end.
+     * Of submitters the oldest is; one that was called and came too late keeps its turn.
+     *
+     * A thread that finds nothing looks for a moment before it waits, as if it had been called: what is put in meanwhile
+     * wakes nobody. Only one at a time does so, and for less than it would take to be woken.
+     */
+
+    /** One thread's place in the room. */
+    static final class Place {
+        private final Thread thread = Thread.currentThread();
+        private @Nullable Place earlier; // guarded by the room
+        private @Nullable Place later; // guarded by the room
+        private boolean listed; // guarded by the room
+        private volatile boolean called;
+        private volatile boolean expired;
+
+        /** Ends the wait from outside: for alarms. */
+        void expire() {
+            expired = true;
+            LockSupport.unpark(thread);
+        }
+    }
+
+    private static final int LOOKS = Runtime.getRuntime().availableProcessors() > 1 ? 32 : 0;
+    private static final VarHandle CALLING;
+
+    static {
+        try {
+            CALLING = MethodHandles.lookup().findVarHandle(WaitingRoom.class, "calling", boolean.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    private volatile boolean calling;
+    private volatile int waiting;
+    private final boolean latestFirst;
+    private @Nullable Place latest; // guarded by this lock
+    private @Nullable Place oldest; // guarded by this lock
+
+    @SuppressWarnings("unused") // keeps what others write off this cache line
+    private long p0, p1, p2, p3, p4, p5, p6, p7;
+
+    WaitingRoom(boolean latestFirst) {
+        this.latestFirst = latestFirst;
+    }
+
+    int waiting() {
+        return waiting;
+    }
+
+    /** Calls one waiter, unless one is on its way. To be called after a full fence behind what it will look for. */
+    void call() {
+        if (waiting != 0 && !calling) {
+            callNext();
+        }
+    }
+
+    private void callNext() {
+        Place place;
+        lock();
+        try {
+            place = latestFirst ? latest : oldest;
+            if (place == null || !CALLING.compareAndSet(this, false, true)) {
+                return;
+            }
+            remove(place);
+            place.called = true;
+        } finally {
+            unlock();
+        }
+        LockSupport.unpark(place.thread);
+    }
+
+    /** Calls everybody, to look again for themselves. */
+    void callAll() {
+        Thread[] threads;
+        lock();
+        try {
+            threads = new Thread[waiting];
+            for (int i = 0; oldest != null; i++) {
+                Place place = oldest;
+                remove(place);
+                place.called = true;
+                threads[i] = place.thread;
+            }
+        } finally {
+            unlock();
+        }
+        for (Thread thread : threads) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /**
+     * Makes attempts until one succeeds, and waits in between.
+     *
+     * @param place what may end the wait
+     * @param attempt what the thread waits for, tried again each time there may be something for it
+     * @param more whether there is something for another waiter as well
+     * @return true if an attempt succeeded, false if the place has expired
+     * @throws InterruptedException if the thread is interrupted before or while it waits, and not if it succeeded
+     */
+    boolean attempt(Place place, BooleanSupplier attempt, BooleanSupplier more) throws InterruptedException {
+        while (true) {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            join(place);
+            boolean done = true; // if the attempt throws, it is not repeated
+            try {
+                done = attempt.getAsBoolean();
+                if (!done) {
+                    await(place);
+                }
+            } finally {
+                if (leave(place)) {
+                    try {
+                        done = done || attempt.getAsBoolean();
+                    } finally {
+                        callIf(more);
+                    }
+                }
+            }
+            if (done || place.expired) {
+                return done;
+            }
+        }
+    }
+
+    private void callIf(BooleanSupplier more) {
+        if (more.getAsBoolean()) {
+            call();
+        }
+    }
+
+    /**
+     * Looks for a moment without waiting, unless another thread does.
+     *
+     * @return true if there may be something now: then the caller tries, and calls on if there is more than it takes
+     */
+    boolean look(BooleanSupplier more) {
+        if (LOOKS == 0 || calling || !CALLING.compareAndSet(this, false, true)) {
+            return false;
+        }
+        for (int i = 0; i < LOOKS && !more.getAsBoolean(); i++) {
+            Thread.onSpinWait();
+        }
+        calling = false;
+        return true;
+    }
+
+    private void join(Place place) {
+        lock();
+        try {
+            boolean oldestAgain = place.called && !latestFirst;
+            place.called = false;
+            place.listed = true;
+            if (oldestAgain) {
+                link(place, oldest);
+            } else {
+                link(latest, place);
+            }
+            if (oldestAgain || oldest == null) {
+                oldest = place;
+            }
+            if (!oldestAgain || latest == null) {
+                latest = place;
+            }
+            count(1);
+        } finally {
+            unlock();
+        }
+    }
+
+    private void await(Place place) {
+        while (!place.called && !place.expired && !place.thread.isInterrupted()) {
+            LockSupport.park(this);
+        }
+    }
+
+    /** Gives a place up, and answers if it was called: then the caller looks again, and calls on if there is more. */
+    private boolean leave(Place place) {
+        lock();
+        try {
+            if (place.listed) {
+                remove(place);
+                return false;
+            }
+        } finally {
+            unlock();
+        }
+        calling = false;
+        return true;
+    }
+
+    private void remove(Place place) {
+        Place earlier = place.earlier;
+        Place later = place.later;
+        link(earlier, later);
+        if (earlier == null) {
+            oldest = later;
+        }
+        if (later == null) {
+            latest = earlier;
+        }
+        place.listed = false;
+        place.earlier = null;
+        place.later = null;
+        count(-1);
+    }
+
+    private void count(int change) {
+        int count = waiting;
+        waiting = count + change;
+    }
+
+    private static void link(@Nullable Place earlier, @Nullable Place later) {
+        if (earlier != null) {
+            earlier.later = later;
+        }
+        if (later != null) {
+            later.earlier = earlier;
+        }
+    }
+}

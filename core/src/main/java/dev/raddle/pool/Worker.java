@@ -1,0 +1,177 @@
+package dev.raddle.pool;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** One thread of a pool, and what it is doing. */
+final class Worker implements Runnable {
+
+    /*
+     * Overview.
+     *
+     * `presence` keeps an interrupt that is meant for the wait of an idle worker away from its next task:
+     *
+     *   BUSY -> IDLE            the worker, before it waits for a task; it then looks at the pool's settings once more
+     *   IDLE -> INTERRUPTING    whoever wants an idle worker to look at the settings; it interrupts, then
+     *   INTERRUPTING -> IDLE    the same
+     *   IDLE -> BUSY            the worker, when its wait is over; it lets an interrupter finish first
+     *
+     * All are volatile or atomic. So either the worker's look at the settings comes after their change, or the changer sees
+     * it idle. An interrupt that came while it was idle is cleared before the next task begins.
+     *
+     * What the worker is doing is written by its thread only, and read by anybody:
+     *
+     *   current     the task that runs; set before `begun` grows, cleared after `completed` has
+     *   begun       how many have begun
+     *   completed   how many have ended; one less than `begun` while a task runs
+     *   startedAt   since when `current` runs, if the pool looks at the clock for each task
+     *
+     * So whoever finds `completed` unchanged around a look at `begun` knows which of the two it was in that moment, and a
+     * task is never counted twice or left out.
+     */
+
+    static final int BUSY = 0;
+    static final int IDLE = 1;
+    static final int INTERRUPTING = 2;
+
+    private static final VarHandle PRESENCE;
+    private static final VarHandle CURRENT;
+    private static final VarHandle BEGUN;
+    private static final VarHandle COMPLETED;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            PRESENCE = lookup.findVarHandle(Worker.class, "presence", int.class);
+            CURRENT = lookup.findVarHandle(Worker.class, "current", Runnable.class);
+            BEGUN = lookup.findVarHandle(Worker.class, "begun", long.class);
+            COMPLETED = lookup.findVarHandle(Worker.class, "completed", long.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    final Store.Stamp stamp = new Store.Stamp();
+    private final Crew crew;
+    private @Nullable Thread thread; // set before it is started
+    private @Nullable Runnable first; // what it was hired for
+    private volatile int presence;
+    private volatile @Nullable Runnable current;
+    private volatile long begun;
+    private volatile long completed;
+    volatile long startedAt;
+    volatile long reportedAt; // when it was last told that the current task is stuck
+    volatile boolean leavesWhenIdle; // whether its idle time is bounded
+    volatile long idleSince;
+
+    @SuppressWarnings("unused") // keeps what this worker writes for each task off the next one's cache line
+    private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
+
+    Worker(Crew crew, @Nullable Runnable first) {
+        this.crew = crew;
+        this.first = first;
+    }
+
+    void assign(Thread thread) {
+        this.thread = thread;
+    }
+
+    /** Returns its thread, once it has been assigned. */
+    Thread thread() {
+        if (thread == null) {
+            throw new IllegalStateException("a worker is registered after it got its thread");
+        }
+        return thread;
+    }
+
+    @Nullable
+    Runnable takeFirst() {
+        Runnable task = first;
+        first = null;
+        return task;
+    }
+
+    boolean hasFirst() {
+        return first != null;
+    }
+
+    @Override
+    public void run() {
+        crew.work(this);
+    }
+
+    void becomeIdle() {
+        presence = IDLE;
+    }
+
+    void becomeBusy() {
+        while (!PRESENCE.compareAndSet(this, IDLE, BUSY)) {
+            Thread.onSpinWait(); // interrupting is a few instructions
+        }
+    }
+
+    boolean isIdle() {
+        return presence != BUSY;
+    }
+
+    boolean interruptIfIdle() {
+        if (!PRESENCE.compareAndSet(this, IDLE, INTERRUPTING)) {
+            return false;
+        }
+        try {
+            thread().interrupt();
+        } finally {
+            presence = IDLE;
+        }
+        return true;
+    }
+
+    void begin(Runnable task) {
+        CURRENT.setRelease(this, task);
+        BEGUN.setRelease(this, begun + 1);
+    }
+
+    void end() {
+        COMPLETED.setRelease(this, completed + 1);
+        CURRENT.setRelease(this, null);
+    }
+
+    /** What a worker was doing in one moment: the task that ran, if any, and how many had ended before. */
+    record Doing(Worker worker, @Nullable Runnable task, long completed) {
+
+        boolean isRunning() {
+            return task != null;
+        }
+
+        /** Returns the task that ran, where one did. */
+        Runnable someTask() {
+            return Objects.requireNonNull(task);
+        }
+
+        /** Tells whether the task that ran then has ended since. */
+        boolean hasEnded() {
+            return worker.completed > completed;
+        }
+    }
+
+    Doing doing() {
+        while (true) {
+            long ended = completed;
+            long started = begun;
+            Runnable task = current;
+            if (ended == completed && (started == ended || task != null)) {
+                return new Doing(this, started == ended ? null : task, ended);
+            }
+        }
+    }
+
+    boolean isRunning() {
+        return begun != completed;
+    }
+
+    long completed() {
+        return completed;
+    }
+}
