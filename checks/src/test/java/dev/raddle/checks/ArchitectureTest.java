@@ -135,10 +135,11 @@ class ArchitectureTest {
     private static ArchRule onlyJavaBase(String root) {
         Set<String> javaBase = Object.class.getModule().getPackages();
         DescribedPredicate<JavaClass> known = describe(
-                "reside in java.base or are annotations of JSpecify",
+                "reside in java.base or are annotations of JSpecify or the flight recorder, which may be absent",
                 type -> javaBase.contains(type.getBaseComponentType().getPackageName())
                         || type.getBaseComponentType().isPrimitive()
-                        || type.getPackageName().equals("org.jspecify.annotations"));
+                        || type.getPackageName().equals("org.jspecify.annotations")
+                        || type.getPackageName().equals("jdk.jfr"));
         return classes().should().onlyDependOnClassesThat(known.or(resideInAPackage(root + "..")));
     }
 

@@ -48,7 +48,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class LincheckTest {
 
-    private static ModelCheckingOptions options(int actors, int iterations, int invocations) {
+    static ModelCheckingOptions options(int actors, int iterations, int invocations) {
         return new ModelCheckingOptions()
                 .threads(2)
                 .actorsPerThread(actors)

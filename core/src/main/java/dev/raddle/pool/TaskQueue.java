@@ -257,7 +257,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public boolean contains(@Nullable Object wanted) {
-        return wanted != null && store.snapshot().contains(wanted);
+        return wanted != null && find(wanted) != null;
     }
 
     @Override
@@ -265,12 +265,21 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (unwanted == null) {
             return false;
         }
+        while (true) {
+            Runnable found = find(unwanted);
+            if (found == null || removeExactly(found)) {
+                return found != null;
+            } // another took what was found, and there may be another equal one
+        }
+    }
+
+    private @Nullable Runnable find(Object wanted) {
         for (Runnable task : store.snapshot()) {
-            if (unwanted.equals(task) && removeExactly(task)) {
-                return true;
+            if (wanted.equals(task)) {
+                return task;
             }
         }
-        return false;
+        return null;
     }
 
     private boolean removeExactly(Runnable task) {

@@ -28,6 +28,15 @@ public interface Scheduler extends Executor {
          * @param reason why
          */
         void reject(RejectedExecutionException reason);
+
+        /**
+         * Returns its rank among the tasks that wait with it, for schedulers that have an order.
+         *
+         * @return any number; the higher goes first
+         */
+        default int priority() {
+            return 0;
+        }
     }
 
     /** A placed task's place, which can be left as long as the task has not begun. */
@@ -72,6 +81,30 @@ public interface Scheduler extends Executor {
      */
     static Scheduler virtualThreads() {
         return VirtualThreads.INSTANCE;
+    }
+
+    /**
+     * Runs tasks on a fixed number of platform threads, in order of arrival. Up to {@code max(256, 100 * threads)} tasks wait;
+     * one more is run by its submitter. A thread ends when it has had nothing to do for 60 seconds, so the scheduler need not
+     * be closed.
+     *
+     * @param threads how many, at least 1
+     * @return a new scheduler on a {@link dev.raddle.pool.ThreadPool} of its own
+     * @throws IllegalArgumentException if it is less than 1
+     */
+    static Scheduler fixed(int threads) {
+        return PoolScheduler.fixed(threads);
+    }
+
+    /**
+     * Runs tasks as {@link #fixed} does, but those of a higher {@linkplain Placeable#priority() priority} first.
+     *
+     * @param threads how many, at least 1
+     * @return a new scheduler on a {@link dev.raddle.pool.ThreadPool} of its own
+     * @throws IllegalArgumentException if it is less than 1
+     */
+    static Scheduler priority(int threads) {
+        return PoolScheduler.priority(threads);
     }
 
     /**
