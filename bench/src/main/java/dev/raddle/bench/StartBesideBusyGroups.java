@@ -48,14 +48,7 @@ public class StartBesideBusyGroups {
     /** Finds out how much work takes a tenth of a millisecond. */
     @Setup
     public void calibrate() {
-        long most = 1 << 20;
-        long nanos = Long.MAX_VALUE;
-        for (int i = 0; i < 100; i++) {
-            long start = System.nanoTime();
-            Blackhole.consumeCPU(most);
-            nanos = Math.min(nanos, System.nanoTime() - start);
-        }
-        work = most * WORK_NANOS / nanos;
+        work = Work.tokens(WORK_NANOS);
     }
 
     /** Raddle with the cap that is meant for this. */

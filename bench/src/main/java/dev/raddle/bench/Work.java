@@ -1,0 +1,23 @@
+package dev.raddle.bench;
+
+import org.openjdk.jmh.infra.Blackhole;
+
+/** Work that keeps a processor busy for a time. */
+final class Work {
+
+    private static final long MOST = 1 << 20;
+    private static final int TRIES = 100;
+
+    private Work() {}
+
+    /** Returns how many tokens {@link Blackhole#consumeCPU} takes that long to consume if nothing disturbs it. */
+    static long tokens(long nanos) {
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < TRIES; i++) {
+            long start = System.nanoTime();
+            Blackhole.consumeCPU(MOST);
+            least = Math.min(least, System.nanoTime() - start);
+        }
+        return MOST * nanos / least;
+    }
+}
