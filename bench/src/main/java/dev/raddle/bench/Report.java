@@ -39,7 +39,12 @@ public final class Report {
             new Chapter("dispatch", Dispatch.class, Dispatch::rows),
             new Chapter("dispatch-threads", DispatchOnThreads.class, DispatchOnThreads::rows),
             new Chapter("cancel", Cancel.class, Cancel::rows),
-            new Chapter("busy", StartBesideBusyGroups.class, StartBesideBusyGroups::rows));
+            new Chapter("busy", StartBesideBusyGroups.class, StartBesideBusyGroups::rows),
+            new Chapter("pool-burst", PoolBurst.class, PoolBurst::rows),
+            new Chapter("pool-bounded", PoolBounded.class, PoolBounded::rows),
+            new Chapter("pool-busy", PoolBusy.class, PoolBusy::rows),
+            new Chapter("pool-blocking", PoolBlocking.class, PoolBlocking::rows),
+            new Chapter("pool-bytes", PoolBytes.class, PoolBytes::rows));
 
     private static final String MEANING = """
             Numbers are medians of the forks, in brackets the forks' range; three forks, five for round trips, one for
