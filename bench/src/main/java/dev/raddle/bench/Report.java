@@ -43,8 +43,10 @@ public final class Report {
             new Chapter("pool-burst", PoolBurst.class, PoolBurst::rows),
             new Chapter("pool-bounded", PoolBounded.class, PoolBounded::rows),
             new Chapter("pool-busy", PoolBusy.class, PoolBusy::rows),
+            new Chapter("pool-paced", PoolPaced.class, PoolPaced::rows),
             new Chapter("pool-blocking", PoolBlocking.class, PoolBlocking::rows),
-            new Chapter("pool-bytes", PoolBytes.class, PoolBytes::rows));
+            new Chapter("pool-bytes", PoolBytes.class, PoolBytes::rows),
+            new Chapter("pool-isolation", PoolIsolation.class, PoolIsolation::rows));
 
     private static final String MEANING = """
             Numbers are medians of the forks, in brackets the forks' range; three forks, five for round trips, one for
