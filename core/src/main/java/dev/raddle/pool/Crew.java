@@ -4,21 +4,12 @@ import dev.raddle.pool.Worker.Doing;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Comparator;
-import java.util.ConcurrentModificationException;
-import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Set;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Delayed;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** The workers of a pool: who is hired, who leaves, and that no task is left behind. */
@@ -34,9 +25,9 @@ final class Crew {
      *   SHUTDOWN, STOP -> TIDYING    whoever finds no worker counted and, in SHUTDOWN, no task queued
      *   TIDYING -> TERMINATED    the same, after terminated()
      *   workers + 1              hire() and stay(), which see a state that allows it in the same word
-     *   workers - 1              next(), quit() and dismiss(): once for each + 1
+     *   workers - 1              next() and quit(): once for each + 1
      *
-     * The lock guards the set of workers and the totals of those who have left. No foreign code runs under it.
+     * The roster knows who they are. A worker is put on it after it is counted, before its thread starts.
      *
      * Why no task is lost. A submitter puts a task into the queue, then reads the control word anew. A worker leaves the
      * count first and looks into the queue afterwards, and stays if there is something (stay). So when a task lies in the
@@ -56,27 +47,24 @@ final class Crew {
      * of their keep-alive by an interrupt that cannot reach a task (see Worker). One alarm serves the keep-alives of all.
      */
 
-    private static final Duration FIRST_RESCUE = Duration.ofMillis(10);
-    private static final Duration LATEST_RESCUE = Duration.ofSeconds(1);
+    private static final Duration RESCUE_DELAY = Duration.ofMillis(100);
 
     // a worker that must stay although it has been idle for long enough, because of delayed tasks, is looked at this
     // often
     private static final long SHORTEST_ROUND_NANOS = 10_000_000;
 
     private final ThreadPool pool;
-    private final BlockingQueue<Runnable> queue;
-    private final @Nullable TaskQueue builtIn; // the same queue, if it is the pool's own
+    private final Intake intake;
     private final boolean scaleBeforeQueueing;
     private final TimeSource time;
     private final Reporter reporter;
     private final Rounds keeper;
-    private final Rounds watch;
-    private final long stuckAfterNanos; // Rounds.NEVER if nobody watches
-    private final WaitingRoom submitters; // those who wait for room in the queue
+    private final StuckWatch watch;
 
     final Control control = new Control();
-    final LongAdder removed = new LongAdder(); // from a queue that does not count
+    final Roster roster = new Roster();
     final LongAdder handedBack = new LongAdder();
+    private final AtomicBoolean rescuing = new AtomicBoolean(); // an alarm is set that will look for stranded tasks
     final Signal terminated = new Signal();
 
     volatile int coreThreads;
@@ -85,15 +73,9 @@ final class Crew {
     volatile boolean coreTimeout;
     volatile ThreadFactory threadFactory;
 
-    private final ReentrantLock lock = new ReentrantLock();
-    private final Set<Worker> workers = new HashSet<>(); // guarded by lock
-    private int largest; // guarded by lock
-    private long completedByLeavers; // guarded by lock
-
-    Crew(ThreadPool pool, ThreadPool.Builder plan, BlockingQueue<Runnable> queue, Reporter reporter) {
+    Crew(ThreadPool pool, ThreadPool.Builder plan, Intake intake, Reporter reporter) {
         this.pool = pool;
-        this.queue = queue;
-        this.builtIn = queue instanceof TaskQueue own ? own : null;
+        this.intake = intake;
         this.reporter = reporter;
         this.time = plan.timeSource;
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
@@ -102,10 +84,8 @@ final class Crew {
         this.keepAliveNanos = Deadline.nanos(plan.keepAlive);
         this.coreTimeout = plan.coreTimeout;
         this.threadFactory = plan.factory();
-        this.stuckAfterNanos = plan.stuckAfter == null ? Rounds.NEVER : Deadline.nanos(plan.stuckAfter);
-        this.submitters = builtIn == null ? new WaitingRoom(false) : builtIn.putters();
         this.keeper = new Rounds(time, this::sendOverdueHome);
-        this.watch = new Rounds(time, this::reportStuck);
+        this.watch = new StuckWatch(roster, reporter, time, plan.stuckAfter);
     }
 
     // ---- tasks in
@@ -123,7 +103,7 @@ final class Crew {
             if (scaleBeforeQueueing && isEverybodyBusy() && hire(task, false)) {
                 return true;
             }
-            if (queue.offer(task)) {
+            if (intake.offer(task)) {
                 return isServed(task);
             }
         }
@@ -133,42 +113,27 @@ final class Crew {
     /** As {@link #accept}, and waits for room. Returns false if the place expired or the pool has been shut down. */
     boolean acceptWhenRoom(Runnable task, WaitingRoom.Place place) throws InterruptedException {
         boolean[] accepted = {false};
-        submitters.attempt(
-                place,
-                () -> {
-                    accepted[0] = accept(task);
-                    return accepted[0] || control.state() != Control.RUNNING;
-                },
-                () -> queue.remainingCapacity() > 0);
+        intake.putters()
+                .attempt(
+                        place,
+                        () -> {
+                            accepted[0] = accept(task);
+                            return accepted[0] || control.state() != Control.RUNNING;
+                        },
+                        () -> intake.remainingCapacity() > 0);
         return accepted[0];
     }
 
-    boolean isWorker(Thread thread) {
-        lock.lock();
-        try {
-            return workers.stream().anyMatch(worker -> worker.thread() == thread);
-        } finally {
-            lock.unlock();
-        }
-    }
-
     private boolean isEverybodyBusy() {
-        lock.lock();
-        try {
-            int idle = 0;
-            for (Worker worker : workers) {
-                idle += worker.isIdle() ? 1 : 0;
-            }
-            return idle <= queue.size();
-        } finally {
-            lock.unlock();
-        }
+        int[] idle = {0};
+        roster.forEach(worker -> idle[0] += worker.isIdle() ? 1 : 0);
+        return idle[0] <= intake.size();
     }
 
     /** Sees to a task that has been queued. Returns false if it was taken back instead. */
     private boolean isServed(Runnable task) {
         int word = control.get(); // anew: it may have changed before the task was queued
-        if (Control.state(word) != Control.RUNNING && takeBack(task)) {
+        if (Control.state(word) != Control.RUNNING && intake.takeBack(task)) {
             tryTerminate();
             return false;
         }
@@ -176,18 +141,14 @@ final class Crew {
             return true;
         }
         try {
-            return hire(null, false) || control.workers() != 0 || !takeBack(task);
+            return hire(null, false) || control.workers() != 0 || !intake.takeBack(task);
         } catch (Throwable failure) {
-            if (control.workers() == 0 && takeBack(task)) {
+            if (control.workers() == 0 && intake.takeBack(task)) {
                 throw failure;
             }
             Reporter.report(failure); // another worker has the task
             return true;
         }
-    }
-
-    private boolean takeBack(Runnable task) {
-        return builtIn == null ? queue.remove(task) : builtIn.takeBack(task);
     }
 
     // ---- workers in
@@ -209,7 +170,8 @@ final class Crew {
             hired = isStarted(worker, null);
         } finally {
             if (!hired) {
-                dismiss(worker);
+                quit(worker);
+                rescue();
             }
         }
         return hired;
@@ -229,7 +191,7 @@ final class Crew {
     }
 
     private boolean mayWork(int state, boolean forQueue) {
-        return state == Control.RUNNING || (state == Control.SHUTDOWN && forQueue && !queue.isEmpty());
+        return state == Control.RUNNING || (state == Control.SHUTDOWN && forQueue && !intake.isEmpty());
     }
 
     /** Gives a counted worker its thread; in the place of another, if one is given. */
@@ -239,18 +201,8 @@ final class Crew {
             return false;
         }
         worker.assign(thread);
-        lock.lock();
-        try {
-            int state = control.state();
-            if (state >= Control.STOP || (state == Control.SHUTDOWN && worker.hasFirst())) {
-                return false;
-            }
-            if (predecessor != null) {
-                remove(predecessor);
-            }
-            add(worker);
-        } finally {
-            lock.unlock();
+        if (!roster.add(worker, predecessor, control)) {
+            return false;
         }
         boolean started = false;
         try {
@@ -258,80 +210,36 @@ final class Crew {
             started = true;
         } finally {
             if (!started && predecessor != null) {
-                restore(worker, predecessor);
+                roster.restore(predecessor, worker);
             }
         }
-        if (stuckAfterNanos != Rounds.NEVER) {
-            watch.within(stuckAfterNanos);
-        }
+        watch.start();
         return true;
-    }
-
-    private void add(Worker worker) {
-        workers.add(worker);
-        largest = Math.max(largest, workers.size());
-        completedByLeavers -= worker.completed();
-    }
-
-    private void remove(Worker worker) {
-        if (workers.remove(worker)) {
-            completedByLeavers += worker.completed();
-        }
-    }
-
-    private void restore(Worker worker, Worker predecessor) {
-        lock.lock();
-        try {
-            remove(worker);
-            add(predecessor);
-        } finally {
-            lock.unlock();
-        }
     }
 
     // ---- workers out
 
-    private void dismiss(Worker worker) {
-        quit(worker);
-        rescue(FIRST_RESCUE);
-    }
-
     private void quit(Worker worker) {
-        lock.lock();
-        try {
-            remove(worker);
-            control.leave();
-        } finally {
-            lock.unlock();
-        }
+        roster.remove(worker);
+        control.leave();
         tryTerminate();
     }
 
     /** After a worker has left the count: keeps it if it is needed after all. */
     private boolean stays(Worker worker) {
-        lock.lock();
-        try {
-            remove(worker);
-        } finally {
-            lock.unlock();
-        }
+        roster.remove(worker);
         tryTerminate();
         while (true) {
             int word = control.get();
             int needed = coreTimeout ? 0 : coreThreads;
-            if (needed == 0 && !queue.isEmpty()) {
+            if (needed == 0 && !intake.isEmpty()) {
                 needed = 1;
             }
             if (!mayWork(Control.state(word), true) || Control.workers(word) >= needed) {
                 return false;
             }
             if (control.tryJoin(word)) {
-                lock.lock();
-                try {
-                    add(worker);
-                } finally {
-                    lock.unlock();
-                }
+                roster.putBack(worker);
                 return true;
             }
         }
@@ -341,7 +249,7 @@ final class Crew {
     private boolean mayDie(Worker worker, Throwable failure, boolean inQueue) {
         if (!mayWork(control.state(), true) || (inQueue && worker.completed() == 0)) {
             quit(worker); // a queue that throws at every worker is not worth one thread after the other
-            rescue(FIRST_RESCUE);
+            rescue();
             return true;
         }
         try {
@@ -354,30 +262,21 @@ final class Crew {
         return false;
     }
 
-    /** Sees to tasks whose submitters counted on a worker that could not be had. */
-    private void rescue(Duration delay) {
-        if (isStranded()) {
-            time.after(delay, () -> Thread.ofVirtual().start(() -> tryRescue(delay)));
+    /** Sees to tasks whose submitters counted on a worker that could not be had: tries again, by one alarm at a time. */
+    private void rescue() {
+        if (isStranded() && rescuing.compareAndSet(false, true)) {
+            time.after(RESCUE_DELAY, () -> Thread.ofVirtual().start(this::tryRescue)); // the factory is foreign code
         }
     }
 
     private boolean isStranded() {
-        return control.workers() == 0 && mayWork(control.state(), true) && !queue.isEmpty();
+        return control.workers() == 0 && mayWait(control.get()) && !intake.isEmpty();
     }
 
-    private void tryRescue(Duration delay) {
-        Duration next = delay.multipliedBy(2).compareTo(LATEST_RESCUE) < 0 ? delay.multipliedBy(2) : LATEST_RESCUE;
-        if (isStranded() && isCounted(true, false)) {
-            boolean hired = false;
-            try {
-                hired = isStarted(new Worker(this, null), null);
-            } finally {
-                if (!hired) {
-                    control.leave();
-                    tryTerminate();
-                    rescue(next);
-                }
-            }
+    private void tryRescue() {
+        rescuing.set(false);
+        if (isStranded()) {
+            hire(null, false); // which calls for the next rescue if it fails
         }
     }
 
@@ -485,7 +384,7 @@ final class Crew {
                 }
                 continue;
             }
-            Runnable task = builtIn == null ? queue.poll() : builtIn.poll(worker.stamp);
+            Runnable task = intake.poll(worker.stamp);
             if (task == null) {
                 boolean bounded = isBounded(word);
                 if (bounded && !overdue && keepAliveNanos == 0) {
@@ -496,9 +395,6 @@ final class Crew {
                 overdue = task == null && bounded && isOverdue(worker, time.nanoTime());
             }
             if (task != null) {
-                if (builtIn == null) {
-                    callSubmitter();
-                }
                 return task;
             }
         }
@@ -518,7 +414,7 @@ final class Crew {
             if (bounded) {
                 keeper.within(overdue ? Math.max(keepAliveNanos, SHORTEST_ROUND_NANOS) : keepAliveNanos);
             }
-            return builtIn == null ? queue.take() : builtIn.take(worker.stamp);
+            return intake.take(worker.stamp);
         } catch (InterruptedException called) {
             return null; // to look at the settings again
         } finally {
@@ -533,7 +429,7 @@ final class Crew {
     /** Tells whether a worker may leave: there are too many, or it has been idle for long, and the queue has another. */
     private boolean isSurplus(int word, boolean overdue) {
         int count = Control.workers(word);
-        return (count > maxThreads || (overdue && isBounded(word))) && (count > 1 || queue.isEmpty());
+        return (count > maxThreads || (overdue && isBounded(word))) && (count > 1 || intake.isEmpty());
     }
 
     private boolean isBounded(int word) {
@@ -544,16 +440,11 @@ final class Crew {
         return now - worker.idleSince >= keepAliveNanos;
     }
 
-    // ---- settings and rounds
+    // ---- settings
 
     /** Makes every idle worker look at the settings again. */
     void callIdle() {
-        lock.lock();
-        try {
-            workers.forEach(Worker::interruptIfIdle);
-        } finally {
-            lock.unlock();
-        }
+        roster.forEach(Worker::interruptIfIdle);
     }
 
     /** After the keep-alive was changed: what was set for the old one may ring too late. */
@@ -562,55 +453,19 @@ final class Crew {
         callIdle();
     }
 
-    /** Lets those who wait for room try again. */
-    void callSubmitter() {
-        VarHandle.fullFence();
-        submitters.call();
-    }
-
     private long sendOverdueHome() {
-        long next = Rounds.NEVER;
-        lock.lock();
-        try {
-            long now = time.nanoTime();
-            for (Worker worker : workers) {
-                if (worker.isIdle() && worker.leavesWhenIdle) {
-                    if (isOverdue(worker, now)) {
-                        worker.interruptIfIdle();
-                    } else {
-                        next = Math.min(next, worker.idleSince + keepAliveNanos - now);
-                    }
+        long now = time.nanoTime();
+        long[] next = {Rounds.NEVER};
+        roster.forEach(worker -> {
+            if (worker.isIdle() && worker.leavesWhenIdle) {
+                if (isOverdue(worker, now)) {
+                    worker.interruptIfIdle();
+                } else {
+                    next[0] = Math.min(next[0], worker.idleSince + keepAliveNanos - now);
                 }
             }
-        } finally {
-            lock.unlock();
-        }
-        return next;
-    }
-
-    private long reportStuck() {
-        long next = Rounds.NEVER;
-        List<Runnable> reports = new ArrayList<>();
-        lock.lock();
-        try {
-            long now = time.nanoTime();
-            for (Worker worker : workers) {
-                Doing doing = worker.doing();
-                Runnable task = doing.task();
-                if (task != null && now - worker.reportedAt >= stuckAfterNanos) {
-                    worker.reportedAt = now;
-                    Duration ranFor = Duration.ofNanos(now - worker.startedAt);
-                    reports.add(() -> reporter.stuck(task, worker.thread(), ranFor));
-                }
-                next = Math.min(next, task == null ? stuckAfterNanos : worker.reportedAt + stuckAfterNanos - now);
-            }
-        } finally {
-            lock.unlock();
-        }
-        if (!reports.isEmpty()) {
-            Thread.ofVirtual().start(() -> reports.forEach(Runnable::run)); // foreign code is not for an alarm's thread
-        }
-        return next;
+        });
+        return next[0];
     }
 
     // ---- the end
@@ -618,46 +473,24 @@ final class Crew {
     void shutdown() {
         control.advanceTo(Control.SHUTDOWN);
         callIdle();
-        submitters.callAll();
+        intake.putters().callAll();
         tryTerminate();
     }
 
     /** Stops: interrupts what runs and takes out what waits. */
     List<Runnable> stop(List<Doing> interrupted) {
         control.advanceTo(Control.STOP);
-        lock.lock();
-        try {
-            for (Worker worker : workers) {
-                Doing doing = worker.doing();
-                if (doing.isRunning()) {
-                    interrupted.add(doing);
-                }
-                worker.thread().interrupt();
+        roster.forEach(worker -> {
+            Doing doing = worker.doing();
+            if (doing.isRunning()) {
+                interrupted.add(doing);
             }
-        } finally {
-            lock.unlock();
-        }
-        List<Runnable> tasks = drainOut();
+            worker.thread().interrupt();
+        });
+        List<Runnable> tasks = intake.drainOut();
         handedBack.add(tasks.size());
-        submitters.callAll();
+        intake.putters().callAll();
         tryTerminate();
-        return tasks;
-    }
-
-    private List<Runnable> drainOut() {
-        List<Runnable> tasks = new ArrayList<>();
-        if (builtIn != null) {
-            builtIn.drainOut(tasks);
-            return tasks;
-        }
-        queue.drainTo(tasks);
-        // a queue of delayed tasks keeps those that are not due
-        List<Runnable> rest = new ArrayList<>(List.of(queue.toArray(new Runnable[0])));
-        if (rest.stream().allMatch(Delayed.class::isInstance)) {
-            rest.sort(Comparator.comparing(Delayed.class::cast));
-        }
-        rest.removeIf(task -> !queue.remove(task));
-        tasks.addAll(rest);
         return tasks;
     }
 
@@ -668,11 +501,11 @@ final class Crew {
             int state = Control.state(word);
             if (state == Control.RUNNING
                     || state >= Control.TIDYING
-                    || (state == Control.SHUTDOWN && !queue.isEmpty())) {
+                    || (state == Control.SHUTDOWN && !intake.isEmpty())) {
                 return;
             }
             if (Control.workers(word) != 0) {
-                callOneIdle();
+                roster.hasAny(Worker::interruptIfIdle);
                 return;
             }
             if (control.tryTidy(word)) {
@@ -687,89 +520,5 @@ final class Crew {
                 return;
             }
         }
-    }
-
-    private void callOneIdle() {
-        lock.lock();
-        try {
-            for (Worker worker : workers) {
-                if (worker.interruptIfIdle()) {
-                    return;
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    // ---- questions
-
-    /** What the workers had done and were doing, in one moment of each. */
-    record Account(int threads, int largest, long completed, List<Doing> running) {}
-
-    Account account() {
-        lock.lock();
-        try {
-            long completed = completedByLeavers;
-            List<Doing> running = new ArrayList<>();
-            for (Worker worker : workers) {
-                Doing doing = worker.doing();
-                completed += doing.completed();
-                if (doing.isRunning()) {
-                    running.add(doing);
-                }
-            }
-            int threads = control.state() >= Control.TIDYING ? 0 : workers.size();
-            return new Account(threads, largest, completed, running);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    long removedTasks() {
-        return builtIn == null ? removed.sum() : builtIn.takenByOthers();
-    }
-
-    boolean remove(Runnable task) {
-        boolean found = queue.remove(task);
-        if (found && builtIn == null) {
-            removed.increment();
-            callSubmitter();
-        }
-        tryTerminate();
-        return found;
-    }
-
-    void purge() {
-        if (builtIn != null) {
-            builtIn.removeIf(Crew::isCancelled);
-        } else {
-            removed.add(purgeForeign());
-            callSubmitter();
-        }
-        tryTerminate();
-    }
-
-    private static boolean isCancelled(Runnable task) {
-        return task instanceof Future<?> future && future.isCancelled();
-    }
-
-    private long purgeForeign() {
-        long purged = 0;
-        try {
-            for (Iterator<Runnable> tasks = queue.iterator(); tasks.hasNext(); ) {
-                if (isCancelled(tasks.next())) {
-                    tasks.remove();
-                    purged++;
-                }
-            }
-        } catch (ConcurrentModificationException changed) { // a queue whose iterator does not bear what others do
-            for (Object task : queue.toArray()) {
-                if (isCancelled((Runnable) task) && queue.remove(task)) {
-                    purged++;
-                }
-            }
-        }
-        return purged;
     }
 }

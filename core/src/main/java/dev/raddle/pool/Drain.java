@@ -25,8 +25,8 @@ final class Drain {
 
     ShutdownReport run(Duration grace, Duration lastWait) {
         long begin = time.nanoTime();
-        long completedBefore = crew.account().completed();
-        long removed = crew.removedTasks() + crew.handedBack.sum();
+        long completedBefore = crew.roster.account().completed();
+        long removed = pool.stats().removed() + crew.handedBack.sum();
         pool.shutdown();
         boolean ended = await(grace);
         long middle = time.nanoTime();
@@ -37,7 +37,7 @@ final class Drain {
             awaitAfterStop(lastWait);
         }
         long end = time.nanoTime();
-        Crew.Account account = crew.account();
+        Roster.Account account = crew.roster.account();
         List<Runnable> interruptedTasks =
                 told.stream().filter(Doing::hasEnded).map(Doing::someTask).toList();
         ShutdownReport report = new ShutdownReport(

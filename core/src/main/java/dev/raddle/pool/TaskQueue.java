@@ -5,6 +5,7 @@ import dev.raddle.time.TimeSource;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.AbstractQueue;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.IdentityHashMap;
@@ -22,7 +23,7 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /** A pool's own queue: a store with a waiting room on each side. */
-final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<Runnable> {
+final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<Runnable>, Intake {
 
     /*
      * Overview.
@@ -75,13 +76,13 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         this.stamping = stamping;
     }
 
-    /** Returns where those wait who want to put something in. */
-    WaitingRoom putters() {
+    @Override
+    public WaitingRoom putters() {
         return putters;
     }
 
-    /** Returns how many tasks have left without being handed to a worker. */
-    long takenByOthers() {
+    @Override
+    public long takenByOthers() {
         return takenByOthers.sum();
     }
 
@@ -113,9 +114,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         return ranks == null ? 0 : ranks.applyAsInt(PooledTask.given(task));
     }
 
-    /** For workers: takes the first task, if there is one. */
-    @Nullable
-    Runnable poll(Store.Stamp stamp) {
+    @Override
+    public @Nullable Runnable poll(Store.Stamp stamp) {
         Runnable task = store.poll(stamp);
         if (task != null) {
             callPutter();
@@ -123,8 +123,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         return task;
     }
 
-    /** For workers: waits for the first task. */
-    Runnable take(Store.Stamp stamp) throws InterruptedException {
+    @Override
+    public Runnable take(Store.Stamp stamp) throws InterruptedException {
         Runnable task = poll(stamp);
         if (task == null && takers.look(hasTask)) {
             task = poll(stamp);
@@ -145,8 +145,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         return putters.attempt(place, () -> offer(task, rank), hasRoom);
     }
 
-    /** For the pool: takes a task out that it has just put in. */
-    boolean takeBack(Runnable task) {
+    @Override
+    public boolean takeBack(Runnable task) {
         boolean taken = store.remove(task);
         if (taken) {
             callPutter();
@@ -338,12 +338,19 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         return drained;
     }
 
-    /** For the pool: takes everything out. */
-    void drainOut(List<Runnable> tasks) {
+    @Override
+    public List<Runnable> drainOut() {
+        List<Runnable> tasks = new ArrayList<>();
         Store.Stamp stamp = new Store.Stamp();
         for (Runnable task; (task = poll(stamp)) != null; ) {
             tasks.add(task);
         }
+        return tasks;
+    }
+
+    @Override
+    public void purge() {
+        removeIf(Intake::isCancelled);
     }
 
     @Override

@@ -61,6 +61,7 @@ public class ThreadPool extends AbstractExecutorService {
     private final String name;
     private final TimeSource time;
     private final BlockingQueue<Runnable> queue;
+    private final Intake intake; // the same queue, as the pool sees it
     private final Reporter reporter;
     private final Crew crew;
     private final Duration lastWait;
@@ -233,10 +234,17 @@ public class ThreadPool extends AbstractExecutorService {
         rejection = builder.rejection;
         looksAtTheClock = builder.listener != null || builder.stuckAfter != null;
         reporter = new Reporter(name, time, builder.listener, builder.stuckAfter != null);
-        queue = builder.queue != null
-                ? builder.queue
-                : new TaskQueue(builder.queueCapacity, builder.priority, time, reporter::isOn);
-        crew = new Crew(this, builder, queue, reporter);
+        Intake intake;
+        if (builder.queue == null) {
+            TaskQueue own = new TaskQueue(builder.queueCapacity, builder.priority, time, reporter::isOn);
+            queue = own;
+            intake = own;
+        } else {
+            queue = builder.queue;
+            intake = new ForeignQueue(builder.queue);
+        }
+        this.intake = intake;
+        crew = new Crew(this, builder, intake, reporter);
     }
 
     /**
@@ -482,12 +490,15 @@ public class ThreadPool extends AbstractExecutorService {
      * @return true if it was waiting
      */
     public boolean remove(Runnable task) {
-        return crew.remove(task);
+        boolean found = intake.remove(task);
+        crew.tryTerminate();
+        return found;
     }
 
     /** Takes those futures out of the queue that have been cancelled. */
     public void purge() {
-        crew.purge();
+        intake.purge();
+        crew.tryTerminate();
     }
 
     /**
@@ -696,7 +707,12 @@ public class ThreadPool extends AbstractExecutorService {
      * @return a number that may be old when it arrives
      */
     public int getPoolSize() {
-        return crew.account().threads();
+        return threads(crew.roster.account());
+    }
+
+    /** A worker that has left the count is still on the roster for a moment; when all have, nobody is there. */
+    private int threads(Roster.Account account) {
+        return crew.control.state() >= Control.TIDYING ? 0 : account.threads();
     }
 
     /**
@@ -705,7 +721,7 @@ public class ThreadPool extends AbstractExecutorService {
      * @return a number that may be old when it arrives
      */
     public int getActiveCount() {
-        return crew.account().running().size();
+        return crew.roster.account().running().size();
     }
 
     /**
@@ -714,7 +730,7 @@ public class ThreadPool extends AbstractExecutorService {
      * @return a number that only grows
      */
     public int getLargestPoolSize() {
-        return crew.account().largest();
+        return crew.roster.account().largest();
     }
 
     /**
@@ -723,7 +739,7 @@ public class ThreadPool extends AbstractExecutorService {
      * @return a number that is exact when the pool is quiet
      */
     public long getTaskCount() {
-        Crew.Account account = crew.account();
+        Roster.Account account = crew.roster.account();
         return account.completed() + account.running().size() + queue.size();
     }
 
@@ -733,7 +749,7 @@ public class ThreadPool extends AbstractExecutorService {
      * @return a number that only grows
      */
     public long getCompletedTaskCount() {
-        return crew.account().completed();
+        return crew.roster.account().completed();
     }
 
     /**
@@ -742,28 +758,28 @@ public class ThreadPool extends AbstractExecutorService {
      * @return a new record
      */
     public Stats stats() {
-        Crew.Account account = crew.account();
+        Roster.Account account = crew.roster.account();
         return new Stats(
                 runState(),
                 crew.coreThreads,
                 crew.maxThreads,
-                account.threads(),
+                threads(account),
                 account.largest(),
                 account.running().size(),
                 queue.size(),
                 account.completed(),
                 rejections.sum(),
                 crew.handedBack.sum(),
-                crew.removedTasks());
+                intake.takenByOthers());
     }
 
     @Override
     public String toString() {
-        Crew.Account account = crew.account();
+        Roster.Account account = crew.roster.account();
         int state = crew.control.state();
         String word =
                 state == Control.RUNNING ? "Running" : state == Control.TERMINATED ? "Terminated" : "Shutting down";
-        return super.toString() + "[" + word + ", pool size = " + account.threads() + ", active threads = "
+        return super.toString() + "[" + word + ", pool size = " + threads(account) + ", active threads = "
                 + account.running().size() + ", queued tasks = " + queue.size() + ", completed tasks = "
                 + account.completed() + "]";
     }
@@ -861,7 +877,7 @@ public class ThreadPool extends AbstractExecutorService {
          */
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            if (pool.crew.isWorker(Thread.currentThread()) && !pool.isShutdown()) {
+            if (pool.isWorker(Thread.currentThread()) && !pool.isShutdown()) {
                 task.run();
                 return;
             }
@@ -871,6 +887,10 @@ public class ThreadPool extends AbstractExecutorService {
                 throw pool.rejected(task, failure);
             }
         }
+    }
+
+    private boolean isWorker(Thread thread) {
+        return crew.roster.hasAny(worker -> worker.thread() == thread);
     }
 
     /** Waits until a task is accepted, and returns null; or why it was not. */

@@ -1,0 +1,134 @@
+package dev.raddle.pool;
+
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.ConcurrentModificationException;
+import java.util.Iterator;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.atomic.LongAdder;
+import org.jspecify.annotations.Nullable;
+
+/** A queue that a pool was given. It may order, delay and bound its tasks in any way. */
+final class ForeignQueue implements Intake {
+
+    private final BlockingQueue<Runnable> queue;
+    private final WaitingRoom putters = new WaitingRoom(false);
+    private final LongAdder removed = new LongAdder();
+
+    ForeignQueue(BlockingQueue<Runnable> queue) {
+        this.queue = queue;
+    }
+
+    @Override
+    public boolean offer(Runnable task) {
+        return queue.offer(task);
+    }
+
+    @Override
+    public @Nullable Runnable poll(Store.Stamp stamp) {
+        Runnable task = queue.poll();
+        if (task != null) {
+            callPutter();
+        }
+        return task;
+    }
+
+    @Override
+    public Runnable take(Store.Stamp stamp) throws InterruptedException {
+        Runnable task = queue.take();
+        callPutter();
+        return task;
+    }
+
+    private void callPutter() {
+        VarHandle.fullFence();
+        putters.call();
+    }
+
+    @Override
+    public boolean takeBack(Runnable task) {
+        boolean found = queue.remove(task);
+        if (found) {
+            callPutter();
+        }
+        return found;
+    }
+
+    @Override
+    public boolean remove(Object task) {
+        boolean found = queue.remove(task);
+        if (found) {
+            noteRemoved();
+        }
+        return found;
+    }
+
+    private void noteRemoved() {
+        removed.increment();
+        callPutter();
+    }
+
+    @Override
+    public void purge() {
+        try {
+            for (Iterator<Runnable> tasks = queue.iterator(); tasks.hasNext(); ) {
+                if (Intake.isCancelled(tasks.next())) {
+                    tasks.remove();
+                    noteRemoved();
+                }
+            }
+        } catch (ConcurrentModificationException changed) { // this queue's iterator does not bear what others do
+            for (Runnable task : snapshot()) {
+                if (Intake.isCancelled(task)) {
+                    remove(task);
+                }
+            }
+        }
+    }
+
+    private List<Runnable> snapshot() {
+        return List.of(queue.toArray(new Runnable[0]));
+    }
+
+    /** A queue of delayed tasks drains only those that are due; the others follow one by one, in order. */
+    @Override
+    public List<Runnable> drainOut() {
+        List<Runnable> tasks = new ArrayList<>();
+        queue.drainTo(tasks);
+        List<Runnable> rest = new ArrayList<>(snapshot());
+        if (rest.stream().allMatch(Delayed.class::isInstance)) {
+            rest.sort(Comparator.comparing(Delayed.class::cast));
+        }
+        rest.removeIf(task -> !queue.remove(task));
+        tasks.addAll(rest);
+        return tasks;
+    }
+
+    @Override
+    public boolean isEmpty() {
+        return queue.isEmpty();
+    }
+
+    @Override
+    public int size() {
+        return queue.size();
+    }
+
+    @Override
+    public int remainingCapacity() {
+        return queue.remainingCapacity();
+    }
+
+    @Override
+    public WaitingRoom putters() {
+        return putters;
+    }
+
+    @Override
+    public long takenByOthers() {
+        return removed.sum();
+    }
+}

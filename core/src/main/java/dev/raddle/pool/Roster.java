@@ -1,0 +1,119 @@
+package dev.raddle.pool;
+
+import dev.raddle.pool.Worker.Doing;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Who works in a crew, and what those have done who no longer do. No foreign code runs under its lock. */
+final class Roster {
+
+    private final ReentrantLock lock = new ReentrantLock();
+    private final Set<Worker> workers = new HashSet<>(); // guarded by lock
+    private int largest; // guarded by lock
+    private long completedByLeavers; // guarded by lock
+
+    /** What the workers had done and were doing, each in one moment. */
+    record Account(int threads, int largest, long completed, List<Doing> running) {}
+
+    Account account() {
+        lock.lock();
+        try {
+            long completed = completedByLeavers;
+            List<Doing> running = new ArrayList<>();
+            for (Worker worker : workers) {
+                Doing doing = worker.doing();
+                completed += doing.completed();
+                if (doing.isRunning()) {
+                    running.add(doing);
+                }
+            }
+            return new Account(workers.size(), largest, completed, running);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Adds a worker, which may have been here before, unless the state forbids it. */
+    boolean add(Worker worker, @Nullable Worker predecessor, Control control) {
+        lock.lock();
+        try {
+            int state = control.state();
+            if (state >= Control.STOP || (state == Control.SHUTDOWN && worker.hasFirst())) {
+                return false;
+            }
+            if (predecessor != null) {
+                takeOff(predecessor);
+            }
+            putOn(worker);
+            return true;
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /** Undoes {@link #add}: the successor has no thread. */
+    void restore(Worker predecessor, Worker successor) {
+        lock.lock();
+        try {
+            takeOff(successor);
+            putOn(predecessor);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void putBack(Worker worker) {
+        lock.lock();
+        try {
+            putOn(worker);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    void remove(Worker worker) {
+        lock.lock();
+        try {
+            takeOff(worker);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    private void putOn(Worker worker) {
+        if (workers.add(worker)) {
+            largest = Math.max(largest, workers.size());
+            completedByLeavers -= worker.completed();
+        }
+    }
+
+    private void takeOff(Worker worker) {
+        if (workers.remove(worker)) {
+            completedByLeavers += worker.completed();
+        }
+    }
+
+    void forEach(Consumer<Worker> action) {
+        lock.lock();
+        try {
+            workers.forEach(action);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    boolean hasAny(Predicate<Worker> property) {
+        lock.lock();
+        try {
+            return workers.stream().anyMatch(property);
+        } finally {
+            lock.unlock();
+        }
+    }
+}
