@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -87,5 +88,89 @@ class SchedulerTest {
 
         assertThat(executed).containsExactly(task);
         assertThat(place.withdraw()).isFalse();
+    }
+
+    @Test
+    void a_fixed_scheduler_has_so_many_platform_threads() throws InterruptedException {
+        BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
+        CountDownLatch end = new CountDownLatch(1);
+        Scheduler scheduler = Scheduler.fixed(2);
+
+        for (int i = 0; i < 3; i++) {
+            scheduler.execute(() -> {
+                threads.add(Thread.currentThread());
+                await(end);
+            });
+        }
+        List<String> names = List.of(threads.take().getName(), threads.take().getName());
+        Thread third = threads.poll();
+        end.countDown();
+
+        assertThat(names).containsExactlyInAnyOrder("raddle-fixed-1", "raddle-fixed-2");
+        assertThat(third).isNull();
+        assertThat(threads.take().isVirtual()).isFalse();
+        assertThat(scheduler.toString()).startsWith("scheduler on ").contains("pool size = 2");
+    }
+
+    @Test
+    void a_fixed_scheduler_that_is_full_makes_the_submitter_run_the_task() throws InterruptedException {
+        CountDownLatch end = new CountDownLatch(1);
+        List<Thread> ran = new ArrayList<>();
+        Scheduler scheduler = Scheduler.fixed(1);
+        for (int i = 0; i < 1 + 256; i++) {
+            scheduler.execute(() -> await(end));
+        }
+
+        scheduler.execute(() -> ran.add(Thread.currentThread()));
+        end.countDown();
+
+        assertThat(ran).containsExactly(Thread.currentThread());
+    }
+
+    @Test
+    void a_priority_scheduler_runs_the_higher_first_and_equal_ones_in_order() throws InterruptedException {
+        CountDownLatch begin = new CountDownLatch(1);
+        BlockingQueue<String> ran = new LinkedBlockingQueue<>();
+        Scheduler scheduler = Scheduler.priority(1);
+        scheduler.execute(() -> await(begin));
+
+        scheduler.place(new Ranked("low", -1, ran));
+        scheduler.execute(() -> ran.add("plain"));
+        scheduler.place(new Ranked("high", 7, ran));
+        scheduler.place(new Ranked("high too", 7, ran));
+        Scheduler.Placement withdrawn = scheduler.place(new Ranked("never", 9, ran));
+        assertThat(withdrawn.withdraw()).isTrue();
+        assertThat(withdrawn.withdraw()).isFalse();
+        begin.countDown();
+
+        assertThat(List.of(ran.take(), ran.take(), ran.take(), ran.take()))
+                .containsExactly("high", "high too", "plain", "low");
+        assertThat(ran).isEmpty();
+    }
+
+    @Test
+    void a_scheduler_without_threads_is_refused() {
+        assertThatThrownBy(() -> Scheduler.fixed(0)).hasMessage("threads must be at least 1, was 0");
+        assertThatThrownBy(() -> Scheduler.priority(-1)).hasMessage("threads must be at least 1, was -1");
+    }
+
+    private record Ranked(String name, int priority, BlockingQueue<String> ran) implements Scheduler.Placeable {
+        @Override
+        public void run() {
+            ran.add(name);
+        }
+
+        @Override
+        public void reject(RejectedExecutionException reason) {
+            throw new AssertionError("it was accepted", reason);
+        }
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException nobodyDoes) {
+            throw new AssertionError(nobodyDoes);
+        }
     }
 }
