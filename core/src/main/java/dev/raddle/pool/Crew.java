@@ -5,11 +5,13 @@ import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The workers of a pool: who is hired, who leaves, and that no task is left behind. */
@@ -168,6 +170,12 @@ final class Crew {
         boolean hired = false;
         try {
             hired = isStarted(worker, null);
+        } catch (Throwable failure) {
+            if (first == null || worker.takeFirst() != null) {
+                throw failure;
+            }
+            Reporter.report(failure); // a stop was faster: it hands the task back
+            return true;
         } finally {
             if (!hired) {
                 quit(worker);
@@ -478,16 +486,21 @@ final class Crew {
     }
 
     /** Stops: interrupts what runs and takes out what waits. */
-    List<Runnable> stop(List<Doing> interrupted) {
+    List<Runnable> stop(Consumer<Doing> interrupted) {
         control.advanceTo(Control.STOP);
+        List<Runnable> tasks = new ArrayList<>();
         roster.forEach(worker -> {
+            Runnable first = worker.takeFirst();
+            if (first != null) {
+                tasks.add(first); // its thread has not begun to run yet
+            }
             Doing doing = worker.doing();
             if (doing.isRunning()) {
-                interrupted.add(doing);
+                interrupted.accept(doing);
             }
             worker.thread().interrupt();
         });
-        List<Runnable> tasks = intake.drainOut();
+        tasks.addAll(intake.drainOut());
         handedBack.add(tasks.size());
         intake.putters().callAll();
         tryTerminate();

@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import dev.raddle.pool.ShutdownReport.HandedBack;
+import dev.raddle.pool.ShutdownReport.Interrupted;
 import dev.raddle.pool.ShutdownReport.StillRunning;
 import dev.raddle.pool.Worker.Doing;
 import dev.raddle.time.Deadline;
@@ -11,6 +12,9 @@ import java.util.List;
 
 /** One graceful stop of a pool: waits, interrupts, waits again, and accounts for every task. */
 final class Drain {
+
+    /** A task that is about to be interrupted, with what it was made of, which it forgets when it is done. */
+    private record Told(Doing doing, Object given) {}
 
     private final ThreadPool pool;
     private final Crew crew;
@@ -28,24 +32,28 @@ final class Drain {
         long completedBefore = crew.roster.account().completed();
         long removed = pool.stats().removed() + crew.handedBack.sum();
         pool.shutdown();
-        boolean ended = await(grace);
+        boolean isOver = await(grace);
         long middle = time.nanoTime();
-        List<Doing> told = new ArrayList<>();
+        List<Told> told = new ArrayList<>();
         List<Runnable> left = List.of();
-        if (!ended) {
-            left = pool.stop(told);
+        if (!isOver) {
+            left = pool.stop(doing -> told.add(new Told(doing, PooledTask.given(doing.someTask()))));
             awaitAfterStop(lastWait);
         }
         long end = time.nanoTime();
         Roster.Account account = crew.roster.account();
-        List<Runnable> interruptedTasks =
-                told.stream().filter(Doing::hasEnded).map(Doing::someTask).toList();
+        List<Interrupted> ended = new ArrayList<>();
+        for (Told task : told) {
+            if (account.running().stream().noneMatch(task.doing::isSameTask)) {
+                ended.add(new Interrupted(task.doing.someTask(), task.given));
+            }
+        }
         ShutdownReport report = new ShutdownReport(
                 pool.name(),
                 pool.isTerminated(),
                 completedBefore,
-                account.completed() - completedBefore - interruptedTasks.size(),
-                interruptedTasks,
+                account.completed() - completedBefore - ended.size(),
+                ended,
                 left.stream()
                         .map(task -> new HandedBack(task, PooledTask.given(task)))
                         .toList(),

@@ -44,6 +44,7 @@ final class Reporter {
         long now = time.nanoTime();
         worker.startedAt = now;
         worker.reportedAt = now;
+        worker.taskName = isRecording() ? nameOf(task) : null; // a future forgets what it is made of when it is done
         tell(hears -> hears.started(task, worker.thread()));
     }
 
@@ -53,23 +54,24 @@ final class Reporter {
         long ran = time.nanoTime() - worker.startedAt;
         tell(hears -> hears.ended(
                 new Ended(task, worker.thread(), Duration.ofNanos(waited), Duration.ofNanos(ran), failure)));
-        record("ended", task, worker.thread(), waited, ran, failure);
+        String name = worker.taskName;
+        record("ended", name == null ? nameOf(task) : name, worker.thread(), waited, ran, failure);
     }
 
     void rejected(Runnable task) {
         tell(hears -> hears.rejected(task));
-        record("rejected", task, null, 0, 0, null);
+        record("rejected", nameOf(task), null, 0, 0, null);
     }
 
     void handedBack(Runnable task) {
         tell(hears -> hears.handedBack(task));
-        record("handed back", task, null, 0, 0, null);
+        record("handed back", nameOf(task), null, 0, 0, null);
     }
 
     /** Tells of a task that has run for long; without a listener the log hears of it. */
     void stuck(Runnable task, Thread thread, Duration ranFor) {
         List<StackTraceElement> stack = List.of(thread.getStackTrace());
-        record("stuck", task, thread, 0, ranFor.toNanos(), null);
+        record("stuck", nameOf(task), thread, 0, ranFor.toNanos(), null);
         if (listener != null) {
             tell(hears -> hears.stuck(new Stuck(task, thread, ranFor, stack)));
         } else {
@@ -100,13 +102,17 @@ final class Reporter {
         }
     }
 
+    private static String nameOf(Runnable task) {
+        return PooledTask.given(task).getClass().getName();
+    }
+
     private void record(
-            String what, Runnable task, @Nullable Thread runner, long waited, long ran, @Nullable Throwable failure) {
+            String what, String task, @Nullable Thread runner, long waited, long ran, @Nullable Throwable failure) {
         if (isRecording()) {
             PoolTaskEvent event = new PoolTaskEvent();
             event.pool = pool;
             event.what = what;
-            event.task = PooledTask.given(task).getClass().getName();
+            event.task = task;
             event.runner = runner == null ? null : runner.getName();
             event.waited = waited;
             event.ran = ran;

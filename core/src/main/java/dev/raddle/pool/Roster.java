@@ -2,7 +2,7 @@ package dev.raddle.pool;
 
 import dev.raddle.pool.Worker.Doing;
 import java.util.ArrayList;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
@@ -14,26 +14,28 @@ import org.jspecify.annotations.Nullable;
 final class Roster {
 
     private final ReentrantLock lock = new ReentrantLock();
-    private final Set<Worker> workers = new HashSet<>(); // guarded by lock
+    private final Set<Worker> workers = new LinkedHashSet<>(); // in the order of hiring; guarded by lock
     private int largest; // guarded by lock
     private long completedByLeavers; // guarded by lock
 
     /** What the workers had done and were doing, each in one moment. */
-    record Account(int threads, int largest, long completed, List<Doing> running) {}
+    record Account(int threads, int largest, long completed, int beginning, List<Doing> running) {}
 
     Account account() {
         lock.lock();
         try {
             long completed = completedByLeavers;
+            int beginning = 0; // have a task, and no running thread yet
             List<Doing> running = new ArrayList<>();
             for (Worker worker : workers) {
+                beginning += worker.hasFirst() ? 1 : 0;
                 Doing doing = worker.doing();
                 completed += doing.completed();
                 if (doing.isRunning()) {
                     running.add(doing);
                 }
             }
-            return new Account(workers.size(), largest, completed, running);
+            return new Account(workers.size(), largest, completed, beginning, running);
         } finally {
             lock.unlock();
         }

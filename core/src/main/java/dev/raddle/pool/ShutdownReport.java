@@ -31,7 +31,7 @@ public record ShutdownReport(
         boolean terminated,
         long completedBefore,
         long completedDuring,
-        List<Runnable> interrupted,
+        List<Interrupted> interrupted,
         List<HandedBack> handedBack,
         List<StillRunning> stillRunning,
         long removed,
@@ -44,6 +44,14 @@ public record ShutdownReport(
         handedBack = List.copyOf(handedBack);
         stillRunning = List.copyOf(stillRunning);
     }
+
+    /**
+     * A task that was interrupted, and ended then. It may have done its work all the same.
+     *
+     * @param runnable what {@code execute} was given, or the future that {@code submit} returned
+     * @param task the {@link Runnable} or {@link java.util.concurrent.Callable} that was given
+     */
+    public record Interrupted(Runnable runnable, Object task) {}
 
     /**
      * A task that never started.

@@ -5,7 +5,6 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.AbstractExecutorService;
@@ -45,7 +44,7 @@ import org.jspecify.annotations.Nullable;
  * which ends and is replaced.
  *
  * <p><b>What differs from {@code ThreadPoolExecutor}.</b> {@link #afterExecute} is called although {@link #beforeExecute} has
- * thrown. {@link #terminated()} and the thread factory are called outside every lock. If no thread can be had for a queued
+ * thrown. {@link #terminated()} is called outside every lock. If no thread can be had for a queued
  * task, the task is rejected instead of being left in the queue.
  *
  * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task, whose actions
@@ -93,7 +92,7 @@ public class ThreadPool extends AbstractExecutorService {
      * @param threads how many threads there are
      * @param largestThreads how many there have been at most at a time
      * @param active how many tasks run
-     * @param queued how many tasks wait
+     * @param queued how many tasks wait, in the queue or for their new thread to begin
      * @param completed how many tasks have ended, normally or not
      * @param rejected how many were not accepted
      * @param handedBack how many were accepted, and given back by {@link #shutdownNow()} or {@link #drain}
@@ -303,7 +302,11 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     private RejectedExecutionException rejected(Runnable task, String why) {
-        return new RejectedExecutionException("task " + task + " was rejected by " + this + ": " + why);
+        Roster.Account account = crew.roster.account();
+        return new RejectedExecutionException("task " + PooledTask.given(task) + " was rejected by pool \"" + name
+                + "\": "
+                + why + "; " + account.running().size() + " of " + crew.maxThreads + " threads are running tasks, "
+                + queue.size() + " tasks are waiting, room is left for " + queue.remainingCapacity());
     }
 
     @Override
@@ -352,10 +355,10 @@ public class ThreadPool extends AbstractExecutorService {
      */
     @Override
     public List<Runnable> shutdownNow() {
-        return stop(new ArrayList<>());
+        return stop(interrupted -> {});
     }
 
-    List<Runnable> stop(List<Doing> interrupted) {
+    List<Runnable> stop(Consumer<Doing> interrupted) {
         List<Runnable> tasks = crew.stop(interrupted);
         if (reporter.isOn()) {
             tasks.forEach(reporter::handedBack);
@@ -740,7 +743,7 @@ public class ThreadPool extends AbstractExecutorService {
      */
     public long getTaskCount() {
         Roster.Account account = crew.roster.account();
-        return account.completed() + account.running().size() + queue.size();
+        return account.completed() + account.running().size() + account.beginning() + queue.size();
     }
 
     /**
@@ -766,7 +769,7 @@ public class ThreadPool extends AbstractExecutorService {
                 threads(account),
                 account.largest(),
                 account.running().size(),
-                queue.size(),
+                account.beginning() + queue.size(),
                 account.completed(),
                 rejections.sum(),
                 crew.handedBack.sum(),
@@ -793,7 +796,7 @@ public class ThreadPool extends AbstractExecutorService {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            throw pool.rejected(task, pool.isShutdown() ? "it has been shut down" : "its queue and threads are full");
+            throw pool.rejected(task, pool.isShutdown() ? "it has been shut down" : "it is full");
         }
     }
 
@@ -1005,7 +1008,7 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Makes the pool use another queue than its own, which then bounds and orders the tasks.
+         * Makes the pool use another queue than its own, which then bounds and orders the tasks itself.
          *
          * @param foreign any blocking queue that is used for nothing else
          * @return this builder
@@ -1018,8 +1021,8 @@ public class ThreadPool extends AbstractExecutorService {
         /**
          * Makes the pool's own queue serve tasks of a higher priority first, and those of one priority in order of arrival.
          *
-         * @param rank gives the priority of a {@link Runnable} or {@link Callable} as it was submitted; called once for each,
-         *     in the submitter's thread
+         * @param rank gives the priority of a {@link Runnable} or {@link Callable} as it was submitted; called in the
+         *     submitter's thread whenever the task is brought to the queue
          * @return this builder
          */
         public Builder priority(ToIntFunction<Object> rank) {
@@ -1139,7 +1142,8 @@ public class ThreadPool extends AbstractExecutorService {
          * Creates the pool. No thread is started before the first task.
          *
          * @return a new pool
-         * @throws IllegalArgumentException if core threads may time out after no time
+         * @throws IllegalArgumentException if core threads may time out after no time, or if a queue from outside was given
+         *     and a capacity or priority for the pool's own
          */
         public ThreadPool build() {
             return new ThreadPool(this);
@@ -1149,6 +1153,11 @@ public class ThreadPool extends AbstractExecutorService {
             atLeast("corePoolSize", 0, coreThreads);
             atLeast("maximumPoolSize", Math.max(1, coreThreads), maxThreads);
             checkKeepAlive(Deadline.nanos(keepAlive), coreTimeout);
+            if (queue != null && (queueCapacity != Integer.MAX_VALUE || priority != null)) {
+                throw new IllegalArgumentException(
+                        "queueCapacity and priority are for a pool's own queue; set them in the "
+                                + queue.getClass().getName() + " that was given");
+            }
         }
 
         ThreadFactory factory() {

@@ -36,6 +36,7 @@ final class Worker implements Runnable {
     static final int IDLE = 1;
     static final int INTERRUPTING = 2;
 
+    private static final VarHandle FIRST;
     private static final VarHandle PRESENCE;
     private static final VarHandle CURRENT;
     private static final VarHandle BEGUN;
@@ -44,6 +45,7 @@ final class Worker implements Runnable {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
+            FIRST = lookup.findVarHandle(Worker.class, "first", Runnable.class);
             PRESENCE = lookup.findVarHandle(Worker.class, "presence", int.class);
             CURRENT = lookup.findVarHandle(Worker.class, "current", Runnable.class);
             BEGUN = lookup.findVarHandle(Worker.class, "begun", long.class);
@@ -56,12 +58,16 @@ final class Worker implements Runnable {
     final Store.Stamp stamp = new Store.Stamp();
     private final Crew crew;
     private @Nullable Thread thread; // set before it is started
-    private @Nullable Runnable first; // what it was hired for
+    private volatile @Nullable Runnable first; // what it was hired for, until it or a stop takes it
     private volatile int presence;
     private volatile @Nullable Runnable current;
     private volatile long begun;
     private volatile long completed;
     volatile long startedAt;
+
+    @Nullable
+    String taskName; // of the current task, for a recording
+
     volatile long reportedAt; // when it was last told that the current task is stuck
     volatile boolean leavesWhenIdle; // whether its idle time is bounded
     volatile long idleSince;
@@ -86,11 +92,10 @@ final class Worker implements Runnable {
         return thread;
     }
 
+    /** Takes what the worker was hired for: itself when it begins, or a stop that comes before. */
     @Nullable
     Runnable takeFirst() {
-        Runnable task = first;
-        first = null;
-        return task;
+        return (Runnable) FIRST.getAndSet(this, null);
     }
 
     boolean hasFirst() {
@@ -150,9 +155,9 @@ final class Worker implements Runnable {
             return Objects.requireNonNull(task);
         }
 
-        /** Tells whether the task that ran then has ended since. */
-        boolean hasEnded() {
-            return worker.completed > completed;
+        /** Tells whether the task that runs here is the one that runs there. */
+        boolean isSameTask(Doing other) {
+            return worker == other.worker && completed == other.completed;
         }
     }
 
