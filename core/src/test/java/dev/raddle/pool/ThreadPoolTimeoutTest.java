@@ -1,0 +1,210 @@
+package dev.raddle.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import dev.raddle.testing.Wait;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.DelayQueue;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** When idle threads leave, in real time. */
+class ThreadPoolTimeoutTest {
+
+    private final TestPools pools = new TestPools();
+
+    @AfterEach
+    void endAll() throws InterruptedException {
+        pools.endAll();
+    }
+
+    // K1
+    @Test
+    void threads_beyond_core_leave_after_the_keep_alive_time_and_core_threads_stay() throws Exception {
+        ThreadPool pool = pools.direct(3, 6);
+        pool.setKeepAliveTime(12, TimeUnit.MILLISECONDS);
+        List<Plug> plugs = pools.occupy(pool, 6);
+        assertThat(pool.getPoolSize()).isEqualTo(6);
+
+        long before = System.nanoTime();
+        TestPools.letGo(plugs);
+        Wait.until(() -> pool.getPoolSize() < 6);
+        assertThat(System.nanoTime() - before).isGreaterThanOrEqualTo(12_000_000);
+        Wait.until(() -> pool.getPoolSize() == 3);
+
+        assertThat(pool.awaitTermination(15, TimeUnit.MILLISECONDS)).isFalse();
+        assertThat(pool.getPoolSize()).as("core stays").isEqualTo(3);
+        assertThat(pool.getCorePoolSize()).isEqualTo(3);
+        assertThat(pool.getMaximumPoolSize()).isEqualTo(6);
+    }
+
+    // K1
+    @EachQueue
+    void without_keep_alive_threads_beyond_core_leave_when_nothing_waits(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.of(backlog, 1, 3, 1);
+        pool.setKeepAliveTime(0, TimeUnit.SECONDS);
+        List<Plug> plugs = pools.occupy(pool, 1);
+        pool.execute(() -> {});
+        plugs.addAll(pools.occupy(pool, 2));
+        assertThat(pool.getPoolSize()).isEqualTo(3);
+
+        TestPools.letGo(plugs);
+
+        Wait.until(() -> pool.getPoolSize() == 1);
+        TestPools.awaitCompleted(pool, 4);
+        assertThat(pool.getPoolSize()).isEqualTo(1);
+    }
+
+    // K1
+    @EachQueue
+    void core_threads_leave_when_they_are_allowed_to_and_come_back(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.of(backlog, 3, 3, 10);
+        pool.setKeepAliveTime(3, TimeUnit.MILLISECONDS);
+        pool.allowCoreThreadTimeOut(true);
+        assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
+
+        long before = System.nanoTime();
+        for (int i = 0; i < 3; i++) {
+            pool.submit(() -> {}).get();
+        }
+        Wait.until(() -> pool.getPoolSize() == 0);
+
+        assertThat(System.nanoTime() - before).isGreaterThanOrEqualTo(3_000_000);
+        assertThat(pool.submit(() -> "again").get()).isEqualTo("again");
+        pool.shutdown();
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+        assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
+    }
+
+    // K1
+    @EachQueue
+    void core_threads_that_are_idle_already_leave_when_they_become_allowed_to(Backlog backlog) {
+        ThreadPool pool = pools.of(backlog, 3, 3, 10);
+        pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+        pool.prestartAllCoreThreads();
+
+        pool.allowCoreThreadTimeOut(true);
+
+        Wait.until(() -> pool.getPoolSize() == 0);
+        assertThat(pool.getLargestPoolSize()).isEqualTo(3);
+    }
+
+    // K1
+    @EachQueue
+    void core_threads_stay_when_they_are_not_allowed_to_leave(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.of(backlog, 2, 4, 10);
+        pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+        pool.allowCoreThreadTimeOut(false);
+        pool.prestartAllCoreThreads();
+
+        assertThat(pool.awaitTermination(10, TimeUnit.MILLISECONDS)).isFalse();
+
+        assertThat(pool.getPoolSize()).isEqualTo(2);
+        pool.allowCoreThreadTimeOut(true);
+        Wait.until(() -> pool.getPoolSize() == 0);
+        pool.allowCoreThreadTimeOut(false);
+        assertThat(pool.allowsCoreThreadTimeOut()).isFalse();
+        Thread thread = pool.submit(Thread::currentThread).get();
+        assertThat(pool.awaitTermination(10, TimeUnit.MILLISECONDS)).isFalse();
+        assertThat(thread.isAlive()).isTrue();
+    }
+
+    // K1
+    @Test
+    void a_shorter_keep_alive_time_holds_for_threads_that_are_idle_already() throws Exception {
+        ThreadPool pool = pools.direct(1, 4);
+        List<Plug> plugs = pools.occupy(pool, 4);
+        TestPools.letGo(plugs);
+        plugs.forEach(plug -> TestPools.awaitParked(plug.thread()));
+        assertThat(pool.getPoolSize()).isEqualTo(4);
+
+        pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+
+        Wait.until(() -> pool.getPoolSize() == 1);
+        assertThat(pool.getKeepAliveTime(TimeUnit.MICROSECONDS)).isEqualTo(1000);
+    }
+
+    // G8
+    @Test
+    void a_shorter_keep_alive_time_interrupts_no_task() throws Exception {
+        ThreadPool pool = pools.direct(0, 2);
+        Plug plug = pools.occupy(pool);
+
+        pool.setKeepAliveTime(1, TimeUnit.NANOSECONDS);
+        pool.allowCoreThreadTimeOut(true);
+
+        assertThat(plug.thread().isInterrupted()).isFalse();
+        assertThat(plug.interrupts()).isZero();
+    }
+
+    @EachQueue
+    void a_keep_alive_time_that_makes_no_sense_is_refused(Backlog backlog) {
+        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+
+        assertThatIllegalArgumentException().isThrownBy(() -> pool.setKeepAliveTime(-1, TimeUnit.SECONDS));
+        assertThatNullPointerException().isThrownBy(() -> pool.setKeepAliveTime(1, null));
+        assertThatNullPointerException().isThrownBy(() -> pool.getKeepAliveTime(null));
+        assertThat(pool.getKeepAliveTime(TimeUnit.MINUTES)).isEqualTo(60);
+    }
+
+    // K1
+    @EachQueue
+    void core_threads_that_may_leave_need_a_keep_alive_time(Backlog backlog) {
+        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+        pool.setKeepAliveTime(0, TimeUnit.SECONDS);
+
+        assertThatIllegalArgumentException().isThrownBy(() -> pool.allowCoreThreadTimeOut(true));
+        assertThat(pool.allowsCoreThreadTimeOut()).isFalse();
+        pool.allowCoreThreadTimeOut(false);
+
+        pool.setKeepAliveTime(1, TimeUnit.HOURS);
+        pool.allowCoreThreadTimeOut(true);
+        assertThatIllegalArgumentException().isThrownBy(() -> pool.setKeepAliveTime(0, TimeUnit.SECONDS));
+        assertThat(pool.getKeepAliveTime(TimeUnit.HOURS)).isEqualTo(1);
+        assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
+    }
+
+    // G5
+    @Test
+    void one_thread_stays_for_a_task_that_is_not_due_and_no_other_is_started() {
+        record Tomorrow(long due) implements Delayed, Runnable {
+            @Override
+            public long getDelay(TimeUnit unit) {
+                return unit.convert(due - System.nanoTime(), TimeUnit.NANOSECONDS);
+            }
+
+            @Override
+            public int compareTo(Delayed other) {
+                return 0;
+            }
+
+            @Override
+            public void run() {}
+        }
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        BlockingQueue<Runnable> queue = (BlockingQueue) new DelayQueue<>();
+        AtomicInteger made = new AtomicInteger();
+        ThreadPool pool = pools.on(queue, 5, 5);
+        pool.setThreadFactory(task -> {
+            made.incrementAndGet();
+            return new Thread(task);
+        });
+        Runnable tomorrow = new Tomorrow(System.nanoTime() + TimeUnit.DAYS.toNanos(1));
+        pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+        queue.add(tomorrow);
+        pool.prestartAllCoreThreads();
+
+        pool.allowCoreThreadTimeOut(true);
+
+        Wait.until(() -> pool.getPoolSize() == 1);
+        assertThat(made).hasValue(5);
+        assertThat(pool.shutdownNow()).containsExactly(tomorrow);
+        assertThat(made).hasValue(5);
+    }
+}
