@@ -1,7 +1,6 @@
 package dev.raddle.pool;
 
 import dev.raddle.pool.Worker.Doing;
-import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -83,7 +82,7 @@ final class Crew {
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
         this.coreThreads = plan.coreThreads;
         this.maxThreads = plan.maxThreads;
-        this.keepAliveNanos = Deadline.nanos(plan.keepAlive);
+        this.keepAliveNanos = plan.keepAliveNanos();
         this.coreTimeout = plan.coreTimeout;
         this.threadFactory = plan.factory();
         this.keeper = new Rounds(time, this::sendOverdueHome);
@@ -469,7 +468,7 @@ final class Crew {
                 if (isOverdue(worker, now)) {
                     worker.interruptIfIdle();
                 } else {
-                    next[0] = Math.min(next[0], worker.idleSince + keepAliveNanos - now);
+                    next[0] = Math.min(next[0], keepAliveNanos - (now - worker.idleSince));
                 }
             }
         });

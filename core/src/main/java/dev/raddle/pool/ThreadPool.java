@@ -468,9 +468,6 @@ public class ThreadPool extends AbstractExecutorService {
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
         return crew.terminated.await(Deadline.after(time, Duration.ofNanos(unit.toNanos(timeout))));
     }
 
@@ -598,7 +595,7 @@ public class ThreadPool extends AbstractExecutorService {
      */
     public void setKeepAliveTime(long length, TimeUnit unit) {
         checkKeepAlive(length, crew.coreTimeout);
-        crew.keepAliveNanos = Deadline.nanos(Duration.ofNanos(unit.toNanos(length)));
+        crew.keepAliveNanos = unit.toNanos(length);
         crew.keepAliveChanged();
     }
 
@@ -1152,12 +1149,16 @@ public class ThreadPool extends AbstractExecutorService {
         void check() {
             atLeast("corePoolSize", 0, coreThreads);
             atLeast("maximumPoolSize", Math.max(1, coreThreads), maxThreads);
-            checkKeepAlive(Deadline.nanos(keepAlive), coreTimeout);
+            checkKeepAlive(keepAliveNanos(), coreTimeout);
             if (queue != null && (queueCapacity != Integer.MAX_VALUE || priority != null)) {
                 throw new IllegalArgumentException(
                         "queueCapacity and priority are for a pool's own queue; set them in the "
                                 + queue.getClass().getName() + " that was given");
             }
+        }
+
+        long keepAliveNanos() {
+            return TimeUnit.NANOSECONDS.convert(keepAlive);
         }
 
         ThreadFactory factory() {
