@@ -168,6 +168,7 @@ final class MapCommand implements Callable<Integer> {
                 atLeast("--limit", 1, limit == null ? usualLimit : limit),
                 queue == null ? null : (Integer) atLeast("--queue", 0, queue),
                 null,
+                null,
                 null);
         int total = global == null ? Limits.usualTotal(rule, Map.of()) : atLeast("--global", 1, global);
         atLeast("--read-ahead", 1, readAhead);

@@ -7,8 +7,9 @@ public record GroupRule(
         @Nullable Integer limit,
         @Nullable Integer queue,
         @Nullable Integer weight,
-        @Nullable Integer maxInFlight) {
-    public static final GroupRule SILENT = new GroupRule(null, null, null, null);
+        @Nullable Integer maxInFlight,
+        @Nullable ThreadKind threads) {
+    public static final GroupRule SILENT = new GroupRule(null, null, null, null, null);
 
     /** This rule, filled up from another where it is silent. */
     GroupRule or(GroupRule other) {
@@ -16,6 +17,7 @@ public record GroupRule(
                 limit != null ? limit : other.limit,
                 queue != null ? queue : other.queue,
                 weight != null ? weight : other.weight,
-                maxInFlight != null ? maxInFlight : other.maxInFlight);
+                maxInFlight != null ? maxInFlight : other.maxInFlight,
+                threads != null ? threads : other.threads);
     }
 }

@@ -4,7 +4,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many may run and wait.
+ * How many may run and wait, and in what kind of thread.
  *
  * @param usual the rule for groups that have none of their own
  * @param groups rules by group
@@ -49,6 +49,11 @@ public record Limits(GroupRule usual, Map<String, GroupRule> groups, int total, 
 
     public int maxInFlight(String group) {
         return number(rule(group).maxInFlight(), UNLIMITED);
+    }
+
+    public ThreadKind threads(String group) {
+        ThreadKind kind = rule(group).threads();
+        return kind == null ? ThreadKind.VIRTUAL : kind;
     }
 
     public int usualQueue() {

@@ -147,10 +147,12 @@ public final class PlanReader {
     }
 
     private static GroupRule rule(Section section) {
+        String threads = section.word("threads", ThreadKind.WORDS);
         return new GroupRule(
                 section.wholeNumber("limit", 1),
                 section.wholeNumber("queue", 0),
                 section.wholeNumber("weight", 1, 1_000_000),
-                section.wholeNumber("maxInFlight", 1));
+                section.wholeNumber("maxInFlight", 1),
+                threads == null ? null : ThreadKind.of(threads));
     }
 }

@@ -72,6 +72,12 @@ final class Section {
     }
 
     @Nullable
+    String word(String key, List<String> allowed) {
+        Node value = get(key);
+        return value == null ? null : values.word(value, key, allowed);
+    }
+
+    @Nullable
     String text(String key) {
         Node value = get(key);
         return value == null ? null : values.nonEmptyText(value, key);

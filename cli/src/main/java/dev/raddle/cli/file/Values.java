@@ -49,6 +49,23 @@ final class Values {
         return text;
     }
 
+    /** One of a few words. */
+    @Nullable
+    String word(Node node, String what, List<String> allowed) {
+        if (node instanceof ScalarNode scalar && scalar.getTag().equals(Tag.STR)) {
+            if (allowed.contains(scalar.getValue())) {
+                return scalar.getValue();
+            }
+            problems.add(
+                    Location.of(node),
+                    what + " must be " + String.join(" or ", allowed) + ", was " + found(node)
+                            + Spelling.hint(scalar.getValue(), allowed));
+            return null;
+        }
+        wrong(node, what + " must be " + String.join(" or ", allowed));
+        return null;
+    }
+
     @Nullable
     Integer wholeNumber(Node node, String what, int least, int most) {
         if (node instanceof ScalarNode scalar && scalar.getTag().equals(Tag.INT)) {

@@ -34,8 +34,8 @@ public final class GroupRunner implements AutoCloseable {
     private final AtomicLong unfinished = new AtomicLong(1); // one for who submits
     private final CountDownLatch finished = new CountDownLatch(1);
 
-    GroupRunner(Limits limits, EventLoop events, Stop stop, InstantSource clock, boolean failFast) {
-        this.executor = GroupExecutor.newVirtualThreadExecutor(policy(limits));
+    GroupRunner(Limits limits, Threads threads, EventLoop events, Stop stop, InstantSource clock, boolean failFast) {
+        this.executor = GroupExecutor.newVirtualThreadExecutor(policy(limits, threads));
         this.runner = new TaskRunner(events, stop, clock);
         this.events = events;
         this.stop = stop;
@@ -43,7 +43,7 @@ public final class GroupRunner implements AutoCloseable {
         this.failFast = failFast;
     }
 
-    private static GroupPolicy policy(Limits limits) {
+    private static GroupPolicy policy(Limits limits, Threads threads) {
         return GroupPolicy.builder()
                 .concurrencyResolver(limits::limit)
                 .perGroupQueueThreshold(each(limits, limits::queue))
@@ -51,6 +51,7 @@ public final class GroupRunner implements AutoCloseable {
                 .perGroupMaxInFlight(each(limits, limits::maxInFlight))
                 .defaultMaxInFlightPerGroup(limits.usualMaxInFlight())
                 .weightResolver(limits::weight)
+                .scheduler(threads::scheduler)
                 .globalMaxInFlight(limits.total())
                 .globalQueueThreshold(limits.totalQueue())
                 .rejectionPolicy(RejectionPolicy.ABORT)

@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -83,7 +84,9 @@ public final class RunSession {
     }
 
     private void execute(Work work, EventLoop events) throws InterruptedException {
-        try (GroupRunner runner = new GroupRunner(work.limits(), events, stop, clock, settings.failFast())) {
+        try (Threads threads = new Threads(work.limits(), settings.grace(), TimeSource.system());
+                GroupRunner runner =
+                        new GroupRunner(work.limits(), threads, events, stop, clock, settings.failFast())) {
             try {
                 work.submit(runner, stop);
             } catch (IOException e) {

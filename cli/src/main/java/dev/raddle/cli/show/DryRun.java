@@ -5,6 +5,7 @@ import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.file.ThreadKind;
 import dev.raddle.cli.run.Json;
 import java.io.IOException;
 import java.time.Duration;
@@ -79,6 +80,9 @@ public final class DryRun {
         add(rules, "queue ", limits.queue(group), Limits.UNLIMITED);
         add(rules, "weight ", limits.weight(group), 1);
         add(rules, "max in flight ", limits.maxInFlight(group), Limits.UNLIMITED);
+        if (limits.threads(group) == ThreadKind.PLATFORM) {
+            rules.add("platform threads");
+        }
         return Printable.oneLine(group) + " (" + String.join(", ", rules) + ")";
     }
 

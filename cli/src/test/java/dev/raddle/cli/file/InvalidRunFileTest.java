@@ -28,7 +28,7 @@ class InvalidRunFileTest {
                         "checks.yaml:1:1: unknown key \"nmae\" in the file; did you mean \"name\"?"
                                 + " (allowed: name, defaults, groups, globalMaxInFlight, globalQueue, tasks)",
                         "checks.yaml:3:9: unknown key \"limt\" in group \"db\"; did you mean \"limit\"?"
-                                + " (allowed: limit, queue, weight, maxInFlight)",
+                                + " (allowed: limit, queue, weight, maxInFlight, threads)",
                         "checks.yaml:4:17: limit must be a whole number of at least 1, was \"four\"",
                         "checks.yaml:4:30: queue must be a whole number of at least 0, was -1",
                         "checks.yaml:5:20: globalMaxInFlight must be a whole number of at least 1, auto or unlimited, was 0",
@@ -56,6 +56,12 @@ class InvalidRunFileTest {
                 "limit: {} | 1:23: limit must be a whole number of at least 1, was a map",
                 "limit: 9999999999 | 1:23: limit must be a whole number of at least 1, was 9999999999",
                 "weight: 0 | 1:24: weight must be a whole number from 1 to 1000000, was 0",
+                "threads: native | 1:25: threads must be platform or virtual, was \"native\"",
+                "threads: plattform | 1:25: threads must be platform or virtual, was \"plattform\"; did you mean \"platform\"?",
+                "threads: Platform | 1:25: threads must be platform or virtual, was \"Platform\"; did you mean \"platform\"?",
+                "threads: | 1:24: threads must be platform or virtual, was nothing",
+                "threads: 4 | 1:25: threads must be platform or virtual, was 4",
+                "threads: [platform] | 1:25: threads must be platform or virtual, was a list of 1",
                 "limit: 1, limit: 2 | 1:26: key \"limit\" stands twice in group \"a\""
             })
     void a_value_of_the_wrong_kind_is_told_with_what_is_allowed(String rule, String problem) {

@@ -13,8 +13,8 @@ class PlanReaderTest {
     void every_key_reaches_the_plan() throws InvalidFileException {
         Plan plan = RunFiles.plan("""
                 name: nightly-checks
-                defaults: { limit: 3, queue: 50, weight: 2, maxInFlight: 9, timeout: 1m, retry: 2, env: { A: 1 }, dir: work }
-                groups: { db: { limit: 1 }, web: { limit: 4, queue: 100, weight: 5, maxInFlight: 2 } }
+                defaults: { limit: 3, queue: 50, weight: 2, maxInFlight: 9, threads: platform, timeout: 1m, retry: 2, env: { A: 1 }, dir: work }
+                groups: { db: { limit: 1, threads: virtual }, web: { limit: 4, queue: 100, weight: 5, maxInFlight: 2 } }
                 globalMaxInFlight: 8
                 globalQueue: 1000
                 tasks:
@@ -33,6 +33,9 @@ class PlanReaderTest {
         assertThat(plan.limits().queue("db")).isEqualTo(50);
         assertThat(plan.limits().limit("other")).isEqualTo(3);
         assertThat(plan.limits().maxInFlight("other")).isEqualTo(9);
+        assertThat(plan.limits().threads("db")).isEqualTo(ThreadKind.VIRTUAL);
+        assertThat(plan.limits().threads("web")).isEqualTo(ThreadKind.PLATFORM);
+        assertThat(plan.limits().threads("other")).isEqualTo(ThreadKind.PLATFORM);
         assertThat(plan.tasks())
                 .containsExactly(
                         new PlannedTask(
@@ -69,6 +72,7 @@ class PlanReaderTest {
         assertThat(plan.limits().limit("default")).isEqualTo(1);
         assertThat(plan.limits().queue("default")).isEqualTo(Limits.UNLIMITED);
         assertThat(plan.limits().weight("default")).isEqualTo(1);
+        assertThat(plan.limits().threads("default")).isEqualTo(ThreadKind.VIRTUAL);
         assertThat(plan.limits().total()).isEqualTo(256);
         assertThat(task.group()).isEqualTo("default");
         assertThat(task.dir()).isEqualTo(RunFiles.DIRECTORY);

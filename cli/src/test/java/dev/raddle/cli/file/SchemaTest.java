@@ -64,6 +64,11 @@ class SchemaTest {
     }
 
     @Test
+    void its_words_for_threads_are_those_of_the_reader() {
+        assertThat(in(schema, "$defs", "threads").get("enum")).isEqualTo(ThreadKind.WORDS);
+    }
+
+    @Test
     void every_reference_in_it_leads_somewhere() {
         assertThat(references(schema)).isNotEmpty().allSatisfy(reference -> {
             assertThat(reference).startsWith("#/$defs/");

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -74,6 +75,39 @@ class RunSessionTest {
         assertThat(mostAtOnce("bulk")).isEqualTo(1);
         RunEvent.RunEnded end = session.recorder().all(RunEvent.RunEnded.class).getFirst();
         assertThat(end.summary().totals().peakRunning()).isBetween(1, 2);
+    }
+
+    @Test
+    void commands_of_a_platform_group_run_from_threads_with_its_name_that_end_with_the_run() throws Exception {
+        Set<Thread> reports = ConcurrentHashMap.newKeySet();
+        session.tell(event -> {
+                    if (event instanceof RunEvent.AttemptStarted) {
+                        reports.addAll(threadsNamed("reports-"));
+                        Files.writeString(directory.resolve("go-on"), "");
+                    }
+                })
+                .run("""
+                groups: { reports: { limit: 2, threads: platform } }
+                tasks:
+                  - { forEach: [1, 2, 3, 4], id: "r${n}", group: reports, run: "until [ -e go-on ]; do sleep 0.01; done" }
+                  - { id: other, run: "until [ -e go-on ]; do sleep 0.01; done" }
+                """);
+
+        assertThat(session.recorder().all(RunEvent.TaskEnded.class))
+                .hasSize(5)
+                .allMatch(ended -> ended.result().succeeded());
+        assertThat(reports).hasSizeBetween(1, 2);
+        for (Thread thread : reports) {
+            thread.join();
+        }
+        assertThat(threadsNamed("reports-")).isEmpty();
+    }
+
+    /** The platform threads that live. */
+    private static List<Thread> threadsNamed(String start) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith(start))
+                .toList();
     }
 
     @Test

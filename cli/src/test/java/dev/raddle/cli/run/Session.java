@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -18,6 +19,7 @@ final class Session {
 
     private final Path directory;
     private final Recorder recorder = new Recorder();
+    private final List<RunListener> listeners = new ArrayList<>(List.of(recorder));
     private boolean failFast;
     private Duration grace = Duration.ofSeconds(20);
 
@@ -27,6 +29,12 @@ final class Session {
 
     Session failFast() {
         failFast = true;
+        return this;
+    }
+
+    /** Adds somebody who hears every event. */
+    Session tell(RunListener listener) {
+        listeners.add(listener);
         return this;
     }
 
@@ -67,7 +75,7 @@ final class Session {
         try (Journal journal = Journal.open(at.journal())) {
             PlanWork work = new PlanWork(plan, at, journal, past, null);
             RunSession.Settings settings = new RunSession.Settings(grace, failFast);
-            return new RunSession(settings, List.of(recorder), () -> {}, CLOCK).run(work);
+            return new RunSession(settings, listeners, () -> {}, CLOCK).run(work);
         }
     }
 

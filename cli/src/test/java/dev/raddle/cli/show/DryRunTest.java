@@ -13,7 +13,7 @@ class DryRunTest {
 
     private static Plan plan() throws Exception {
         return new PlanReader("checks.yaml", Path.of("/somewhere"), name -> new byte[0]).read("""
-                groups: { db: { limit: 1 }, web: { limit: 4, queue: 100, weight: 2, maxInFlight: 3 } }
+                groups: { db: { limit: 1 }, web: { limit: 4, queue: 100, weight: 2, maxInFlight: 3, threads: platform } }
                 globalMaxInFlight: 8
                 tasks:
                   - { id: fetch, group: web, run: "curl $URL", timeout: 5s, retry: { attempts: 3, backoff: 200ms..5s } }
@@ -28,7 +28,7 @@ class DryRunTest {
 
         assertThat(page.text()).isEqualTo("""
                 checks: 3 tasks in 2 groups, at most 8 at once
-                web (limit 4, queue 100, weight 2, max in flight 3): 2 tasks
+                web (limit 4, queue 100, weight 2, max in flight 3, platform threads): 2 tasks
                   fetch  curl $URL  (timeout 5 s, up to 3 attempts, 200 ms to 5 s apart)
                   x-a;b  echo 'a;b'  (cost 2)
                 db (limit 1): 1 task

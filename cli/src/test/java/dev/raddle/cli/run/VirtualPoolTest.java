@@ -1,0 +1,172 @@
+package dev.raddle.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.pool.PoolListener;
+import dev.raddle.pool.ShutdownReport;
+import dev.raddle.pool.ThreadPool;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class VirtualPoolTest {
+    private static final Duration GRACE = Duration.ofSeconds(5);
+    private static final Duration LAST_WAIT = Duration.ofSeconds(7);
+
+    private final VirtualTime time = new VirtualTime();
+    private final VirtualPool pool = new VirtualPool(time);
+    private final CountDownLatch release = new CountDownLatch(1);
+
+    @AfterEach
+    void release() {
+        release.countDown();
+    }
+
+    /** A task that has begun, ends when it is interrupted or released. */
+    private void begin(Executor executor) throws InterruptedException {
+        begin(executor, () -> {
+            release.await();
+            return null;
+        });
+    }
+
+    private void beginStubborn(Executor executor) throws InterruptedException {
+        begin(executor, () -> {
+            while (release.getCount() > 0) {
+                try {
+                    release.await();
+                } catch (InterruptedException e) {
+                    // that is what makes it stubborn
+                }
+            }
+            return null;
+        });
+    }
+
+    private static void begin(Executor executor, Callable<?> task) throws InterruptedException {
+        CountDownLatch begun = new CountDownLatch(1);
+        executor.execute(() -> {
+            begun.countDown();
+            try {
+                task.call();
+            } catch (Exception e) {
+                // interrupted
+            }
+        });
+        begun.await();
+    }
+
+    private FutureTask<ShutdownReport> drain() throws InterruptedException {
+        FutureTask<ShutdownReport> drain = new FutureTask<>(() -> pool.drain(GRACE, LAST_WAIT));
+        Thread.ofVirtual().start(drain);
+        time.awaitAlarms(1);
+        return drain;
+    }
+
+    @Test
+    void what_ends_within_the_grace_has_completed_during_the_drain() throws Exception {
+        begin(pool);
+        FutureTask<ShutdownReport> drain = drain();
+        time.advance(GRACE.minusNanos(1));
+
+        release.countDown();
+
+        ShutdownReport report = drain.get();
+        assertThat(report.completedDuring()).isEqualTo(1);
+        assertThat(report.accepted()).isEqualTo(1);
+        assertThat(report.terminated()).isTrue();
+        assertThat(report.waited()).isEqualTo(GRACE.minusNanos(1));
+    }
+
+    @Test
+    void what_runs_when_the_grace_is_over_is_interrupted() throws Exception {
+        begin(pool);
+        FutureTask<ShutdownReport> drain = drain();
+
+        time.advance(GRACE);
+
+        ShutdownReport report = drain.get();
+        assertThat(report.interrupted()).hasSize(1);
+        assertThat(report.accepted()).isEqualTo(1);
+        assertThat(report.waited()).isEqualTo(GRACE);
+    }
+
+    @Test
+    void what_ignores_its_interrupt_is_still_running() throws Exception {
+        beginStubborn(pool);
+        FutureTask<ShutdownReport> drain = drain();
+        time.advance(GRACE);
+        time.awaitAlarms(1);
+
+        time.advance(LAST_WAIT);
+
+        ShutdownReport report = drain.get();
+        assertThat(report.terminated()).isFalse();
+        assertThat(report.stillRunning()).singleElement().satisfies(task -> {
+            assertThat(task.age()).isEqualTo(GRACE.plus(LAST_WAIT));
+            assertThat(task.stack()).isNotEmpty();
+        });
+        assertThat(report.accepted()).isEqualTo(1);
+    }
+
+    @Test
+    void an_interrupt_of_who_drains_ends_the_grace() throws Exception {
+        begin(pool);
+        FutureTask<ShutdownReport> drain = new FutureTask<>(() -> {
+            ShutdownReport report = pool.drain(GRACE, LAST_WAIT);
+            assertThat(Thread.interrupted()).isTrue();
+            return report;
+        });
+        Thread drainer = Thread.ofVirtual().start(drain);
+        time.awaitAlarms(1);
+
+        drainer.interrupt();
+
+        assertThat(drain.get().interrupted()).hasSize(1);
+    }
+
+    @Test
+    void nothing_is_accepted_after_the_shutdown() {
+        pool.shutdown();
+
+        assertThatThrownBy(() -> pool.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+        assertThat(pool.drain(GRACE, LAST_WAIT).accepted()).isZero();
+    }
+
+    @Test
+    void it_gives_the_account_that_a_pool_of_platform_threads_gives() throws Exception {
+        Duration moment = Duration.ofMillis(100);
+        VirtualPool virtual = new VirtualPool(TimeSource.system());
+        ThreadPool platform = ThreadPool.builder("platform")
+                .threads(9)
+                .stuckAfter(moment)
+                .listener(new PoolListener() {})
+                .build();
+        for (Executor executor : new Executor[] {virtual, platform}) {
+            begin(executor);
+            beginStubborn(executor);
+        }
+
+        ShutdownReport ofVirtual = virtual.drain(Duration.ZERO, moment);
+        ShutdownReport ofPlatform = platform.drain(Duration.ZERO);
+
+        assertThat(numbers(ofVirtual)).isEqualTo("2 accepted, 0 before, 0 during, 1 interrupted, 1 still running");
+        assertThat(numbers(ofPlatform)).isEqualTo(numbers(ofVirtual));
+    }
+
+    private static String numbers(ShutdownReport report) {
+        return report.accepted() + " accepted, " + report.completedBefore() + " before, " + report.completedDuring()
+                + " during, " + report.interrupted().size() + " interrupted, "
+                + report.stillRunning().size() + " still running";
+    }
+}
