@@ -36,7 +36,9 @@ final class CommonOptions {
             paramLabel = "TIME",
             defaultValue = "5s",
             converter = DurationConverter.class,
-            description = "How long commands have to end after SIGTERM, before SIGKILL (default: ${DEFAULT-VALUE}).")
+            description =
+                    "How long commands have to end after SIGTERM, before SIGKILL; when raddle itself gets SIGTERM, also how"
+                            + " long they have to end by themselves before that (default: ${DEFAULT-VALUE}).")
     private Duration grace = Duration.ofSeconds(5);
 
     @ArgGroup

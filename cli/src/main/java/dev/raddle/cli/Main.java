@@ -36,7 +36,7 @@ import picocli.CommandLine.Spec;
             "    3  some were rejected by a queue limit",
             "   70  raddle itself could not go on",
             "  124  some timed out",
-            "  130  interrupted",
+            "  130  interrupted by Ctrl-C, SIGTERM or SIGHUP",
             "  141  nobody reads the output any more",
             "If several hold: 70, 130 and 141 before 1 before 124 before 3."
         })

@@ -195,6 +195,26 @@ class MapCommandTest {
     }
 
     @Test
+    void after_sigterm_it_ends_when_what_runs_has_ended_although_more_lines_could_come() throws Exception {
+        Raddle.Run run = new Raddle(directory)
+                .start("map", "--json", "--out", "run", "--grace", "1h", "--shell", ": {}; cat fifo");
+        new ProcessBuilder("mkfifo", directory.resolve("fifo").toString())
+                .start()
+                .waitFor();
+        run.type("1\n");
+        run.awaitLine("\"task-started\"");
+
+        run.signal("TERM");
+        run.awaitLine("\"reason\":\"terminated\"");
+        Files.writeString(directory.resolve("fifo"), "done");
+
+        assertThat(run.end().exitCode()).isEqualTo(130);
+        Map<?, ?> report = Raddle.report(directory.resolve("run"));
+        assertThat(Raddle.tasks(report).get("1").get("state")).isEqualTo("succeeded");
+        assertThat(((Map<?, ?>) report.get("account")).get("accepted")).isEqualTo(1);
+    }
+
+    @Test
     void it_ends_when_nobody_reads_its_output_any_more() throws Exception {
         Raddle.Run run = new Raddle(directory).start("map", "--limit", "1", "echo");
         run.type("first\n");

@@ -3,6 +3,7 @@ package dev.raddle.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardWatchEventKinds;
@@ -12,10 +13,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of real processes when {@code raddle} is told to end. */
 @Timeout(200)
@@ -99,6 +103,8 @@ class SignalTest {
 
         Raddle.Ended ended = run.end();
         assertThatAllIsOver(ended);
+        assertThat(Raddle.report(directory.resolve("run")).containsKey("account"))
+                .isFalse();
         assertThat(directory.resolve("run/output/polite.log")).content().contains("tidying up");
         assertThat(ended.lines().stream()
                         .map(Raddle::json)
@@ -107,12 +113,116 @@ class SignalTest {
     }
 
     @Test
-    void sigterm_does_the_same() throws Exception {
+    void sigterm_ends_every_process_tree_when_the_grace_is_over() throws Exception {
         Raddle.Run run = started("--grace", "300ms");
 
         run.signal("TERM");
 
+        Raddle.Ended ended = run.end();
+        assertThatAllIsOver(ended);
+        assertThat(directory.resolve("run/output/polite.log")).content().contains("tidying up");
+        assertThat(ended.lines().stream()
+                        .map(Raddle::json)
+                        .map(event -> event.get("event") + " " + event.get("reason")))
+                .contains("run-stopping terminated");
+        Map<?, ?> account = account();
+        assertThat(account.get("interrupted")).isEqualTo(2);
+        assertThat((List<?>) account.get("handedBackIds"))
+                .map(String::valueOf)
+                .containsExactlyInAnyOrder("after-polite", "after-stubborn");
+        assertThat(Raddle.json(ended.lines().getLast()).get("account")).isEqualTo(account);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"virtual", "platform"})
+    void after_sigterm_what_runs_may_end_and_what_waits_is_handed_back_and_can_be_resumed(String threads)
+            throws Exception {
+        Files.writeString(directory.resolve("trees.yaml"), """
+                groups: { g: { limit: 2, threads: %s } }
+                tasks:
+                  - { id: quick, group: g, run: "true" }
+                  - { id: one, group: g, run: "touch polite.ready; until [ -e finish ]; do sleep 0.01; done; echo one >> ended" }
+                  - { id: two, group: g, run: "touch stubborn.ready; until [ -e finish ]; do sleep 0.01; done; echo two >> ended" }
+                  - { forEach: [3, 4, 5], id: "waits-${line}", group: g, run: "echo ${line} >> ran" }
+                """.formatted(threads));
+        Raddle.Run run = started("--grace", "1h", "--report", "copy.json");
+
+        run.signal("TERM");
+        run.awaitLine("\"reason\":\"terminated\"");
+        Files.writeString(directory.resolve("finish"), "");
+
+        Raddle.Ended ended = run.end();
+        assertThat(ended.exitCode()).as(ended.out() + ended.err()).isEqualTo(130);
+        assertThat(Files.readAllLines(directory.resolve("ended"))).containsExactlyInAnyOrder("one", "two");
+        assertThat(directory.resolve("ran")).doesNotExist();
+        assertThat(directory.resolve("copy.json")).hasSameTextualContentAs(directory.resolve("run/report.json"));
+        Map<String, Map<?, ?>> tasks = Raddle.tasks(Raddle.report(directory.resolve("run")));
+        assertThat(tasks.get("one").get("state")).isEqualTo("succeeded");
+        assertThat(tasks.get("two").get("state")).isEqualTo("succeeded");
+        Map<?, ?> account = account();
+        assertThat(account.get("accepted")).isEqualTo(6);
+        assertThat(account.get("interrupted")).isEqualTo(0);
+        assertThat(account.get("handedBack")).isEqualTo(3);
+        assertThat((List<?>) account.get("handedBackIds"))
+                .map(String::valueOf)
+                .containsExactlyInAnyOrder("waits-3", "waits-4", "waits-5");
+
+        Raddle.Ended resumed = new Raddle(directory).run("run", "--json", "--resume", "run");
+
+        assertThat(resumed.exitCode()).isZero();
+        assertThat(resumed.lines().stream().filter(line -> line.contains("\"task-started\"")))
+                .hasSize(3);
+        assertThat(Files.readAllLines(directory.resolve("ran"))).containsExactlyInAnyOrder("3", "4", "5");
+        assertThat(Files.readAllLines(directory.resolve("ended"))).hasSize(2);
+        assertThat(Raddle.report(directory.resolve("run")).containsKey("account"))
+                .isFalse();
+    }
+
+    /** The account in the report, of which it has checked that it adds up. */
+    private Map<?, ?> account() throws IOException {
+        Map<?, ?> account = (Map<?, ?>) Raddle.report(directory.resolve("run")).get("account");
+        int sum = Stream.of("completedBefore", "completedDuring", "interrupted", "handedBack", "stillRunning")
+                .mapToInt(name -> (int) account.get(name))
+                .sum();
+        assertThat(account.get("accepted")).isEqualTo(sum);
+        assertThat((List<?>) account.get("handedBackIds")).hasSize((int) account.get("handedBack"));
+        return account;
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"INT", "TERM"})
+    void a_second_signal_after_sigterm_waits_for_nobody(String signal) throws Exception {
+        Raddle.Run run = started("--grace", "1h");
+        run.signal("TERM");
+        run.awaitLine("\"reason\":\"terminated\"");
+
+        run.signal(signal);
+
         assertThatAllIsOver(run.end());
+        assertThat(account().get("interrupted")).isEqualTo(2);
+    }
+
+    @Test
+    void a_platform_group_has_threads_with_its_name() throws Exception {
+        Files.writeString(
+                directory.resolve("trees.yaml"),
+                TREES.replace("stubborn: { limit: 1 }", "stubborn: { limit: 1, threads: platform }"));
+        Raddle.Run run = started("--grace", "100ms");
+
+        String dump = threadDump(run.process().pid());
+
+        assertThat(dump).contains("\"stubborn-1\"").doesNotContain("\"polite-1\"");
+        run.signal("TERM");
+        assertThatAllIsOver(run.end());
+        assertThat(account().get("interrupted")).isEqualTo(2);
+    }
+
+    private static String threadDump(long pid) throws IOException {
+        Path jcmd = Path.of(System.getProperty("java.home"), "bin", "jcmd");
+        Process process = new ProcessBuilder(jcmd.toString(), Long.toString(pid), "Thread.print")
+                .redirectErrorStream(true)
+                .start();
+        return new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
     }
 
     @Test

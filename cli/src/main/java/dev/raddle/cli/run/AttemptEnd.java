@@ -18,6 +18,11 @@ sealed interface AttemptEnd {
         return false;
     }
 
+    /** Whether there was a process. */
+    default boolean started() {
+        return true;
+    }
+
     /** The process ended by itself, or by a signal from elsewhere. */
     record Exited(Integer exitCode) implements AttemptEnd {
         private static final int BY_SIGNAL = 128;
@@ -44,13 +49,23 @@ sealed interface AttemptEnd {
     }
 
     /** There was no process. */
-    record NotStarted(String text) implements AttemptEnd {}
+    record NotStarted(String text) implements AttemptEnd {
+        @Override
+        public boolean started() {
+            return false;
+        }
+    }
 
     /** The process was ended with the run, or there was none yet. */
     record Stopped(@Nullable Integer exitCode) implements AttemptEnd {
         @Override
         public String text() {
             return "stopped";
+        }
+
+        @Override
+        public boolean started() {
+            return exitCode != null;
         }
     }
 }

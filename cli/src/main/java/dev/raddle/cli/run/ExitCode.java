@@ -29,7 +29,7 @@ public final class ExitCode {
         Stop.Reason reason = stop.reason();
         if (reason != null) {
             switch (reason) {
-                case INTERRUPTED -> {
+                case INTERRUPTED, TERMINATED -> {
                     return INTERRUPTED;
                 }
                 case OUTPUT_CLOSED -> {

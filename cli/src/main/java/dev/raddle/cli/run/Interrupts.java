@@ -7,7 +7,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.jline.utils.Signals;
 
 /**
- * Turns signals into stops: the first asks every process to end, the second kills them, the third gives up at once.
+ * Turns signals into stops: the first asks every process to end, or lets it if the signal is SIGTERM, the second kills
+ * them, the third gives up at once.
  *
  * <p>A shutdown hook would come too late: it runs when the exit code is already decided. So the signals are handled, and
  * the JVM ends in the ordinary way when the run has ended.
@@ -25,16 +26,22 @@ final class Interrupts {
         this.stop = stop;
         this.lastWords = lastWords;
         for (String signal : SIGNALS) {
-            Object handler = Signals.register(signal, this::received);
+            Object handler = Signals.register(signal, () -> received(signal));
             if (handler != null) {
                 previous.put(signal, handler);
             }
         }
     }
 
-    private void received() {
+    private void received(String signal) {
         switch (received.incrementAndGet()) {
-            case 1 -> stop.request(Stop.Reason.INTERRUPTED);
+            case 1 -> {
+                if (signal.equals("TERM")) {
+                    stop.drain();
+                } else {
+                    stop.request(Stop.Reason.INTERRUPTED);
+                }
+            }
             case 2 -> stop.kill();
             default -> {
                 lastWords.run();

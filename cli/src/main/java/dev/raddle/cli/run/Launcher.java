@@ -4,6 +4,7 @@ import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.Printable;
 import java.io.File;
 import java.io.IOException;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.StandardOpenOption;
@@ -36,10 +37,13 @@ final class Launcher {
         this.clock = clock;
     }
 
-    AttemptEnd attempt(PlannedTask task, int attempt, OutputFiles output) throws InterruptedException {
+    /** Runs one attempt to its end; an interrupt of this thread ends the process with all that it started. */
+    AttemptEnd attempt(PlannedTask task, int attempt, OutputFiles output) {
         Process process;
         try {
             process = start(task, attempt, output);
+        } catch (ClosedByInterruptException e) {
+            return new AttemptEnd.Stopped(null);
         } catch (IOException e) {
             return new AttemptEnd.NotStarted(cannotStart(task, e));
         }
@@ -60,7 +64,7 @@ final class Launcher {
         }
     }
 
-    private AttemptEnd await(Process process, ProcessTree tree, PlannedTask task) throws InterruptedException {
+    private AttemptEnd await(Process process, ProcessTree tree, PlannedTask task) {
         Duration timeout = task.timeout();
         try {
             if (timeout != null && !process.waitFor(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
@@ -71,13 +75,13 @@ final class Launcher {
             int exitCode = process.waitFor();
             // A command that was told to end did not do its work, even if it calls that a success.
             boolean stopped = tree.isEnding();
-            if (stop.isRequested()) {
+            if (stop.isEnding()) {
                 tree.terminate(stop.grace()); // the process itself has ended, but not all that it started
             }
             return stopped ? new AttemptEnd.Stopped(exitCode) : new AttemptEnd.Exited(exitCode);
         } catch (InterruptedException e) {
             tree.terminate(stop.grace());
-            throw e;
+            return new AttemptEnd.Stopped(process.onExit().join().exitValue());
         }
     }
 

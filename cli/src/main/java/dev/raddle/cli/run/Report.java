@@ -65,6 +65,10 @@ public record Report(
         head.put("exitCode", exitCode);
         head.put("succeededBefore", succeededBefore);
         head.put("totals", summary.totals().fields());
+        Account account = summary.account();
+        if (account != null) {
+            head.put("account", account.fields());
+        }
         Map<String, Object> groups = new LinkedHashMap<>();
         summary.groups().forEach((group, counts) -> {
             Map<String, Object> fields = new LinkedHashMap<>();

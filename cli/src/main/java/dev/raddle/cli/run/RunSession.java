@@ -25,7 +25,7 @@ public final class RunSession {
     /**
      * How to run.
      *
-     * @param grace how long processes have to end after SIGTERM
+     * @param grace how long processes have to end after SIGTERM; before that, in a drain, how long to end by themselves
      * @param failFast whether the first task that does not succeed ends the run
      */
     public record Settings(Duration grace, boolean failFast) {}
@@ -58,21 +58,28 @@ public final class RunSession {
         Instant startedAt = clock.instant();
         long start = System.nanoTime();
         int exitCode;
-        try (EventLoop events = new EventLoop(listeners, this::failed).start()) {
+        try (EventLoop events = new EventLoop(listeners, this::failed).start();
+                Threads threads = new Threads(work.limits(), settings.grace(), TimeSource.system());
+                GroupRunner runner =
+                        new GroupRunner(work.limits(), threads, events, stop, clock, settings.failFast())) {
             stop.onRequest(reason -> events.postLater(new RunEvent.RunStopping(clock.instant(), reason)));
+            stop.onDrain(threads::drain, threads::cut);
             RunEvent.RunStarted begin;
             Interrupts interrupts = new Interrupts(stop, lastWords);
             try {
                 work.prepare(tally, settings.grace());
                 begin = work.begin(startedAt);
                 events.post(begin);
-                execute(work, events);
+                execute(work, runner);
                 events.flush();
             } finally {
                 interrupts.close();
             }
             Summary summary = tally.summary(Duration.ofNanos(System.nanoTime() - start));
             exitCode = ExitCode.of(summary.totals(), stop);
+            if (stop.isDrained()) {
+                summary = summary.with(runner.account());
+            }
             report(work, begin, summary, exitCode);
             events.post(new RunEvent.RunEnded(clock.instant(), summary, exitCode));
         }
@@ -83,17 +90,13 @@ public final class RunSession {
         return exitCode;
     }
 
-    private void execute(Work work, EventLoop events) throws InterruptedException {
-        try (Threads threads = new Threads(work.limits(), settings.grace(), TimeSource.system());
-                GroupRunner runner =
-                        new GroupRunner(work.limits(), threads, events, stop, clock, settings.failFast())) {
-            try {
-                work.submit(runner, stop);
-            } catch (IOException e) {
-                fail(e);
-            }
-            runner.awaitAll();
+    private void execute(Work work, GroupRunner runner) throws InterruptedException {
+        try {
+            work.submit(runner, stop);
+        } catch (IOException e) {
+            fail(e);
         }
+        runner.awaitAll();
     }
 
     private void report(Work work, RunEvent.RunStarted begin, Summary summary, int exitCode) {

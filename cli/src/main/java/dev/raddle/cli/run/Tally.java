@@ -52,6 +52,6 @@ public final class Tally implements RunListener {
         groups.forEach((key, count) -> counts.put(key, count.counts()));
         List<TaskResult> longest = new ArrayList<>(slowest);
         longest.sort(Comparator.comparingLong(TaskResult::runMillis).reversed());
-        return new Summary(totals.counts(), counts, List.copyOf(longest), wall);
+        return new Summary(totals.counts(), counts, List.copyOf(longest), wall, null);
     }
 }

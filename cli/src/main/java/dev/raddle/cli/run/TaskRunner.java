@@ -3,14 +3,18 @@ package dev.raddle.cli.run;
 import dev.raddle.cli.file.PlannedTask;
 import java.time.Duration;
 import java.time.InstantSource;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Runs one task after the other, each in the thread that calls: its attempts and the pauses between them. */
 final class TaskRunner {
-    /** How long a process that died of SIGINT may be ahead of the news that the whole run was interrupted. */
+    /** How long a process that died of SIGINT or SIGTERM may be ahead of the news that the signal was for the whole run. */
     private static final Duration NEWS = Duration.ofMillis(250);
 
-    private static final int DIED_OF_SIGINT = 130;
+    private static final Set<Integer> DIED_OF_A_SIGNAL_TO_ALL = Set.of(130, 143);
+
+    static final String NOT_STARTED = "not started, the run was stopped";
+    static final String STOPPED = "stopped with the run";
 
     private final EventLoop events;
     private final Stop stop;
@@ -24,16 +28,19 @@ final class TaskRunner {
         this.launcher = new Launcher(events, stop, clock);
     }
 
-    /** Runs a task to its end. Called by one thread for each task, which holds the task's permit. */
-    TaskResult run(PlannedTask task, OutputFiles output, Duration waited) throws InterruptedException {
+    /**
+     * Runs a task to its end. Called by one thread for each task, which holds the task's permit. An interrupt of that thread
+     * ends the task as {@link Stop} does.
+     */
+    TaskResult run(PlannedTask task, OutputFiles output, Duration waited) {
         long start = System.nanoTime();
         int attempt = 0;
         int started = 0;
         AttemptEnd end = new AttemptEnd.Stopped(null);
-        while (!stop.isRequested()) {
+        while (!isOver(attempt)) {
             attempt++;
             end = launcher.attempt(task, attempt, output);
-            started += end instanceof AttemptEnd.NotStarted ? 0 : 1;
+            started += end.started() ? 1 : 0;
             if (end.succeeded() || isStopped(end) || attempt >= task.retry().attempts()) {
                 break;
             }
@@ -47,47 +54,68 @@ final class TaskRunner {
                     end.exitCode(),
                     end.text(),
                     pause));
-            stop.await(pause);
+            isStoppedWithin(pause);
         }
+        TaskState state = state(task, end, attempt);
         return new TaskResult(
                 task.id(),
                 task.group(),
                 task.command().shown(),
-                state(end),
+                state,
                 end.exitCode(),
                 started,
                 waited.toMillis(),
                 (System.nanoTime() - start) / 1_000_000,
                 started == 0 ? null : output.name(),
-                error(task, end, attempt));
+                error(task, state, end, attempt));
+    }
+
+    /** Whether nothing more is to be started for a task. What got its thread before a drain began is still started. */
+    private boolean isOver(int attempts) {
+        return stop.isEnding() || Thread.currentThread().isInterrupted() || (attempts > 0 && stop.isRequested());
     }
 
     /** Whether a stop of the whole run is behind this end. */
-    private boolean isStopped(AttemptEnd end) throws InterruptedException {
-        Integer exitCode = end.exitCode();
-        // Ctrl-C reaches every process of a terminal at once; the command may die before this process hears of it.
-        return (exitCode != null && exitCode == DIED_OF_SIGINT) ? stop.await(NEWS) : stop.isRequested();
+    private boolean isStopped(AttemptEnd end) {
+        // Every process of a terminal or a service gets the signal at once; one may die before this process hears of
+        // it.
+        return diedOfSignal(end) ? isStoppedWithin(NEWS) : stop.isRequested();
     }
 
-    private TaskState state(AttemptEnd end) {
+    private static boolean diedOfSignal(AttemptEnd end) {
+        Integer exitCode = end.exitCode();
+        return exitCode != null && DIED_OF_A_SIGNAL_TO_ALL.contains(exitCode);
+    }
+
+    private boolean isStoppedWithin(Duration time) {
+        try {
+            return stop.await(time);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            return true;
+        }
+    }
+
+    private TaskState state(PlannedTask task, AttemptEnd end, int attempt) {
         if (end.succeeded()) {
             return TaskState.SUCCEEDED;
         }
-        if (stop.isRequested()) {
+        boolean unfinished = attempt < task.retry().attempts() || diedOfSignal(end);
+        if (end instanceof AttemptEnd.Stopped || stop.isEnding() || (stop.isRequested() && unfinished)) {
             return TaskState.CANCELLED;
         }
         return end instanceof AttemptEnd.TimedOut ? TaskState.TIMED_OUT : TaskState.FAILED;
     }
 
-    private @Nullable String error(PlannedTask task, AttemptEnd end, int attempt) {
-        if (end.succeeded()) {
-            return null;
-        }
-        if (stop.isRequested()) {
-            return attempt == 0 ? "not started, the run was stopped" : "stopped with the run";
-        }
-        return task.retry().attempts() == 1
-                ? end.text()
-                : end.text() + ", attempt " + attempt + " of " + task.retry().attempts();
+    private static @Nullable String error(PlannedTask task, TaskState state, AttemptEnd end, int attempt) {
+        return switch (state) {
+            case SUCCEEDED -> null;
+            case CANCELLED -> attempt == 0 ? NOT_STARTED : STOPPED;
+            default ->
+                task.retry().attempts() == 1
+                        ? end.text()
+                        : end.text() + ", attempt " + attempt + " of "
+                                + task.retry().attempts();
+        };
     }
 }

@@ -1,5 +1,6 @@
 package dev.raddle.cli.show;
 
+import dev.raddle.cli.run.Account;
 import dev.raddle.cli.run.Json;
 import dev.raddle.cli.run.RunDirectory;
 import dev.raddle.cli.run.RunEvent;
@@ -68,6 +69,10 @@ final class JsonDisplay implements RunListener {
                 fields.put("exitCode", ended.exitCode());
                 fields.put("wallMillis", ended.summary().wall().toMillis());
                 fields.put("totals", ended.summary().totals().fields());
+                Account account = ended.summary().account();
+                if (account != null) {
+                    fields.put("account", account.fields());
+                }
             }
         }
         out.write((Json.text(fields) + "\n").getBytes(StandardCharsets.UTF_8));

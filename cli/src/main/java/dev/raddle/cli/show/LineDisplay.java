@@ -1,5 +1,6 @@
 package dev.raddle.cli.show;
 
+import dev.raddle.cli.run.Account;
 import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.RunListener;
 import dev.raddle.cli.run.TaskResult;
@@ -34,6 +35,10 @@ final class LineDisplay implements RunListener {
             case RunEvent.RunStopping stopping -> print(Sentences.stopping(stopping.reason()));
             case RunEvent.RunEnded ended -> {
                 if (!onlyFailures || ended.exitCode() != 0) {
+                    Account account = ended.summary().account();
+                    if (account != null) {
+                        print(Sentences.account(account));
+                    }
                     print(Sentences.end(ended, directory));
                 }
             }

@@ -1,5 +1,6 @@
 package dev.raddle.cli.show;
 
+import dev.raddle.cli.run.Account;
 import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.RunListener;
 import java.io.IOException;
@@ -40,6 +41,10 @@ final class LiveDisplay implements RunListener {
                 ended = true;
                 List<AttributedString> last = new ArrayList<>(
                         board.lines(screen.console().columns(), screen.console().rows()));
+                Account account = end.summary().account();
+                if (account != null) {
+                    last.add(Sentences.account(account));
+                }
                 last.add(Sentences.end(end, directory));
                 screen.clear();
                 screen.print(last);

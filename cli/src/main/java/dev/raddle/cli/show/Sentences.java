@@ -2,6 +2,7 @@ package dev.raddle.cli.show;
 
 import dev.raddle.cli.file.Durations;
 import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.run.Account;
 import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.RunEvent.AttemptFailed;
 import dev.raddle.cli.run.RunEvent.AttemptStarted;
@@ -11,6 +12,7 @@ import dev.raddle.cli.run.Stop;
 import dev.raddle.cli.run.TaskResult;
 import dev.raddle.cli.run.TaskState;
 import java.nio.file.Path;
+import java.util.List;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
@@ -19,6 +21,7 @@ import org.jspecify.annotations.Nullable;
 /** One line for each event. */
 final class Sentences {
     private static final int LONGEST_COMMAND = 120;
+    private static final int MOST_IDS = 10;
     private static final AttributedStyle PLAIN = AttributedStyle.DEFAULT;
 
     private Sentences() {}
@@ -70,11 +73,32 @@ final class Sentences {
     static AttributedString stopping(Stop.Reason reason) {
         String text = switch (reason) {
             case INTERRUPTED -> "interrupted: nothing new starts, running commands get SIGTERM (once more: SIGKILL)";
+            case TERMINATED ->
+                "terminated: nothing new starts, running commands may end, then get SIGTERM (once more: SIGKILL)";
             case FAIL_FAST -> "a task did not succeed: nothing new starts, running commands get SIGTERM";
             case OUTPUT_CLOSED -> "the output is closed: nothing new starts, running commands get SIGTERM";
             case BROKEN -> "raddle cannot go on: nothing new starts, running commands get SIGTERM";
         };
         return line("stop", PLAIN.foreground(AttributedStyle.YELLOW), text);
+    }
+
+    /** What became of all tasks of a run that was drained. */
+    static AttributedString account(Account account) {
+        List<String> ids = account.handedBack();
+        StringBuilder text = new StringBuilder()
+                .append(account.accepted() + " accepted: ")
+                .append(account.completedBefore() + " completed before, ")
+                .append(account.completedDuring() + " completed during, ")
+                .append(account.interrupted() + " interrupted, ")
+                .append(ids.size() + " handed back");
+        if (!ids.isEmpty()) {
+            List<String> named =
+                    ids.stream().limit(MOST_IDS).map(Printable::oneLine).toList();
+            int more = ids.size() - named.size();
+            text.append(" (").append(String.join(", ", named)).append(more > 0 ? " and " + more + " more)" : ")");
+        }
+        text.append(", ").append(account.stillRunning()).append(" still running");
+        return line("account", PLAIN, text.toString());
     }
 
     static AttributedString end(RunEnded event, @Nullable Path directory) {

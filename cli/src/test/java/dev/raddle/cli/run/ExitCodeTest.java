@@ -33,6 +33,12 @@ class ExitCodeTest {
     }
 
     @Test
+    void sigterm_counts_as_an_interrupt() {
+        stop.drain();
+        assertThat(of(1, 0, 0, 5)).isEqualTo(130);
+    }
+
+    @Test
     void what_ends_a_run_from_outside_has_a_code_of_its_own() {
         stop.request(Stop.Reason.OUTPUT_CLOSED);
         assertThat(of(1, 0, 0, 1)).isEqualTo(141);

@@ -58,6 +58,42 @@ class StopTest {
     }
 
     @Test
+    void a_drain_leaves_alone_what_runs_and_a_request_cuts_it_short() throws Exception {
+        Stop stop = new Stop(Duration.ofMinutes(5));
+        List<String> calls = new ArrayList<>();
+        stop.onRequest(reason -> calls.add("told " + reason));
+        stop.onDrain(() -> calls.add("drain"), () -> calls.add("cut"));
+        Process process = sleeper();
+        stop.enter(new ProcessTree(process.toHandle()));
+
+        stop.drain();
+        stop.drain();
+        assertThat(stop.isRequested()).isTrue();
+        assertThat(stop.isEnding()).isFalse();
+        stop.awaitOr(new CompletableFuture<>());
+        stop.request(Stop.Reason.FAIL_FAST);
+        stop.request(Stop.Reason.INTERRUPTED);
+
+        assertThat(process.isAlive()).isTrue(); // to end it is for the thread that waits for it
+        assertThat(calls).containsExactly("drain", "told TERMINATED", "cut");
+        assertThat(stop.isEnding()).isTrue();
+        assertThat(stop.isDrained()).isTrue();
+        assertThat(stop.reason()).isEqualTo(Stop.Reason.TERMINATED);
+        process.destroyForcibly();
+    }
+
+    @Test
+    void what_is_being_ended_is_not_drained_any_more() {
+        Stop stop = new Stop(Duration.ZERO);
+        stop.request(Stop.Reason.FAIL_FAST);
+
+        stop.drain();
+
+        assertThat(stop.isDrained()).isFalse();
+        assertThat(stop.reason()).isEqualTo(Stop.Reason.TERMINATED);
+    }
+
+    @Test
     void it_is_told_once_before_anything_follows_from_it() throws Exception {
         Stop stop = new Stop(Duration.ZERO);
         List<String> told = new ArrayList<>();

@@ -1,5 +1,6 @@
 package dev.raddle.cli.show;
 
+import dev.raddle.cli.run.Account;
 import dev.raddle.cli.run.Counts;
 import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.Summary;
@@ -51,8 +52,16 @@ final class Events {
                 NOW, new TaskResult(id, group, "echo x", TaskState.CANCELLED, null, 0, 5, 0, null, "not started"));
     }
 
+    static RunEvent drained(int tasks, List<String> handedBack) {
+        Counts totals = new Counts(tasks, 3, 0, 0, 0, tasks - 3, 4, 10, 400, 2);
+        Account account = new Account(1, 2, tasks - 3 - handedBack.size(), handedBack, 0);
+        return new RunEvent.RunEnded(
+                NOW, new Summary(totals, Map.of(), List.of(), Duration.ofMillis(3210), account), 130);
+    }
+
     static RunEvent end(int exitCode, long succeeded, long failed) {
         Counts totals = new Counts(succeeded + failed, succeeded, failed, 0, 0, 0, 4, 10, 400, 2);
-        return new RunEvent.RunEnded(NOW, new Summary(totals, Map.of(), List.of(), Duration.ofMillis(3210)), exitCode);
+        return new RunEvent.RunEnded(
+                NOW, new Summary(totals, Map.of(), List.of(), Duration.ofMillis(3210), null), exitCode);
     }
 }

@@ -6,6 +6,7 @@ import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.RunListener;
 import dev.raddle.cli.run.Stop;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class JsonDisplayTest {
@@ -41,5 +42,18 @@ class JsonDisplayTest {
                                 + ",\"exitCode\":1,\"wallMillis\":3210,\"totals\":{\"tasks\":2,"
                                 + "\"succeeded\":1,\"failed\":1,\"timedOut\":0,\"rejected\":0,\"cancelled\":0,"
                                 + "\"attempts\":4,\"waitMillis\":10,\"runMillis\":400,\"peakRunning\":2}}");
+    }
+
+    @Test
+    void a_run_that_was_drained_gives_an_account() throws Exception {
+        RunListener display = Displays.json(page.console());
+        display.on(new RunEvent.RunStopping(Events.NOW, Stop.Reason.TERMINATED));
+        display.on(Events.drained(6, List.of("a", "b\n")));
+
+        assertThat(page.text().lines().toList().getFirst()).endsWith("\"reason\":\"terminated\"}");
+        assertThat(page.text())
+                .endsWith(",\"account\":{\"accepted\":6,\"completedBefore\":1,\"completedDuring\":2,"
+                        + "\"interrupted\":1,\"handedBack\":2,\"stillRunning\":0,"
+                        + "\"handedBackIds\":[\"a\",\"b\\n\"]}}\n");
     }
 }

@@ -9,6 +9,8 @@ import dev.raddle.cli.run.TaskState;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -73,6 +75,27 @@ class LineDisplayTest {
         show(Displays.Loudness.QUIET, Events.begin(1, 1), Events.succeeded("a", "g"), Events.end(0, 1, 0));
 
         assertThat(page.text()).isEmpty();
+    }
+
+    @Test
+    void a_run_that_was_drained_gives_an_account() throws Exception {
+        show(
+                Displays.Loudness.QUIET,
+                new RunEvent.RunStopping(Events.NOW, Stop.Reason.TERMINATED),
+                Events.drained(6, List.of("a", "b\n")),
+                Events.drained(15, IntStream.range(0, 12).mapToObj(i -> "t" + i).toList()),
+                Events.drained(3, List.of()));
+
+        assertThat(page.text().lines().filter(line -> !line.startsWith("done")))
+                .containsExactly(
+                        "stop      terminated: nothing new starts, running commands may end, then get SIGTERM"
+                                + " (once more: SIGKILL)",
+                        "account   6 accepted: 1 completed before, 2 completed during, 1 interrupted,"
+                                + " 2 handed back (a, b\\n), 0 still running",
+                        "account   15 accepted: 1 completed before, 2 completed during, 0 interrupted,"
+                                + " 12 handed back (t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 2 more), 0 still running",
+                        "account   3 accepted: 1 completed before, 2 completed during, 0 interrupted,"
+                                + " 0 handed back, 0 still running");
     }
 
     @Test

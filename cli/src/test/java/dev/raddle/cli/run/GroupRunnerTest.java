@@ -1,0 +1,219 @@
+package dev.raddle.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.cli.file.Backoff;
+import dev.raddle.cli.file.Command;
+import dev.raddle.cli.file.GroupRule;
+import dev.raddle.cli.file.Limits;
+import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.Retry;
+import dev.raddle.cli.file.ThreadKind;
+import dev.raddle.pool.ShutdownReport;
+import dev.raddle.testing.VirtualTime;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** A drain in the midst of real processes: the same account, whatever the threads. Time passes when told to. */
+@Timeout(120)
+class GroupRunnerTest {
+    private static final Duration GRACE = Duration.ofSeconds(5);
+    private static final String GROUP = "g";
+    private static final String FOR_LONG = "sleep 600";
+    private static final String UNTIL_FINISH = "until [ -e finish ]; do sleep 0.01; done";
+
+    @TempDir
+    private Path directory;
+
+    private final VirtualTime time = new VirtualTime();
+    private final Recorder recorder = new Recorder();
+    private final Stop stop = new Stop(Duration.ofHours(1));
+    private final EventLoop events = new EventLoop(List.of(recorder), (listener, e) -> {}).start();
+
+    @AfterEach
+    void close() {
+        events.close();
+    }
+
+    private static Limits limits(ThreadKind kind) {
+        return new Limits(new GroupRule(2, 2, null, null, kind), Map.of(), 256, Limits.UNLIMITED);
+    }
+
+    private Threads threads(ThreadKind kind) {
+        Threads threads = new Threads(limits(kind), GRACE, time);
+        stop.onDrain(threads::drain, threads::cut);
+        return threads;
+    }
+
+    private GroupRunner runner(ThreadKind kind, Threads threads) {
+        return new GroupRunner(limits(kind), threads, events, stop, Session.CLOCK, false);
+    }
+
+    private void submit(GroupRunner runner, String id, String script) {
+        submit(runner, id, script, Retry.NONE);
+    }
+
+    private void submit(GroupRunner runner, String id, String script, Retry retry) {
+        Command command = new Command(List.of("sh", "-c", script), Map.of(), script);
+        Path output = directory.resolve(id + ".log");
+        runner.submit(
+                new PlannedTask(id, GROUP, command, Map.of(), directory, null, retry, 0, 1),
+                new OutputFiles(output, null, true, output.toString()));
+    }
+
+    private void awaitStart(String... ids) throws InterruptedException {
+        for (String ignored : ids) {
+            recorder.await(
+                    RunEvent.AttemptStarted.class, started -> List.of(ids).contains(started.id()));
+        }
+    }
+
+    /** Begins a drain and returns when the grace of one kind of thread has begun to run. */
+    private void drain() throws InterruptedException {
+        int alarms = time.alarms();
+        stop.drain();
+        time.awaitAlarms(alarms + 1);
+    }
+
+    private TaskState state(String id) {
+        events.flush();
+        return recorder.result(id).state();
+    }
+
+    private static Account account(GroupRunner runner, Threads threads) {
+        Account account = runner.account();
+        long placed = threads.reports().join().stream()
+                .mapToLong(ShutdownReport::accepted)
+                .sum();
+        assertThat(account.accepted()).isEqualTo(placed + account.handedBack().size());
+        return account;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void what_runs_may_end_within_the_grace_and_what_waits_is_handed_back(ThreadKind kind) throws Exception {
+        try (Threads threads = threads(kind);
+                GroupRunner runner = runner(kind, threads)) {
+            submit(runner, "one", UNTIL_FINISH);
+            submit(runner, "two", UNTIL_FINISH);
+            submit(runner, "waits-1", "true");
+            submit(runner, "waits-2", "true");
+            submit(runner, "too-many", "true");
+            awaitStart("one", "two");
+            drain();
+            submit(runner, "too-late", "true");
+
+            Files.writeString(directory.resolve("finish"), "");
+            runner.awaitAll();
+
+            Account account = account(runner, threads);
+            assertThat(account.handedBack()).containsExactlyInAnyOrder("waits-1", "waits-2");
+            assertThat(account).isEqualTo(new Account(0, 2, 0, account.handedBack(), 0));
+            assertThat(account.accepted()).isEqualTo(4);
+        }
+        assertThat(state("one")).isEqualTo(TaskState.SUCCEEDED);
+        assertThat(state("waits-1")).isEqualTo(TaskState.CANCELLED);
+        assertThat(recorder.result("waits-1").error()).isEqualTo("not started, the run was stopped");
+        assertThat(state("too-many")).isEqualTo(TaskState.REJECTED);
+        assertThat(state("too-late")).isEqualTo(TaskState.REJECTED);
+        assertThat(recorder.all(RunEvent.TaskEnded.class)).hasSize(6);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void what_fails_within_the_grace_has_failed_unless_it_had_attempts_left(ThreadKind kind) throws Exception {
+        try (Threads threads = threads(kind);
+                GroupRunner runner = runner(kind, threads)) {
+            submit(runner, "once", UNTIL_FINISH + "; exit 7");
+            submit(runner, "often", UNTIL_FINISH + "; exit 7", new Retry(9, Backoff.USUAL));
+            awaitStart("once", "often");
+            drain();
+
+            Files.writeString(directory.resolve("finish"), "");
+            runner.awaitAll();
+
+            assertThat(account(runner, threads)).isEqualTo(new Account(0, 2, 0, List.of(), 0));
+        }
+        assertThat(state("once")).isEqualTo(TaskState.FAILED);
+        assertThat(recorder.result("once").error()).isEqualTo("exit code 7");
+        assertThat(state("often")).isEqualTo(TaskState.CANCELLED);
+        assertThat(recorder.result("often").attempts()).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void what_does_not_end_within_the_grace_is_told_to(ThreadKind kind) throws Exception {
+        try (Threads threads = threads(kind);
+                GroupRunner runner = runner(kind, threads)) {
+            submit(runner, "one", FOR_LONG);
+            submit(runner, "two", FOR_LONG);
+            submit(runner, "waits", "true");
+            awaitStart("one", "two");
+            drain();
+
+            time.advance(GRACE);
+            runner.awaitAll();
+
+            assertThat(account(runner, threads)).isEqualTo(new Account(0, 0, 2, List.of("waits"), 0));
+        }
+        assertThat(state("one")).isEqualTo(TaskState.CANCELLED);
+        assertThat(recorder.result("one").attempts()).isEqualTo(1);
+        assertThat(recorder.result("one").error()).isEqualTo("stopped with the run");
+        assertThat(recorder.result("two").exitCode()).isEqualTo(143);
+        assertThat(state("waits")).isEqualTo(TaskState.CANCELLED);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_second_signal_cuts_the_grace_short(ThreadKind kind) throws Exception {
+        try (Threads threads = threads(kind);
+                GroupRunner runner = runner(kind, threads)) {
+            submit(runner, "stubborn", "trap '' TERM; while :; do sleep 1; done");
+            awaitStart("stubborn");
+            drain();
+
+            stop.kill();
+            runner.awaitAll();
+
+            assertThat(account(runner, threads)).isEqualTo(new Account(0, 0, 1, List.of(), 0));
+        }
+        assertThat(state("stubborn")).isEqualTo(TaskState.CANCELLED);
+        assertThat(stop.reason()).isEqualTo(Stop.Reason.TERMINATED);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void what_does_not_end_at_all_is_given_up_and_reported(ThreadKind kind) throws Exception {
+        try (Threads threads = threads(kind);
+                GroupRunner runner = runner(kind, threads)) {
+            for (String id : List.of("one", "two")) {
+                Path fifo = directory.resolve(id + ".fifo");
+                new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor();
+                submit(runner, id, "trap '' TERM; echo ready > " + id + ".fifo; while :; do sleep 1; done");
+                assertThat(Files.readString(fifo)).isEqualTo("ready\n");
+            }
+            submit(runner, "waits", "true");
+            drain();
+            int alarms = time.alarms();
+            time.advance(GRACE);
+            time.awaitAlarms(alarms);
+
+            time.advance(GRACE.plusSeconds(5));
+            runner.awaitAll();
+
+            assertThat(account(runner, threads)).isEqualTo(new Account(0, 0, 0, List.of("waits"), 2));
+        }
+        assertThat(state("one")).isEqualTo(TaskState.CANCELLED);
+        assertThat(recorder.result("one").attempts()).isEqualTo(1);
+        assertThat(state("waits")).isEqualTo(TaskState.CANCELLED);
+        assertThat(recorder.all(RunEvent.TaskEnded.class)).hasSize(3);
+    }
+}
