@@ -12,34 +12,45 @@ enum Backlog {
         ThreadPool pool(int core, int max, int capacity) {
             return new ThreadPool(core, max, 1, TimeUnit.HOURS, new LinkedBlockingQueue<>(capacity));
         }
+
+        @Override
+        ThreadPool.Builder plan(int core, int max, int capacity) {
+            return sizes(core, max).queue(new LinkedBlockingQueue<>(capacity));
+        }
     },
     ARRAY {
         @Override
         ThreadPool pool(int core, int max, int capacity) {
             return new ThreadPool(core, max, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(capacity));
         }
+
+        @Override
+        ThreadPool.Builder plan(int core, int max, int capacity) {
+            return sizes(core, max).queue(new ArrayBlockingQueue<>(capacity));
+        }
     },
     BUILT_IN {
         @Override
-        ThreadPool pool(int core, int max, int capacity) {
-            return builder(core, max, capacity).build();
+        ThreadPool.Builder plan(int core, int max, int capacity) {
+            return sizes(core, max).queueCapacity(capacity);
         }
     },
     BUILT_IN_PRIORITY {
         @Override
-        ThreadPool pool(int core, int max, int capacity) {
-            return builder(core, max, capacity).priority(task -> 0).build();
+        ThreadPool.Builder plan(int core, int max, int capacity) {
+            return sizes(core, max).queueCapacity(capacity).priority(task -> 0);
         }
     };
 
     /** A pool whose threads stay idle for an hour. */
-    abstract ThreadPool pool(int core, int max, int capacity);
+    ThreadPool pool(int core, int max, int capacity) {
+        return plan(core, max, capacity).build();
+    }
 
-    private static ThreadPool.Builder builder(int core, int max, int capacity) {
-        return ThreadPool.builder("built-in")
-                .coreThreads(core)
-                .maxThreads(max)
-                .queueCapacity(capacity)
-                .keepAlive(Duration.ofHours(1));
+    /** The same, not built yet. */
+    abstract ThreadPool.Builder plan(int core, int max, int capacity);
+
+    private static ThreadPool.Builder sizes(int core, int max) {
+        return ThreadPool.builder("test").coreThreads(core).maxThreads(max).keepAlive(Duration.ofHours(1));
     }
 }

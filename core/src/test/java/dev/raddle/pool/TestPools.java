@@ -2,6 +2,7 @@ package dev.raddle.pool;
 
 import dev.raddle.testing.Wait;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
@@ -83,6 +84,16 @@ final class TestPools {
     /** Waits until a thread waits for whatever it may be. */
     static void awaitParked(Thread thread) {
         Wait.until(() -> thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
+    }
+
+    /** Waits until a thread waits inside a method, be it ever so deep. */
+    static void awaitParkedIn(Thread thread, String method) {
+        Wait.until(() -> {
+            StackTraceElement[] stack = thread.getStackTrace();
+            return (thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING)
+                    && Arrays.stream(stack)
+                            .anyMatch(frame -> frame.getMethodName().equals(method));
+        });
     }
 
     /** A thread that keeps no test run from ending. */

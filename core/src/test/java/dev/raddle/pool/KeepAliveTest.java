@@ -1,0 +1,254 @@
+package dev.raddle.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.DelayQueue;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** When idle threads leave, to the nanosecond. */
+class KeepAliveTest {
+
+    private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
+    private static final Duration ALMOST = KEEP_ALIVE.minusNanos(1);
+    private static final Duration NANOSECOND = Duration.ofNanos(1);
+
+    private final TestPools pools = new TestPools();
+    private final VirtualTime time = new VirtualTime();
+
+    @AfterEach
+    void endAll() throws InterruptedException {
+        pools.endAll();
+    }
+
+    private ThreadPool.Builder plan(Backlog backlog, int core, int max) {
+        return backlog.plan(core, max, 1).keepAlive(KEEP_ALIVE).timeSource(time);
+    }
+
+    /** Brings a pool to a number of threads, which wait then. */
+    private List<Thread> idle(ThreadPool pool, int threads) throws InterruptedException {
+        List<Plug> plugs = pools.occupy(pool, Math.max(1, pool.getCorePoolSize()));
+        if (threads > plugs.size()) {
+            pool.execute(() -> {}); // fills the queue
+        }
+        plugs.addAll(pools.occupy(pool, threads - plugs.size()));
+        TestPools.letGo(plugs);
+        List<Thread> idle = plugs.stream().map(Plug::thread).toList();
+        Wait.until(() -> pool.getQueue().isEmpty() && pool.getActiveCount() == 0);
+        idle.forEach(KeepAliveTest::awaitIdle);
+        return idle;
+    }
+
+    /** Waits until a thread waits for a task, not for a lock. */
+    private static void awaitIdle(Thread thread) {
+        TestPools.awaitParkedIn(thread, "take");
+    }
+
+    // K1
+    @EachQueue
+    void threads_beyond_core_leave_when_their_time_is_up_and_no_earlier(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(plan(backlog, 1, 4).build());
+        idle(pool, 4);
+
+        time.advance(ALMOST);
+        assertThat(pool.getPoolSize()).isEqualTo(4);
+        time.advance(NANOSECOND);
+
+        Wait.until(() -> pool.getPoolSize() == 1);
+        time.advance(Duration.ofDays(365));
+        assertThat(pool.getPoolSize()).as("core stays").isEqualTo(1);
+        assertThat(pool.submit(() -> "still there").get()).isEqualTo("still there");
+        assertThat(pool.getLargestPoolSize()).isEqualTo(4);
+    }
+
+    // K1
+    @EachQueue
+    void core_threads_leave_when_their_time_is_up_if_they_may(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(plan(backlog, 2, 2).allowCoreTimeout(true).build());
+        assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
+        idle(pool, 2);
+
+        time.advance(ALMOST);
+        assertThat(pool.getPoolSize()).isEqualTo(2);
+        time.advance(NANOSECOND);
+
+        Wait.until(() -> pool.getPoolSize() == 0);
+        assertThat(pool.submit(() -> "a new one").get()).isEqualTo("a new one");
+    }
+
+    // K1
+    @EachQueue
+    void core_threads_that_wait_already_leave_one_keep_alive_time_after_they_were_allowed_to(Backlog backlog)
+            throws Exception {
+        ThreadPool pool = pools.keep(plan(backlog, 2, 2).build());
+        List<Thread> threads = idle(pool, 2);
+        time.advance(Duration.ofDays(1));
+        assertThat(pool.getPoolSize()).isEqualTo(2);
+
+        pool.allowCoreThreadTimeOut(true);
+        time.awaitAlarms(1);
+        threads.forEach(KeepAliveTest::awaitIdle);
+        Wait.until(() -> {
+            time.advance(KEEP_ALIVE); // as often as it takes both to have begun to wait anew
+            return pool.getPoolSize() == 0;
+        });
+
+        assertThat(pool.getLargestPoolSize()).isEqualTo(2);
+    }
+
+    // K1
+    @EachQueue
+    void a_thread_that_gets_a_task_in_between_has_its_whole_time_again(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(plan(backlog, 0, 1).build());
+        Thread thread = idle(pool, 1).getFirst();
+        time.advance(Duration.ofSeconds(6));
+        assertThat(pool.submit(Thread::currentThread).get()).isSameAs(thread);
+        TestPools.awaitCompleted(pool, 2);
+        awaitIdle(thread);
+
+        time.advance(ALMOST);
+        assertThat(pool.getPoolSize()).isEqualTo(1);
+        time.advance(NANOSECOND);
+
+        thread.join();
+        assertThat(pool.getPoolSize()).isZero();
+    }
+
+    // K1
+    @EachQueue
+    void a_shorter_time_holds_for_threads_that_wait_already(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(plan(backlog, 1, 3).build());
+        List<Thread> threads = idle(pool, 3);
+        pool.setKeepAliveTime(2, TimeUnit.SECONDS);
+        threads.forEach(KeepAliveTest::awaitIdle);
+
+        Wait.until(() -> {
+            time.advance(Duration.ofSeconds(1));
+            return pool.getPoolSize() == 1;
+        });
+
+        assertThat(time.nanoTime())
+                .as("not as long as before")
+                .isGreaterThanOrEqualTo(Duration.ofSeconds(2).toNanos());
+    }
+
+    // K1
+    @EachQueue
+    void a_longer_time_holds_for_threads_that_wait_already(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(plan(backlog, 0, 1).build());
+        Thread thread = idle(pool, 1).getFirst();
+        time.advance(Duration.ofSeconds(5));
+
+        pool.setKeepAliveTime(20, TimeUnit.SECONDS);
+        awaitIdle(thread);
+        time.advance(Duration.ofSeconds(10));
+        assertThat(pool.getPoolSize()).isEqualTo(1);
+        assertThat(pool.submit(Thread::currentThread).get()).isSameAs(thread);
+        TestPools.awaitCompleted(pool, 2);
+        awaitIdle(thread);
+
+        time.advance(Duration.ofSeconds(20));
+        thread.join();
+        assertThat(pool.getPoolSize()).isZero();
+    }
+
+    // K1
+    @EachQueue
+    void without_keep_alive_threads_beyond_core_leave_although_no_time_passes(Backlog backlog) throws Exception {
+        ThreadPool pool =
+                pools.keep(plan(backlog, 1, 3).keepAlive(Duration.ZERO).build());
+        List<Plug> plugs = pools.occupy(pool, 1);
+        pool.execute(() -> {});
+        plugs.addAll(pools.occupy(pool, 2));
+
+        TestPools.letGo(plugs);
+
+        Wait.until(() -> pool.getPoolSize() == 1);
+        assertThat(time.nanoTime()).isZero();
+    }
+
+    // K1, G2
+    @EachQueue
+    void a_terminated_pool_leaves_no_alarm_behind(Backlog backlog) throws Exception {
+        ThreadPool pool =
+                pools.keep(plan(backlog, 1, 3).stuckAfter(Duration.ofSeconds(1)).build());
+        idle(pool, 3);
+
+        pool.shutdown();
+
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+        Wait.until(() -> time.alarms() == 0);
+    }
+
+    // K1
+    @EachQueue
+    void tasks_that_come_while_threads_leave_are_run(Backlog backlog) throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        ThreadPool pool = pools.keep(plan(backlog, 0, 2).build());
+        for (int i = 1; i <= 300; i++) {
+            pool.execute(runs::incrementAndGet);
+            time.advance(KEEP_ALIVE); // may meet the thread before, in or after its wait
+            int expected = i;
+            Wait.until(() -> runs.get() == expected);
+        }
+
+        assertThat(pool.getTaskCount()).isEqualTo(300);
+    }
+
+    private record Tomorrow(long due) implements Delayed, Runnable {
+        @Override
+        public long getDelay(TimeUnit unit) {
+            return unit.convert(due - System.nanoTime(), TimeUnit.NANOSECONDS);
+        }
+
+        @Override
+        public int compareTo(Delayed other) {
+            return 0;
+        }
+
+        @Override
+        public void run() {}
+    }
+
+    // G5
+    @Test
+    void the_last_thread_stays_as_long_as_a_task_waits_to_be_due() throws Exception {
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        BlockingQueue<Runnable> queue = (BlockingQueue) new DelayQueue<>();
+        AtomicInteger made = new AtomicInteger();
+        ThreadPool pool = pools.keep(ThreadPool.builder("delayed")
+                .coreThreads(0)
+                .maxThreads(3)
+                .keepAlive(KEEP_ALIVE)
+                .queue(queue)
+                .timeSource(time)
+                .threadFactory(task -> {
+                    made.incrementAndGet();
+                    return new Thread(task);
+                })
+                .build());
+        Runnable tomorrow = new Tomorrow(System.nanoTime() + TimeUnit.DAYS.toNanos(1));
+        pool.execute(tomorrow);
+        time.awaitAlarms(1);
+        for (int i = 0; i < 20; i++) {
+            time.advance(KEEP_ALIVE);
+            assertThat(pool.getPoolSize()).isEqualTo(1);
+        }
+
+        assertThat(pool.remove(tomorrow)).isTrue();
+
+        Wait.until(() -> {
+            time.advance(KEEP_ALIVE);
+            return pool.getPoolSize() == 0;
+        });
+        assertThat(made).as("no thread was started in the place of another").hasValue(1);
+    }
+}

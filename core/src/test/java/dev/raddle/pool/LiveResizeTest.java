@@ -1,0 +1,278 @@
+package dev.raddle.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.testing.Wait;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** What can be set beyond the sizes of the JDK's class: the queue's capacity, and whether threads come before it. */
+class LiveResizeTest {
+
+    private final TestPools pools = new TestPools();
+    private final List<String> ran = new CopyOnWriteArrayList<>();
+
+    @AfterEach
+    void endAll() throws InterruptedException {
+        pools.endAll();
+    }
+
+    private static void assertFull(ThreadPool pool) {
+        assertThatThrownBy(() -> pool.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
+    }
+
+    // K1
+    @ParameterizedTest
+    @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
+    void a_larger_capacity_holds_at_once(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+        assertThat(pool.getQueueCapacity()).isEqualTo(1);
+        pools.occupy(pool);
+        pool.execute(() -> {});
+        assertFull(pool);
+
+        pool.setQueueCapacity(3);
+
+        assertThat(pool.getQueueCapacity()).isEqualTo(3);
+        assertThat(pool.getQueue().remainingCapacity()).isEqualTo(2);
+        pool.execute(() -> {});
+        pool.execute(() -> {});
+        assertFull(pool);
+        pool.setQueueCapacity(Integer.MAX_VALUE);
+        for (int i = 0; i < 1_000; i++) {
+            pool.execute(() -> {});
+        }
+        assertThat(pool.getQueue()).hasSize(1_003);
+        assertThat(pool.getQueue().remainingCapacity()).isEqualTo(Integer.MAX_VALUE);
+    }
+
+    // K1
+    @ParameterizedTest
+    @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
+    void a_smaller_capacity_holds_at_once_and_drops_nothing(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.of(backlog, 1, 1, Integer.MAX_VALUE);
+        assertThat(pool.getQueueCapacity()).isEqualTo(Integer.MAX_VALUE);
+        Plug plug = pools.occupy(pool);
+        List<Runnable> tasks = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            String name = "t" + i;
+            tasks.add(() -> ran.add(name));
+        }
+        tasks.forEach(pool::execute);
+
+        pool.setQueueCapacity(2);
+
+        assertThat(pool.getQueue()).containsExactlyElementsOf(tasks);
+        assertThat(pool.getQueue().remainingCapacity()).isZero();
+        assertFull(pool);
+        pool.remove(tasks.get(1));
+        assertFull(pool);
+        pool.remove(tasks.get(2));
+        assertFull(pool);
+        pool.remove(tasks.get(3));
+        pool.execute(() -> ran.add("new"));
+        assertFull(pool);
+        plug.letGo();
+        TestPools.awaitCompleted(pool, 3);
+        assertThat(ran).containsExactly("t0", "new");
+    }
+
+    // K1
+    @ParameterizedTest
+    @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
+    void a_larger_capacity_lets_in_who_waits_to_put(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+        pools.occupy(pool);
+        pool.execute(() -> {});
+        List<FutureTask<Object>> puts = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            FutureTask<Object> put = new FutureTask<>(() -> {
+                pool.getQueue().put(() -> {});
+                return null;
+            });
+            puts.add(put);
+            TestPools.awaitParkedIn(TestPools.started(put), "put");
+        }
+
+        pool.setQueueCapacity(4);
+
+        for (FutureTask<Object> put : puts) {
+            put.get();
+        }
+        assertThat(pool.getQueue()).hasSize(4);
+    }
+
+    // K1
+    @Test
+    void a_capacity_that_makes_no_sense_is_refused() {
+        ThreadPool pool = pools.of(Backlog.BUILT_IN, 1, 1, 7);
+
+        assertThatIllegalArgumentException().isThrownBy(() -> pool.setQueueCapacity(0));
+        assertThatIllegalArgumentException().isThrownBy(() -> pool.setQueueCapacity(-1));
+
+        assertThat(pool.getQueueCapacity()).isEqualTo(7);
+    }
+
+    // K5
+    @ParameterizedTest
+    @EnumSource(names = {"LINKED", "ARRAY"})
+    void the_capacity_of_a_queue_from_outside_is_not_the_pools(Backlog backlog) {
+        ThreadPool pool = pools.of(backlog, 1, 1, 7);
+
+        assertThatIllegalStateException().isThrownBy(pool::getQueueCapacity);
+        assertThatIllegalStateException().isThrownBy(() -> pool.setQueueCapacity(8));
+    }
+
+    // K1
+    @ParameterizedTest
+    @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
+    void a_capacity_that_changes_all_the_time_loses_no_task(Backlog backlog) throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        ThreadPool pool = pools.keep(
+                backlog.plan(2, 2, 4).rejection(new ThreadPool.BlockPolicy()).build());
+        Callable<Object> submitter = () -> {
+            for (int i = 0; i < 5_000; i++) {
+                pool.execute(runs::incrementAndGet);
+            }
+            return null;
+        };
+        Callable<Object> resizer = () -> {
+            for (int i = 0; runs.get() < 10_000; i++) {
+                pool.setQueueCapacity(1 + i % 7);
+            }
+            return null;
+        };
+
+        TestPools.together(List.of(submitter, submitter, resizer));
+        pool.close();
+
+        assertThat(runs).hasValue(10_000);
+    }
+
+    // K1
+    @EachQueue
+    void threads_come_before_the_queue_if_asked_for(Backlog backlog) throws Exception {
+        ThreadPool pool =
+                pools.keep(backlog.plan(1, 3, 2).scaleBeforeQueueing(true).build());
+
+        List<Plug> plugs = pools.occupy(pool, 3);
+        assertThat(pool.getPoolSize()).isEqualTo(3);
+        assertThat(pool.getQueue()).isEmpty();
+        pool.execute(() -> ran.add("first"));
+        pool.execute(() -> ran.add("second"));
+        assertThat(pool.getPoolSize()).isEqualTo(3);
+        assertThat(pool.getQueue()).hasSize(2);
+        assertFull(pool);
+
+        plugs.getFirst().letGo();
+        Wait.until(() -> pool.getCompletedTaskCount() == 3);
+        assertThat(ran).containsExactly("first", "second");
+    }
+
+    // K1
+    @EachQueue
+    void no_thread_is_started_for_a_task_that_an_idle_one_can_take(Backlog backlog) throws Exception {
+        ThreadPool pool =
+                pools.keep(backlog.plan(1, 4, 10).scaleBeforeQueueing(true).build());
+        Thread thread = pool.submit(Thread::currentThread).get();
+        for (int i = 0; i < 100; i++) {
+            TestPools.awaitParkedIn(thread, "take");
+            assertThat(pool.submit(Thread::currentThread).get()).isSameAs(thread);
+        }
+
+        assertThat(pool.getLargestPoolSize()).isEqualTo(1);
+    }
+
+    // K1
+    @EachQueue
+    void threads_that_came_before_the_queue_leave_as_others_do(Backlog backlog) throws Exception {
+        ThreadPool pool =
+                pools.keep(backlog.plan(1, 3, 2).scaleBeforeQueueing(true).build());
+        List<Plug> plugs = pools.occupy(pool, 3);
+        pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
+
+        TestPools.letGo(plugs);
+
+        Wait.until(() -> pool.getPoolSize() == 1);
+        assertThat(pool.getLargestPoolSize()).isEqualTo(3);
+    }
+
+    // K1
+    @EachQueue
+    void with_threads_before_the_queue_a_raised_maximum_is_used_at_once(Backlog backlog) throws Exception {
+        ThreadPool pool =
+                pools.keep(backlog.plan(0, 1, 10).scaleBeforeQueueing(true).build());
+        pools.occupy(pool);
+        pool.execute(() -> {});
+        assertThat(pool.getPoolSize()).isEqualTo(1);
+
+        pool.setMaximumPoolSize(2);
+        pool.execute(pools.plug()); // a new thread begins with it, or with the one before
+
+        assertThat(pool.getPoolSize()).isEqualTo(2);
+    }
+
+    // G2
+    @EachQueue
+    void with_threads_before_the_queue_nothing_is_accepted_after_shutdown(Backlog backlog) throws Exception {
+        ThreadPool pool =
+                pools.keep(backlog.plan(1, 3, 2).scaleBeforeQueueing(true).build());
+        Plug plug = pools.occupy(pool);
+        pool.shutdown();
+
+        assertFull(pool);
+
+        assertThat(pool.getPoolSize()).isEqualTo(1);
+        plug.letGo();
+        pool.close();
+        assertThat(pool.getLargestPoolSize()).isEqualTo(1);
+    }
+
+    // K1, G5
+    @Test
+    void a_pool_is_resized_in_every_way_while_it_works_and_loses_no_task() throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        ThreadPool pool = pools.keep(ThreadPool.builder("resized")
+                .threads(2)
+                .queue(new LinkedBlockingQueue<>())
+                .build());
+        Callable<Object> submitter = () -> {
+            for (int i = 0; i < 5_000; i++) {
+                pool.execute(runs::incrementAndGet);
+            }
+            return null;
+        };
+        Callable<Object> resizer = () -> {
+            for (int i = 0; runs.get() < 10_000; i++) {
+                int size = i % 4;
+                if (size >= pool.getMaximumPoolSize()) {
+                    pool.setMaximumPoolSize(size + 1);
+                    pool.setCorePoolSize(size);
+                } else {
+                    pool.setCorePoolSize(size);
+                    pool.setMaximumPoolSize(size + 1);
+                }
+            }
+            return null;
+        };
+
+        TestPools.together(List.of(submitter, submitter, resizer));
+
+        assertThat(runs).hasValue(10_000);
+        assertThat(pool.getLargestPoolSize()).isLessThanOrEqualTo(4);
+    }
+}

@@ -1,0 +1,227 @@
+package dev.raddle.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class PoolBuilderTest {
+
+    private final TestPools pools = new TestPools();
+
+    @AfterEach
+    void endAll() throws InterruptedException {
+        pools.endAll();
+    }
+
+    // K5
+    @Test
+    void without_settings_there_is_a_thread_for_each_processor_and_a_queue_without_bound() {
+        ThreadPool pool = pools.keep(ThreadPool.builder("plain").build());
+
+        int processors = Runtime.getRuntime().availableProcessors();
+        assertThat(pool.getCorePoolSize()).isEqualTo(processors);
+        assertThat(pool.getMaximumPoolSize()).isEqualTo(processors);
+        assertThat(pool.getQueueCapacity()).isEqualTo(Integer.MAX_VALUE);
+        assertThat(pool.getQueue().remainingCapacity()).isEqualTo(Integer.MAX_VALUE);
+        assertThat(pool.getKeepAliveTime(TimeUnit.SECONDS)).isEqualTo(60);
+        assertThat(pool.allowsCoreThreadTimeOut()).isFalse();
+        assertThat(pool.getRejectionHandler()).isInstanceOf(ThreadPool.AbortPolicy.class);
+        assertThat(pool.getPoolSize()).isZero();
+    }
+
+    // K1
+    @Test
+    void a_pool_is_as_it_was_asked_for() {
+        ThreadFactory factory = Thread::new;
+        RejectionHandler handler = (task, rejecting) -> {};
+        ThreadPool pool = pools.keep(ThreadPool.builder("set")
+                .coreThreads(3)
+                .maxThreads(7)
+                .queueCapacity(11)
+                .keepAlive(Duration.ofMillis(1500))
+                .allowCoreTimeout(true)
+                .threadFactory(factory)
+                .rejection(handler)
+                .build());
+
+        assertThat(pool.getCorePoolSize()).isEqualTo(3);
+        assertThat(pool.getMaximumPoolSize()).isEqualTo(7);
+        assertThat(pool.getQueueCapacity()).isEqualTo(11);
+        assertThat(pool.getKeepAliveTime(TimeUnit.MILLISECONDS)).isEqualTo(1500);
+        assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
+        assertThat(pool.getThreadFactory()).isSameAs(factory);
+        assertThat(pool.getRejectionHandler()).isSameAs(handler);
+    }
+
+    // K1
+    @Test
+    void the_order_of_the_settings_does_not_matter() {
+        ThreadPool maxFirst =
+                pools.keep(ThreadPool.builder("a").maxThreads(9).coreThreads(5).build());
+        ThreadPool coreFirst =
+                pools.keep(ThreadPool.builder("b").coreThreads(5).maxThreads(9).build());
+        assertThat(List.of(maxFirst.getCorePoolSize(), maxFirst.getMaximumPoolSize()))
+                .containsExactly(5, 9);
+        assertThat(List.of(coreFirst.getCorePoolSize(), coreFirst.getMaximumPoolSize()))
+                .containsExactly(5, 9);
+        ThreadPool both = pools.keep(ThreadPool.builder("c").threads(4).build());
+        assertThat(List.of(both.getCorePoolSize(), both.getMaximumPoolSize())).containsExactly(4, 4);
+    }
+
+    // K5
+    @Test
+    void a_queue_from_outside_is_used_as_it_is() {
+        BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>(5);
+
+        ThreadPool pool = pools.keep(ThreadPool.builder("foreign").queue(queue).build());
+
+        assertThat(pool.getQueue()).isSameAs(queue);
+    }
+
+    // K1
+    @Test
+    void threads_are_numbered_under_the_name_of_their_pool() throws Exception {
+        ThreadPool pool = pools.keep(ThreadPool.builder("reports").threads(3).build());
+
+        List<String> names = new ArrayList<>();
+        for (Plug plug : pools.occupy(pool, 3)) {
+            names.add(plug.thread().getName());
+            assertThat(plug.thread().isDaemon()).isFalse();
+            assertThat(plug.thread().isVirtual()).isFalse();
+        }
+
+        assertThat(names).containsExactly("reports-1", "reports-2", "reports-3");
+    }
+
+    // K1
+    @Test
+    void settings_that_make_no_sense_are_refused() {
+        ThreadPool.Builder builder = ThreadPool.builder("refusing");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> builder.coreThreads(-1).build());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ThreadPool.builder("a").maxThreads(0).build());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ThreadPool.builder("a").threads(0).build());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ThreadPool.builder("a").queueCapacity(0).build());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ThreadPool.builder("a").queueCapacity(-1).build());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        ThreadPool.builder("a").keepAlive(Duration.ofNanos(-1)).build());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> ThreadPool.builder("a")
+                        .keepAlive(Duration.ZERO)
+                        .allowCoreTimeout(true)
+                        .build());
+        assertThatIllegalArgumentException()
+                .isThrownBy(
+                        () -> ThreadPool.builder("a").stuckAfter(Duration.ZERO).build());
+        assertThatIllegalArgumentException()
+                .isThrownBy(() ->
+                        ThreadPool.builder("a").stuckAfter(Duration.ofNanos(-1)).build());
+    }
+
+    @Test
+    void no_setting_is_null() {
+        ThreadPool.Builder builder = ThreadPool.builder("a");
+        assertThatNullPointerException().isThrownBy(() -> ThreadPool.builder(null));
+        assertThatNullPointerException().isThrownBy(() -> builder.queue(null));
+        assertThatNullPointerException().isThrownBy(() -> builder.keepAlive(null));
+        assertThatNullPointerException().isThrownBy(() -> builder.threadFactory(null));
+        assertThatNullPointerException().isThrownBy(() -> builder.rejection(null));
+        assertThatNullPointerException().isThrownBy(() -> builder.priority(null));
+        assertThatNullPointerException().isThrownBy(() -> builder.timeSource(null));
+        assertThatNullPointerException().isThrownBy(() -> builder.listener(null));
+        assertThatNullPointerException().isThrownBy(() -> builder.stuckAfter(null));
+    }
+
+    // K5
+    @Test
+    void a_builder_makes_pools_that_share_nothing() throws Exception {
+        ThreadPool.Builder builder = ThreadPool.builder("twin").threads(1);
+        ThreadPool first = pools.keep(builder.build());
+        ThreadPool second = pools.keep(builder.build());
+
+        pools.occupy(first);
+        first.execute(() -> {});
+
+        assertThat(second.getQueue()).isEmpty();
+        assertThat(second.submit(() -> "ran").get()).isEqualTo("ran");
+        first.shutdownNow();
+        assertThat(second.isShutdown()).isFalse();
+    }
+
+    /** A subclass on the built-in queue, which tells what its hooks hear. */
+    private class Hooked extends ThreadPool {
+        private final List<Object> events = new CopyOnWriteArrayList<>();
+        private volatile Runnable refused;
+
+        Hooked(Backlog backlog) {
+            super(backlog.plan(1, 1, 10).threadFactory(task -> {
+                Thread thread = new Thread(task);
+                thread.setUncaughtExceptionHandler((dying, thrown) -> {});
+                return thread;
+            }));
+        }
+
+        @Override
+        protected void beforeExecute(Thread thread, Runnable task) {
+            if (task == refused) {
+                throw new IllegalStateException("refused");
+            }
+        }
+
+        @Override
+        protected void afterExecute(Runnable task, Throwable thrown) {
+            events.add(task);
+            events.add(thrown == null ? "fine" : thrown.getMessage());
+        }
+    }
+
+    // K3
+    @EachQueue
+    void afterExecute_hears_what_beforeExecute_threw_and_the_task_is_skipped(Backlog backlog) throws Exception {
+        List<String> ran = new CopyOnWriteArrayList<>();
+        Hooked pool = pools.keep(new Hooked(backlog));
+        Runnable refused = () -> ran.add("refused");
+        Runnable next = () -> ran.add("next");
+        pool.refused = refused;
+        pool.execute(refused);
+        pool.execute(next);
+        TestPools.awaitCompleted(pool, 2);
+
+        assertThat(ran).containsExactly("next");
+        assertThat(pool.events).containsExactly(refused, "refused", next, "fine");
+        assertThat(pool.getTaskCount()).isEqualTo(2);
+        assertThat(pool.getPoolSize()).isEqualTo(1);
+    }
+
+    // K3
+    @EachQueue
+    void nobody_waits_for_the_future_of_a_task_that_was_skipped(Backlog backlog) throws Exception {
+        Hooked pool = pools.keep(new Hooked(backlog));
+        Plug plug = pools.occupy(pool);
+        Callable<String> callable = () -> "never";
+        Future<String> future = pool.submit(callable);
+        pool.refused = (Runnable) future;
+        plug.letGo();
+        TestPools.awaitCompleted(pool, 2);
+
+        assertThat(future.isCancelled()).isTrue();
+    }
+}
