@@ -1,0 +1,136 @@
+package dev.raddle.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** What happens to pools when a JVM ends, seen from outside. */
+class ExitHookTest {
+
+    /** The program that ends, with pools that have something to do. */
+    static final class Program {
+
+        private Program() {}
+
+        public static void main(String[] arguments) throws Exception {
+            ThreadPool feeder = pool("feeder");
+            ThreadPool fed = pool("fed");
+            Plug stubborn = new Plug(true);
+            List<ThreadPool> both = List.of(feeder, fed);
+            Duration grace = arguments[0].equals("stuck") ? Duration.ofMillis(1) : Duration.ofHours(1);
+            ThreadPool.ExitHook hook = ThreadPool.drainOnExit(grace, Program::print, feeder, fed);
+            if (arguments[0].equals("closed")) {
+                hook.close();
+                hook.close();
+            } else if (arguments[0].equals("throwing")) {
+                hook.close();
+                hook = ThreadPool.drainOnExit(
+                        grace,
+                        report -> {
+                            print(report);
+                            throw new IllegalStateException("simulated");
+                        },
+                        feeder,
+                        fed);
+            } else if (arguments[0].equals("stuck")) {
+                feeder.execute(stubborn);
+                stubborn.awaitBegun();
+            }
+            for (ThreadPool pool : both) {
+                pool.execute(() -> System.out.println("ran in " + pool.name()));
+            }
+            System.exit(7);
+        }
+
+        private static ThreadPool pool(String name) {
+            return ThreadPool.builder(name)
+                    .threads(1)
+                    .stuckAfter(Duration.ofMillis(1))
+                    .listener(new PoolListener() {})
+                    .build();
+        }
+
+        private static void print(ShutdownReport report) {
+            System.out.println(report.pool() + " " + report.terminated() + " " + report.accepted() + " "
+                    + report.stillRunning().size());
+        }
+    }
+
+    private static String home(Class<?> type) throws Exception {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI())
+                .toString();
+    }
+
+    private static List<String> outputOf(String argument) throws Exception {
+        String classPath = home(ThreadPool.class) + System.getProperty("path.separator") + home(Program.class);
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        classPath,
+                        Program.class.getName(),
+                        argument)
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        try {
+            List<String> lines = lines(process);
+            assertThat(process.waitFor()).isEqualTo(7);
+            return lines;
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    private static List<String> lines(Process process) throws IOException {
+        try (var output = process.inputReader()) {
+            return output.lines().toList();
+        }
+    }
+
+    // G11
+    @Test
+    void pools_are_drained_in_order_when_the_jvm_exits() throws Exception {
+        assertThat(outputOf("all"))
+                .containsExactlyInAnyOrder("ran in feeder", "ran in fed", "feeder true 1 0", "fed true 1 0")
+                .containsSubsequence("ran in feeder", "feeder true 1 0", "fed true 1 0")
+                .containsSubsequence("ran in fed", "fed true 1 0");
+    }
+
+    // G11
+    @Test
+    void one_that_does_not_end_does_not_keep_the_jvm_from_exiting() throws Exception {
+        List<String> output = outputOf("stuck");
+
+        assertThat(output).contains("feeder false 2 1");
+        assertThat(output.getLast()).as("its one task had no time to end").matches("fed (true|false) 1 [01]");
+    }
+
+    // G11
+    @Test
+    void a_report_that_fails_does_not_keep_the_other_pools_from_being_drained() throws Exception {
+        assertThat(outputOf("throwing")).containsSubsequence("feeder true 1 0", "fed true 1 0");
+    }
+
+    // G11
+    @Test
+    void a_hook_that_was_taken_away_drains_nothing() throws Exception {
+        assertThat(outputOf("closed")).noneMatch(line -> line.startsWith("fe"));
+    }
+
+    // G11
+    @Test
+    void a_hook_needs_its_arguments() throws InterruptedException {
+        ThreadPool pool = ThreadPool.builder("a").build();
+        assertThatNullPointerException().isThrownBy(() -> ThreadPool.drainOnExit(null, report -> {}, pool));
+        assertThatNullPointerException().isThrownBy(() -> ThreadPool.drainOnExit(Duration.ZERO, null, pool));
+        assertThatNullPointerException()
+                .isThrownBy(() -> ThreadPool.drainOnExit(Duration.ZERO, report -> {}, pool, null));
+        pool.shutdown();
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+    }
+}

@@ -1,0 +1,758 @@
+package dev.raddle.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.pool.ShutdownReport.HandedBack;
+import dev.raddle.pool.ShutdownReport.Interrupted;
+import dev.raddle.pool.ThreadPool.RunState;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.DelayQueue;
+import java.util.concurrent.Delayed;
+import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class GracefulStopTest {
+
+    private static final Duration GRACE = Duration.ofSeconds(20);
+    private static final Duration LAST_WAIT = Duration.ofSeconds(5);
+
+    private final TestPools pools = new TestPools();
+    private final VirtualTime time = new VirtualTime();
+    private final List<String> ran = new CopyOnWriteArrayList<>();
+
+    @AfterEach
+    void endAll() throws InterruptedException {
+        pools.endAll();
+    }
+
+    private ThreadPool pool(Backlog backlog, int threads) {
+        return pools.keep(backlog.plan(threads, threads, 1000).timeSource(time).build());
+    }
+
+    /** Begins to drain a pool in another thread, and returns when that thread waits. */
+    private FutureTask<ShutdownReport> draining(ThreadPool pool, Duration grace) throws InterruptedException {
+        FutureTask<ShutdownReport> drained = new FutureTask<>(() -> pool.drain(grace));
+        Thread drainer = TestPools.started(drained);
+        time.awaitAlarms(1);
+        TestPools.awaitParkedIn(drainer, "drain");
+        return drained;
+    }
+
+    private Plug stubborn(ThreadPool pool) throws InterruptedException {
+        Plug stubborn = pools.stubborn();
+        pool.execute(stubborn);
+        return stubborn.awaitBegun();
+    }
+
+    private Runnable task(String name) {
+        return () -> ran.add(name);
+    }
+
+    // G1
+    @Test
+    void the_states_follow_each_other() throws Exception {
+        List<RunState> seen = new CopyOnWriteArrayList<>();
+        class Watched extends ThreadPool {
+            Watched() {
+                super(ThreadPool.builder("watched").threads(1));
+            }
+
+            @Override
+            protected void terminated() {
+                seen.add(runState());
+            }
+        }
+        ThreadPool pool = pools.keep(new Watched());
+        seen.add(pool.runState());
+        Plug stubborn = stubborn(pool);
+        pool.shutdown();
+        seen.add(pool.runState());
+        pool.shutdownNow();
+        seen.add(pool.runState());
+        pool.shutdown();
+        seen.add(pool.runState());
+        stubborn.letGo();
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+        seen.add(pool.runState());
+
+        assertThat(seen)
+                .containsExactly(
+                        RunState.RUNNING,
+                        RunState.SHUTDOWN,
+                        RunState.STOP,
+                        RunState.STOP,
+                        RunState.TIDYING,
+                        RunState.TERMINATED);
+        pool.shutdownNow();
+        assertThat(pool.runState()).isEqualTo(RunState.TERMINATED);
+    }
+
+    // G1, G4
+    @EachQueue
+    void the_state_never_goes_back_whoever_ends_the_pool(Backlog backlog) throws Exception {
+        for (int round = 0; round < 100; round++) {
+            ThreadPool pool = backlog.pool(1, 2, 10);
+            pool.execute(() -> {});
+            Callable<Object> observer = () -> {
+                RunState before = RunState.RUNNING;
+                while (before != RunState.TERMINATED) {
+                    RunState now = pool.runState();
+                    assertThat(now).isGreaterThanOrEqualTo(before);
+                    before = now;
+                }
+                return null;
+            };
+            TestPools.together(List.of(observer, pool::shutdownNow, () -> {
+                pool.shutdown();
+                return null;
+            }));
+            assertThat(pool.isTerminated()).isTrue();
+        }
+    }
+
+    // K7, G1
+    @EachQueue
+    void stats_are_the_account_of_one_moment(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(
+                backlog.plan(1, 2, 3).rejection(new ThreadPool.DiscardPolicy()).build());
+        assertThat(pool.stats()).isEqualTo(new ThreadPool.Stats(RunState.RUNNING, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0));
+        pool.submit(() -> {}).get();
+        TestPools.awaitCompleted(pool, 1);
+        Plug plug = pools.occupy(pool);
+        Runnable removed = task("removed");
+        pool.execute(task("waiting"));
+        pool.execute(removed);
+        pool.execute(task("waiting"));
+        pools.occupy(pool);
+        pool.execute(task("discarded"));
+        assertThat(pool.remove(removed)).isTrue();
+
+        ThreadPool.Stats busy = pool.stats();
+        assertThat(busy).isEqualTo(new ThreadPool.Stats(RunState.RUNNING, 1, 2, 2, 2, 2, 2, 1, 1, 0, 1));
+        assertThat(busy.accepted()).isEqualTo(6);
+
+        pool.shutdownNow();
+        plug.awaitInterrupt();
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+        ThreadPool.Stats ended = pool.stats();
+        assertThat(ended).isEqualTo(new ThreadPool.Stats(RunState.TERMINATED, 1, 2, 0, 2, 0, 0, 3, 1, 2, 1));
+        assertThat(ended.accepted()).isEqualTo(6);
+    }
+
+    // G3
+    @Test
+    void shutdownNow_returns_the_tasks_of_a_delay_queue_in_the_order_in_which_they_are_due() throws Exception {
+        record Later(int days, long due) implements Delayed, Runnable {
+            Later(int days) {
+                this(days, System.nanoTime() + TimeUnit.DAYS.toNanos(days));
+            }
+
+            @Override
+            public long getDelay(TimeUnit unit) {
+                return unit.convert(due - System.nanoTime(), TimeUnit.NANOSECONDS);
+            }
+
+            @Override
+            public int compareTo(Delayed other) {
+                return Long.compare(due, ((Later) other).due);
+            }
+
+            @Override
+            public void run() {}
+        }
+        @SuppressWarnings({"unchecked", "rawtypes"})
+        BlockingQueue<Runnable> queue = (BlockingQueue) new DelayQueue<>();
+        ThreadPool pool = pools.on(queue, 1, 1);
+        pools.occupy(pool);
+        List<Runnable> expected = new ArrayList<>();
+        for (int days : List.of(5, 1, 4, 8, 2, 7, 3, 0, 6, 0)) {
+            Later later = new Later(days);
+            expected.add(later);
+            pool.execute(later);
+        }
+        expected.sort((a, b) -> Long.compare(((Later) a).due, ((Later) b).due));
+
+        assertThat(pool.shutdownNow()).containsExactlyElementsOf(expected);
+        assertThat(queue).isEmpty();
+    }
+
+    // G3
+    @Test
+    void shutdownNow_returns_the_tasks_of_the_built_in_queue_by_priority_and_then_by_age() throws Exception {
+        record Ranked(int rank, int number) implements Runnable {
+            @Override
+            public void run() {}
+        }
+        ThreadPool pool = pools.keep(ThreadPool.builder("ranked")
+                .threads(1)
+                .priority(task -> task instanceof Ranked ranked ? ranked.rank : 0)
+                .build());
+        pools.occupy(pool);
+        for (int number = 0; number < 9; number++) {
+            pool.execute(new Ranked(number % 3, number));
+        }
+
+        assertThat(pool.shutdownNow())
+                .extracting(task -> ((Ranked) task).number)
+                .containsExactly(2, 5, 8, 1, 4, 7, 0, 3, 6);
+    }
+
+    // G9
+    @EachQueue
+    void a_drained_pool_that_had_nothing_to_do_is_terminated(Backlog backlog) {
+        ThreadPool pool = pool(backlog, 2);
+
+        ShutdownReport report = pool.drain(GRACE);
+
+        assertThat(report)
+                .isEqualTo(new ShutdownReport(
+                        "test", true, 0, 0, List.of(), List.of(), List.of(), 0, Duration.ZERO, Duration.ZERO));
+        assertThat(report.accepted()).isZero();
+        assertThat(pool.isTerminated()).isTrue();
+    }
+
+    // G2, G9
+    @EachQueue
+    void what_ends_within_the_grace_is_completed_and_nothing_is_interrupted(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 1);
+        pool.submit(() -> {}).get();
+        TestPools.awaitCompleted(pool, 1);
+        Plug plug = pools.occupy(pool);
+        pool.execute(task("waiting"));
+        FutureTask<ShutdownReport> drained = draining(pool, GRACE);
+        assertThatThrownBy(() -> pool.execute(task("late"))).isInstanceOf(RejectedExecutionException.class);
+        time.advance(GRACE.minusNanos(1));
+        assertThat(drained.isDone()).isFalse();
+
+        plug.letGo();
+
+        assertThat(drained.get())
+                .isEqualTo(new ShutdownReport(
+                        "test", true, 1, 2, List.of(), List.of(), List.of(), 0, GRACE.minusNanos(1), Duration.ZERO));
+        assertThat(ran).containsExactly("waiting");
+        assertThat(plug.interrupts()).isZero();
+        assertThat(time.alarms()).isZero();
+    }
+
+    // G9, G3
+    @EachQueue
+    void at_the_deadline_what_runs_is_interrupted_and_what_waits_is_handed_back(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 2);
+        Plug first = pools.occupy(pool);
+        Plug second = pools.occupy(pool);
+        Runnable waiting = task("waiting");
+        Callable<String> callable = () -> "never";
+        pool.execute(waiting);
+        Future<String> future = pool.submit(callable);
+        Future<?> futureOfRunnable = pool.submit(waiting);
+        FutureTask<ShutdownReport> drained = draining(pool, GRACE);
+
+        time.advance(GRACE);
+
+        ShutdownReport report = drained.get();
+        assertThat(report.terminated()).isTrue();
+        assertThat(report.interrupted())
+                .containsExactlyInAnyOrder(new Interrupted(first, first), new Interrupted(second, second));
+        assertThat(report.handedBack())
+                .containsExactly(
+                        new HandedBack(waiting, waiting),
+                        new HandedBack((Runnable) future, callable),
+                        new HandedBack((Runnable) futureOfRunnable, waiting));
+        assertThat(report.stillRunning()).isEmpty();
+        assertThat(report.completedBefore()).isZero();
+        assertThat(report.completedDuring()).isZero();
+        assertThat(report.waited()).isEqualTo(GRACE);
+        assertThat(report.interrupting()).isZero();
+        assertThat(report.accepted()).isEqualTo(5);
+        assertThat(first.interrupts()).isEqualTo(1);
+        assertThat(second.interrupts()).isEqualTo(1);
+        assertThat(ran).isEmpty();
+    }
+
+    // G9
+    @EachQueue
+    void what_ignores_its_interrupt_is_reported_with_its_stack(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(backlog.plan(2, 2, 10)
+                .timeSource(time)
+                .threadFactory(Thread.ofPlatform().name("worker-", 1).factory())
+                .build());
+        Plug plug = pools.occupy(pool);
+        Plug stubborn = pools.stubborn();
+        pool.submit(stubborn);
+        stubborn.awaitBegun();
+        FutureTask<ShutdownReport> drained = draining(pool, GRACE);
+        time.advance(GRACE);
+        stubborn.awaitInterrupt();
+        plug.awaitInterrupt();
+        plug.thread().join();
+        time.awaitAlarms(1);
+        time.advance(LAST_WAIT.minusNanos(1));
+        assertThat(drained.isDone()).isFalse();
+
+        time.advance(Duration.ofNanos(1));
+
+        ShutdownReport report = drained.get();
+        assertThat(report.terminated()).isFalse();
+        assertThat(report.interrupted()).containsExactly(new Interrupted(plug, plug));
+        assertThat(report.stillRunning()).singleElement().satisfies(running -> {
+            assertThat(running.thread()).isEqualTo(stubborn.thread().getName());
+            assertThat(running.task()).isSameAs(stubborn);
+            assertThat(running.age()).isEqualTo(GRACE.plus(LAST_WAIT));
+            assertThat(running.stack())
+                    .extracting(StackTraceElement::getClassName)
+                    .contains(Plug.class.getName());
+        });
+        assertThat(report.waited()).isEqualTo(GRACE);
+        assertThat(report.interrupting()).isEqualTo(LAST_WAIT);
+        assertThat(report.accepted()).isEqualTo(2);
+        assertThat(report.toString()).contains("\"test\"", "did not terminate").doesNotContain("\n");
+        assertThat(pool.runState()).isEqualTo(RunState.STOP);
+        stubborn.letGo();
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+    }
+
+    // G9
+    @EachQueue
+    void the_last_wait_is_as_long_as_stuckAfter_and_ages_are_exact_then(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(backlog.plan(1, 1, 10)
+                .timeSource(time)
+                .stuckAfter(Duration.ofMinutes(1))
+                .listener(new PoolListener() {})
+                .build());
+        Plug stubborn = stubborn(pool);
+        time.advance(Duration.ofSeconds(7));
+        FutureTask<ShutdownReport> drained = new FutureTask<>(() -> pool.drain(GRACE));
+        TestPools.awaitParkedIn(TestPools.started(drained), "drain");
+        time.advance(GRACE);
+        stubborn.awaitInterrupt();
+        Wait.until(() -> {
+            time.advance(Duration.ofSeconds(1));
+            return drained.isDone();
+        });
+
+        ShutdownReport report = drained.get();
+        assertThat(report.waited()).isEqualTo(GRACE);
+        assertThat(report.interrupting()).isGreaterThanOrEqualTo(Duration.ofMinutes(1));
+        assertThat(report.stillRunning())
+                .singleElement()
+                .extracting(ShutdownReport.StillRunning::age)
+                .isEqualTo(Duration.ofSeconds(7).plus(GRACE).plus(report.interrupting()));
+    }
+
+    // G9, G10
+    @EachQueue
+    void a_task_is_reported_as_it_was_given_although_its_future_was_cancelled(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 1);
+        Plug stubborn = pools.stubborn();
+        Future<?> future = pool.submit(stubborn);
+        stubborn.awaitBegun();
+        future.cancel(false);
+        FutureTask<ShutdownReport> drained = draining(pool, Duration.ofSeconds(1));
+        time.advance(Duration.ofSeconds(1));
+        stubborn.awaitInterrupt();
+        time.awaitAlarms(1);
+        time.advance(LAST_WAIT);
+
+        assertThat(drained.get().stillRunning())
+                .singleElement()
+                .extracting(ShutdownReport.StillRunning::task)
+                .isSameAs(stubborn);
+    }
+
+    // G9, G10
+    @EachQueue
+    void an_interrupted_task_is_reported_as_it_was_given(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 2);
+        Plug plain = pools.plug();
+        Plug cancelled = pools.stubborn();
+        Future<?> future = pool.submit(plain);
+        Future<?> cancelledFuture = pool.submit(cancelled);
+        plain.awaitBegun();
+        cancelled.awaitBegun();
+        cancelledFuture.cancel(false);
+        FutureTask<ShutdownReport> drained = draining(pool, GRACE);
+        time.advance(GRACE);
+        cancelled.awaitInterrupt();
+        cancelled.letGo();
+
+        assertThat(drained.get().interrupted())
+                .containsExactlyInAnyOrder(
+                        new Interrupted((Runnable) future, plain),
+                        new Interrupted((Runnable) cancelledFuture, cancelled));
+    }
+
+    // G9
+    @EachQueue
+    void without_grace_everything_is_interrupted_at_once(Backlog backlog) throws Exception {
+        for (Duration grace : List.of(Duration.ZERO, Duration.ofSeconds(-1))) {
+            ThreadPool pool = pool(backlog, 1);
+            Plug plug = pools.occupy(pool);
+            pool.execute(task("never"));
+
+            ShutdownReport report = pool.drain(grace);
+
+            assertThat(report.terminated()).isTrue();
+            assertThat(report.interrupted()).containsExactly(new Interrupted(plug, plug));
+            assertThat(report.handedBack()).hasSize(1);
+            assertThat(report.waited()).isZero();
+            assertThat(report.accepted()).isEqualTo(2);
+        }
+        assertThatNullPointerException().isThrownBy(() -> pool(backlog, 1).drain(null));
+        assertThat(ran).isEmpty();
+    }
+
+    // G9
+    @EachQueue
+    void an_interrupted_caller_interrupts_at_once_waits_on_and_keeps_its_interrupt(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 1);
+        Plug stubborn = stubborn(pool);
+        pool.execute(task("never"));
+        List<Boolean> flags = new CopyOnWriteArrayList<>();
+        FutureTask<ShutdownReport> drained = new FutureTask<>(() -> {
+            ShutdownReport report = pool.drain(GRACE);
+            flags.add(Thread.currentThread().isInterrupted());
+            return report;
+        });
+        Thread drainer = TestPools.started(drained);
+        time.awaitAlarms(1);
+        TestPools.awaitParkedIn(drainer, "drain");
+
+        drainer.interrupt();
+        stubborn.awaitInterrupt();
+        assertThat(pool.runState()).isEqualTo(RunState.STOP);
+        drainer.interrupt(); // once more, which does not end the wait either
+        TestPools.awaitParkedIn(drainer, "drain");
+        assertThat(drained.isDone()).isFalse();
+        stubborn.letGo();
+
+        ShutdownReport report = drained.get();
+        assertThat(report.terminated()).isTrue();
+        assertThat(report.interrupted()).containsExactly(new Interrupted(stubborn, stubborn));
+        assertThat(report.handedBack()).hasSize(1);
+        assertThat(report.waited()).isZero();
+        assertThat(flags).containsExactly(true);
+        assertThat(time.alarms()).isZero();
+    }
+
+    // G9
+    @EachQueue
+    void a_pool_that_has_been_shut_down_before_can_be_drained(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 1);
+        Plug plug = pools.occupy(pool);
+        pool.execute(task("waiting"));
+        pool.shutdown();
+        FutureTask<ShutdownReport> drained = draining(pool, GRACE);
+        plug.letGo();
+        assertThat(drained.get().completedDuring()).isEqualTo(2);
+        assertThat(drained.get().terminated()).isTrue();
+
+        ShutdownReport again = pool.drain(GRACE);
+        assertThat(again)
+                .isEqualTo(new ShutdownReport(
+                        "test", true, 2, 0, List.of(), List.of(), List.of(), 0, Duration.ZERO, Duration.ZERO));
+    }
+
+    // G9
+    @EachQueue
+    void what_an_earlier_stop_handed_back_is_counted_as_removed(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 1);
+        pools.occupy(pool);
+        Runnable removed = task("removed");
+        pool.execute(removed);
+        pool.execute(task("handed back"));
+        pool.execute(task("handed back"));
+        pool.remove(removed);
+        assertThat(pool.shutdownNow()).hasSize(2);
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+
+        ShutdownReport report = pool.drain(GRACE);
+
+        assertThat(report.handedBack()).isEmpty();
+        assertThat(report.removed()).isEqualTo(3);
+        assertThat(report.accepted()).isEqualTo(4);
+    }
+
+    // G9, K4
+    @EachQueue
+    void what_is_removed_during_the_drain_is_in_the_account(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 1);
+        Plug plug = pools.occupy(pool);
+        Runnable removed = task("removed");
+        pool.execute(removed);
+        pool.execute(task("waiting"));
+        FutureTask<ShutdownReport> drained = draining(pool, GRACE);
+
+        assertThat(pool.remove(removed)).isTrue();
+        plug.letGo();
+
+        assertThat(drained.get().completedDuring()).isEqualTo(2);
+        assertThat(drained.get().removed()).isEqualTo(1);
+        assertThat(drained.get().accepted()).isEqualTo(3);
+    }
+
+    // G9, G3
+    @EachQueue
+    void what_another_hands_back_during_the_drain_is_in_the_account(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 1);
+        pools.occupy(pool);
+        pool.execute(task("waiting"));
+        pool.execute(task("waiting"));
+        FutureTask<ShutdownReport> drained = draining(pool, GRACE);
+
+        assertThat(pool.shutdownNow()).hasSize(2);
+
+        assertThat(drained.get().terminated()).isTrue();
+        assertThat(drained.get().handedBack()).isEmpty();
+        assertThat(drained.get().accepted()).isEqualTo(3);
+    }
+
+    // G9, K7
+    @EachQueue
+    void what_the_discard_oldest_policy_drops_is_in_the_account(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
+                .timeSource(time)
+                .rejection(new ThreadPool.DiscardOldestPolicy())
+                .build());
+        pools.occupy(pool);
+        pool.execute(task("dropped"));
+        pool.execute(task("dropped"));
+        pool.execute(task("waiting"));
+
+        ShutdownReport report = pool.drain(Duration.ZERO);
+
+        assertThat(report.handedBack()).hasSize(1);
+        assertThat(report.removed()).isEqualTo(2);
+        assertThat(report.accepted()).isEqualTo(4);
+    }
+
+    // G9
+    @EachQueue
+    void a_task_that_failed_is_completed(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(backlog.plan(1, 1, 10)
+                .timeSource(time)
+                .threadFactory(task -> {
+                    Thread thread = new Thread(task);
+                    thread.setUncaughtExceptionHandler((dying, thrown) -> ran.add(thrown.getMessage()));
+                    return thread;
+                })
+                .build());
+        Plug plug = pools.occupy(pool);
+        pool.execute(TestPools.throwing(new IllegalStateException("simulated")));
+        pool.execute(task("behind"));
+        FutureTask<ShutdownReport> drained = draining(pool, GRACE);
+        plug.letGo();
+
+        assertThat(drained.get().completedDuring()).isEqualTo(3);
+        assertThat(drained.get().accepted()).isEqualTo(3);
+    }
+
+    // G9
+    @EachQueue
+    void a_task_that_drains_its_own_pool_is_still_running(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 1);
+        List<ShutdownReport> reports = new CopyOnWriteArrayList<>();
+        Runnable drainer = () -> {
+            reports.add(pool.drain(Duration.ZERO));
+            ran.add("interrupted " + Thread.currentThread().isInterrupted());
+        };
+        pool.execute(drainer);
+        time.awaitAlarms(1);
+        Wait.until(() -> {
+            time.advance(LAST_WAIT);
+            return pool.isTerminated();
+        });
+
+        assertThat(reports).singleElement().satisfies(report -> {
+            assertThat(report.terminated()).isFalse();
+            assertThat(report.stillRunning())
+                    .extracting(ShutdownReport.StillRunning::task)
+                    .containsExactly(drainer);
+            assertThat(report.accepted()).isEqualTo(1);
+        });
+        assertThat(ran).containsExactly("interrupted true");
+    }
+
+    // G4, G9
+    @EachQueue
+    void the_account_of_a_drain_is_complete_although_tasks_are_submitted_meanwhile(Backlog backlog) throws Exception {
+        for (int round = 0; round < 100; round++) {
+            ThreadPool pool = backlog.pool(round % 2, 2, 20);
+            AtomicLong accepted = new AtomicLong();
+            AtomicInteger runs = new AtomicInteger();
+            Callable<Object> submitter = () -> {
+                for (int task = 0; task < 50; task++) {
+                    try {
+                        pool.execute(runs::incrementAndGet);
+                        accepted.incrementAndGet();
+                    } catch (RejectedExecutionException rejected) {
+                        Thread.onSpinWait();
+                    }
+                }
+                return null;
+            };
+            List<ShutdownReport> reports = new CopyOnWriteArrayList<>();
+            Duration grace = round % 3 == 0 ? Duration.ofHours(1) : Duration.ZERO;
+            TestPools.together(List.of(submitter, submitter, () -> reports.add(pool.drain(grace))));
+
+            ShutdownReport report = reports.getFirst();
+            assertThat(report.terminated()).isTrue();
+            assertThat(report.accepted()).isEqualTo(accepted.get());
+            assertThat(report.completedBefore()
+                            + report.completedDuring()
+                            + report.interrupted().size())
+                    .isEqualTo(runs.get());
+            assertThat(report.handedBack().size()).isEqualTo(accepted.get() - runs.get());
+        }
+    }
+
+    // G4, G9
+    @EachQueue
+    void two_who_drain_one_pool_hand_every_task_back_once(Backlog backlog) throws Exception {
+        for (int round = 0; round < 50; round++) {
+            ThreadPool pool = pools.of(backlog, 1, 1, 100);
+            pools.occupy(pool);
+            for (int task = 0; task < 100; task++) {
+                pool.execute(() -> ran.add("never"));
+            }
+            List<HandedBack> handedBack = new CopyOnWriteArrayList<>();
+            Callable<Object> drainer =
+                    () -> handedBack.addAll(pool.drain(Duration.ZERO).handedBack());
+
+            TestPools.together(List.of(drainer, drainer));
+
+            assertThat(handedBack).hasSize(100);
+            assertThat(pool.stats().handedBack()).isEqualTo(100);
+        }
+        assertThat(ran).isEmpty();
+    }
+
+    // G10
+    @EachQueue
+    void what_is_handed_back_is_left_to_its_owner_unless_asked_for(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 1);
+        pools.occupy(pool);
+        Future<?> future = pool.submit(task("never"));
+        Runnable plain = task("never");
+        pool.execute(plain);
+
+        ShutdownReport report = pool.drain(Duration.ZERO);
+
+        assertThat(future.isDone()).isFalse();
+        assertThat(report.handedBack()).extracting(HandedBack::cancel).containsExactly(true, false);
+        assertThat(future.isCancelled()).isTrue();
+        assertThat(report.handedBack().getFirst().cancel()).as("a second time").isFalse();
+    }
+
+    // G10
+    @EachQueue
+    void what_is_handed_back_is_cancelled_on_request(Backlog backlog) throws Exception {
+        ThreadPool stopped =
+                pools.keep(backlog.plan(1, 1, 10).cancelHandedBack(true).build());
+        pools.occupy(stopped);
+        Future<?> returned = stopped.submit(task("never"));
+        assertThat(stopped.shutdownNow()).containsExactly((Runnable) returned);
+        assertThat(returned.isCancelled()).isTrue();
+
+        ThreadPool drained =
+                pools.keep(backlog.plan(1, 1, 10).cancelHandedBack(true).build());
+        pools.occupy(drained);
+        Callable<String> callable = () -> "never";
+        Future<String> future = drained.submit(callable);
+        ShutdownReport report = drained.drain(Duration.ZERO);
+        assertThat(future.isCancelled()).isTrue();
+        assertThat(report.handedBack())
+                .as("and still says what was given")
+                .containsExactly(new HandedBack((Runnable) future, callable));
+    }
+
+    // G10
+    @EachQueue
+    void what_a_policy_drops_is_cancelled_on_request(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
+                .cancelHandedBack(true)
+                .rejection(new ThreadPool.DiscardPolicy())
+                .build());
+        pools.occupy(pool);
+        Future<?> oldest = pool.submit(task("never"));
+        assertThat(pool.submit(task("never")).isCancelled()).isTrue();
+
+        pool.setRejectionHandler(new ThreadPool.DiscardOldestPolicy());
+        Future<?> newest = pool.submit(task("never"));
+        assertThat(oldest.isCancelled()).isTrue();
+        assertThat(newest.isDone()).isFalse();
+
+        pool.shutdown();
+        assertThat(pool.submit(task("never")).isCancelled()).isTrue();
+        pool.setRejectionHandler(new ThreadPool.CallerRunsPolicy());
+        assertThat(pool.submit(task("never")).isCancelled()).isTrue();
+        assertThat(ran).isEmpty();
+    }
+
+    // G10
+    @EachQueue
+    void what_a_policy_drops_is_left_to_its_owner_unless_asked_for(Backlog backlog) throws Exception {
+        ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
+                .rejection(new ThreadPool.DiscardOldestPolicy())
+                .build());
+        pools.occupy(pool);
+        Future<?> oldest = pool.submit(task("never"));
+        pool.submit(task("never"));
+
+        assertThat(oldest.isDone()).isFalse();
+        assertThat(oldest.cancel(false)).isTrue();
+    }
+
+    // G8
+    @EachQueue
+    void an_interrupt_for_idle_threads_never_reaches_a_task(Backlog backlog) throws Exception {
+        AtomicInteger interrupted = new AtomicInteger();
+        AtomicInteger runs = new AtomicInteger();
+        ThreadPool pool = pools.of(backlog, 2, 4, 100);
+        Callable<Object> submitter = () -> {
+            for (int i = 0; i < 400; i++) {
+                int before = i;
+                pool.execute(() -> {
+                    if (Thread.currentThread().isInterrupted()) {
+                        interrupted.incrementAndGet();
+                    }
+                    runs.incrementAndGet();
+                });
+                Wait.until(() -> runs.get() > before);
+            }
+            return null;
+        };
+        Callable<Object> meddler = () -> {
+            while (runs.get() < 400) {
+                pool.setCorePoolSize(1);
+                pool.setMaximumPoolSize(1);
+                pool.setKeepAliveTime(1, TimeUnit.NANOSECONDS);
+                pool.allowCoreThreadTimeOut(true);
+                pool.allowCoreThreadTimeOut(false);
+                pool.setMaximumPoolSize(4);
+                pool.setCorePoolSize(2);
+                pool.setKeepAliveTime(1, TimeUnit.HOURS);
+            }
+            return null;
+        };
+
+        TestPools.together(List.of(submitter, meddler));
+
+        assertThat(interrupted).hasValue(0);
+        assertThat(pool.getTaskCount()).isEqualTo(400);
+    }
+}
