@@ -1,0 +1,376 @@
+package dev.raddle.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class BlockPolicyTest {
+
+    private static final Duration TIMEOUT = Duration.ofSeconds(3);
+
+    private final TestPools pools = new TestPools();
+    private final VirtualTime time = new VirtualTime();
+    private final List<String> ran = new CopyOnWriteArrayList<>();
+
+    @AfterEach
+    void endAll() throws InterruptedException {
+        pools.endAll();
+    }
+
+    private ThreadPool blocking(Backlog backlog, int core, int max, int capacity) {
+        return pools.keep(backlog.plan(core, max, capacity)
+                .rejection(new ThreadPool.BlockPolicy())
+                .timeSource(time)
+                .build());
+    }
+
+    private ThreadPool blockingFor(Backlog backlog, Duration timeout) {
+        return pools.keep(backlog.plan(1, 1, 1)
+                .rejection(new ThreadPool.BlockPolicy(timeout))
+                .timeSource(time)
+                .build());
+    }
+
+    /** Submits a task in a thread that finds no room, and returns when it waits. */
+    private FutureTask<Boolean> blocked(ThreadPool pool, String name, List<Thread> submitters) {
+        FutureTask<Boolean> submission = new FutureTask<>(() -> {
+            try {
+                pool.execute(() -> ran.add(name));
+                return Thread.currentThread().isInterrupted();
+            } catch (RejectedExecutionException rejected) {
+                ran.add(Thread.currentThread().isInterrupted() ? "interrupted " + name : "rejected " + name);
+                throw rejected;
+            }
+        });
+        Thread submitter = TestPools.started(submission);
+        submitters.add(submitter);
+        TestPools.awaitParkedIn(submitter, "rejected");
+        return submission;
+    }
+
+    private FutureTask<Boolean> blocked(ThreadPool pool, String name) {
+        return blocked(pool, name, new ArrayList<>());
+    }
+
+    private Plug fill(ThreadPool pool) throws InterruptedException {
+        Plug plug = pools.occupy(pool);
+        pool.execute(() -> ran.add("waiting"));
+        return plug;
+    }
+
+    // K1
+    @EachQueue
+    void a_submitter_waits_until_there_is_room(Backlog backlog) throws Exception {
+        ThreadPool pool = blocking(backlog, 1, 1, 1);
+        Plug plug = fill(pool);
+        FutureTask<Boolean> submission = blocked(pool, "late");
+        assertThat(submission.isDone()).isFalse();
+        assertThat(pool.getTaskCount()).isEqualTo(2);
+
+        plug.letGo();
+
+        assertThat(submission.get()).isFalse();
+        TestPools.awaitCompleted(pool, 3);
+        assertThat(ran).containsExactly("waiting", "late");
+        assertThat(pool.stats().rejected()).isZero();
+        assertThat(pool.stats().accepted()).isEqualTo(3);
+    }
+
+    // K1
+    @EachQueue
+    void submitters_are_served_in_the_order_of_their_arrival(Backlog backlog) throws Exception {
+        ThreadPool pool = blocking(backlog, 1, 1, 1);
+        Plug plug = fill(pool);
+        List<FutureTask<Boolean>> submissions = new ArrayList<>();
+        List<String> expected = new ArrayList<>(List.of("waiting"));
+        for (int i = 0; i < 8; i++) {
+            submissions.add(blocked(pool, "late " + i));
+            expected.add("late " + i);
+        }
+
+        plug.letGo();
+
+        for (FutureTask<Boolean> submission : submissions) {
+            submission.get();
+        }
+        TestPools.awaitCompleted(pool, 10);
+        assertThat(ran).isEqualTo(expected);
+    }
+
+    // K1, K4
+    @EachQueue
+    void removing_and_purging_make_room_for_a_submitter(Backlog backlog) throws Exception {
+        ThreadPool pool = blocking(backlog, 1, 1, 1);
+        Plug plug = pools.occupy(pool);
+        Runnable removed = () -> ran.add("removed");
+        pool.execute(removed);
+        FutureTask<Boolean> first = blocked(pool, "first");
+
+        assertThat(pool.remove(removed)).isTrue();
+
+        first.get();
+        FutureTask<Object> cancelled = new FutureTask<>(() -> "never");
+        assertThat(pool.getQueue().poll()).isNotNull();
+        pool.execute(cancelled);
+        FutureTask<Boolean> second = blocked(pool, "second");
+        cancelled.cancel(false);
+        pool.purge();
+        second.get();
+        plug.letGo();
+        TestPools.awaitCompleted(pool, 2);
+        assertThat(ran).containsExactly("second");
+    }
+
+    // K1
+    @EachQueue
+    void a_submitter_gets_the_thread_that_a_raised_maximum_allows(Backlog backlog) throws Exception {
+        ThreadPool pool = blocking(backlog, 1, 1, 1);
+        fill(pool);
+        FutureTask<Boolean> submission = blocked(pool, "late");
+
+        pool.setMaximumPoolSize(2);
+
+        submission.get();
+        Wait.until(() -> pool.getCompletedTaskCount() > 0);
+        assertThat(pool.getLargestPoolSize()).isEqualTo(2);
+    }
+
+    // K1
+    @EachQueue
+    void a_submitter_gets_the_thread_that_a_raised_core_size_allows(Backlog backlog) throws Exception {
+        ThreadPool pool = blocking(backlog, 1, 2, 1);
+        List<Plug> plugs = pools.occupy(pool, 1);
+        pool.execute(() -> ran.add("waiting"));
+        plugs.addAll(pools.occupy(pool, 1));
+        FutureTask<Boolean> submission = blocked(pool, "late");
+        pool.setMaximumPoolSize(3);
+
+        pool.setCorePoolSize(3);
+
+        submission.get();
+        assertThat(pool.getLargestPoolSize()).isEqualTo(3);
+    }
+
+    // K1
+    @Test
+    void a_larger_capacity_makes_room_for_submitters() throws Exception {
+        ThreadPool pool = blocking(Backlog.BUILT_IN, 1, 1, 1);
+        Plug plug = fill(pool);
+        FutureTask<Boolean> first = blocked(pool, "first");
+        FutureTask<Boolean> second = blocked(pool, "second");
+
+        pool.setQueueCapacity(3);
+
+        first.get();
+        second.get();
+        assertThat(pool.getQueue()).hasSize(3);
+        plug.letGo();
+        TestPools.awaitCompleted(pool, 4);
+        assertThat(ran).startsWith("waiting");
+    }
+
+    // K5
+    @Test
+    void a_queue_that_hands_over_lets_a_submitter_in_when_a_thread_is_idle() throws Exception {
+        ThreadPool pool = pools.keep(ThreadPool.builder("direct")
+                .threads(1)
+                .queue(new SynchronousQueue<>())
+                .rejection(new ThreadPool.BlockPolicy())
+                .timeSource(time)
+                .build());
+        Plug plug = pools.occupy(pool);
+        FutureTask<Boolean> submission = blocked(pool, "late");
+
+        plug.letGo();
+
+        assertThat(submission.get()).isFalse();
+        TestPools.awaitCompleted(pool, 2);
+        assertThat(ran).containsExactly("late");
+        assertThat(pool.getLargestPoolSize()).isEqualTo(1);
+    }
+
+    // K1
+    @EachQueue
+    void a_submitter_is_rejected_when_its_time_is_up_and_not_before(Backlog backlog) throws Exception {
+        ThreadPool pool = blockingFor(backlog, TIMEOUT);
+        Plug plug = fill(pool);
+        FutureTask<Boolean> submission = blocked(pool, "late");
+        time.advance(TIMEOUT.minusNanos(1));
+        assertThat(submission.isDone()).isFalse();
+
+        time.advance(Duration.ofNanos(1));
+
+        assertThatThrownBy(submission::get)
+                .cause()
+                .isInstanceOf(RejectedExecutionException.class)
+                .hasMessageContaining("PT3S");
+        assertThat(pool.stats().rejected()).isEqualTo(1);
+        assertThat(pool.stats().accepted()).isEqualTo(2);
+        plug.letGo();
+        TestPools.awaitCompleted(pool, 2);
+        assertThat(ran).containsExactly("rejected late", "waiting");
+        assertThat(time.alarms()).isZero();
+    }
+
+    // K1
+    @EachQueue
+    void a_submitter_that_is_let_in_leaves_no_alarm_behind(Backlog backlog) throws Exception {
+        ThreadPool pool = blockingFor(backlog, TIMEOUT);
+        Plug plug = fill(pool);
+        FutureTask<Boolean> submission = blocked(pool, "late");
+        assertThat(time.alarms()).isEqualTo(1);
+
+        plug.letGo();
+
+        submission.get();
+        assertThat(time.alarms()).isZero();
+        time.advance(Duration.ofDays(1));
+        TestPools.awaitCompleted(pool, 3);
+        assertThat(pool.stats().rejected()).isZero();
+    }
+
+    // K1
+    @EachQueue
+    void without_time_a_submitter_is_rejected_at_once(Backlog backlog) throws Exception {
+        ThreadPool pool = blockingFor(backlog, Duration.ZERO);
+        fill(pool);
+
+        assertThatThrownBy(() -> pool.execute(() -> ran.add("never"))).isInstanceOf(RejectedExecutionException.class);
+
+        assertThat(pool.getTaskCount()).isEqualTo(2);
+    }
+
+    // K1
+    @EachQueue
+    void one_that_gives_up_does_not_keep_the_next_from_its_room(Backlog backlog) throws Exception {
+        ThreadPool pool = blocking(backlog, 1, 1, 1);
+        Plug plug = fill(pool);
+        List<Thread> submitters = new ArrayList<>();
+        FutureTask<Boolean> gone = blocked(pool, "gone", submitters);
+        FutureTask<Boolean> next = blocked(pool, "next");
+        submitters.getFirst().interrupt();
+        assertThatThrownBy(gone::get).hasCauseInstanceOf(RejectedExecutionException.class);
+
+        plug.letGo();
+
+        next.get();
+        TestPools.awaitCompleted(pool, 3);
+        assertThat(ran).containsExactly("interrupted gone", "waiting", "next");
+    }
+
+    // K1
+    @EachQueue
+    void an_interrupted_submitter_is_rejected_and_keeps_its_interrupt(Backlog backlog) throws Exception {
+        ThreadPool pool = blocking(backlog, 1, 1, 1);
+        fill(pool);
+        Thread.currentThread().interrupt();
+
+        assertThatThrownBy(() -> pool.execute(() -> ran.add("never"))).isInstanceOf(RejectedExecutionException.class);
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(pool.getTaskCount()).isEqualTo(2);
+        List<Thread> submitters = new ArrayList<>();
+        FutureTask<Boolean> submission = blocked(pool, "late", submitters);
+        submitters.getFirst().interrupt();
+        assertThatThrownBy(submission::get).hasCauseInstanceOf(RejectedExecutionException.class);
+        assertThat(ran).containsExactly("interrupted late");
+        assertThat(pool.stats().rejected()).isEqualTo(2);
+    }
+
+    // G2
+    @EachQueue
+    void shutdown_rejects_everybody_who_waits_for_room(Backlog backlog) throws Exception {
+        ThreadPool pool = blocking(backlog, 1, 1, 1);
+        Plug plug = fill(pool);
+        List<FutureTask<Boolean>> submissions = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            submissions.add(blocked(pool, "late"));
+        }
+
+        pool.shutdown();
+
+        for (FutureTask<Boolean> submission : submissions) {
+            assertThatThrownBy(submission::get).hasCauseInstanceOf(RejectedExecutionException.class);
+        }
+        assertThatThrownBy(() -> pool.execute(() -> ran.add("never")))
+                .as("after shutdown nobody waits")
+                .isInstanceOf(RejectedExecutionException.class);
+        plug.letGo();
+        pool.close();
+        assertThat(ran).containsExactly("rejected late", "rejected late", "rejected late", "waiting");
+        assertThat(pool.stats().rejected()).isEqualTo(4);
+    }
+
+    // G3
+    @EachQueue
+    void shutdownNow_rejects_everybody_who_waits_for_room(Backlog backlog) throws Exception {
+        ThreadPool pool = blocking(backlog, 1, 1, 1);
+        fill(pool);
+        FutureTask<Boolean> submission = blocked(pool, "late");
+
+        assertThat(pool.shutdownNow()).hasSize(1);
+
+        assertThatThrownBy(submission::get).hasCauseInstanceOf(RejectedExecutionException.class);
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+        assertThat(ran).containsExactly("rejected late");
+    }
+
+    // K1
+    @EachQueue
+    void a_task_that_submits_to_its_own_full_pool_does_not_wait_for_itself(Backlog backlog) throws Exception {
+        ThreadPool pool = blocking(backlog, 1, 1, 1);
+        Plug plug = pools.occupy(pool);
+        pool.execute(() -> {
+            pool.execute(() -> ran.add("queued"));
+            pool.execute(() -> ran.add("inside"));
+            ran.add("outside");
+        });
+        plug.letGo();
+        TestPools.awaitCompleted(pool, 3);
+
+        assertThat(ran).containsExactly("inside", "outside", "queued");
+    }
+
+    // K1
+    @EachQueue
+    void many_submitters_through_a_narrow_queue_lose_no_task(Backlog backlog) throws Exception {
+        AtomicInteger runs = new AtomicInteger();
+        ThreadPool pool = blocking(backlog, 1, 2, 2);
+        List<Callable<Object>> submitters = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            submitters.add(() -> {
+                for (int task = 0; task < 1_000; task++) {
+                    pool.execute(runs::incrementAndGet);
+                }
+                return null;
+            });
+        }
+
+        TestPools.together(submitters);
+        pool.close();
+
+        assertThat(runs).hasValue(4_000);
+        assertThat(pool.getCompletedTaskCount()).isEqualTo(4_000);
+        assertThat(pool.stats().rejected()).isZero();
+    }
+
+    @Test
+    void a_timeout_is_not_null() {
+        assertThatNullPointerException().isThrownBy(() -> new ThreadPool.BlockPolicy(null));
+    }
+}
