@@ -362,6 +362,29 @@ class BuiltInQueueTest {
         assertThat(numbers(queue)).allMatch(number -> number % 3 == 0).isSorted();
     }
 
+    // K5, K4
+    @EachBuiltIn
+    void a_long_queue_shows_every_task_and_gives_up_any_of_them(Backlog backlog) throws Exception {
+        BlockingQueue<Runnable> queue = queue(backlog, Integer.MAX_VALUE);
+        List<Runnable> model = new ArrayList<>(tasks(1_500));
+        queue.addAll(model);
+        assertThat(queue.toArray()).isEqualTo(model.toArray());
+        assertThat(queue.contains(new Numbered(256))).isTrue();
+
+        for (int number : List.of(256, 0, 255, 1_499, 512, 257, 1_024)) {
+            assertThat(queue.remove(new Numbered(number))).isTrue();
+            assertThat(queue.contains(new Numbered(number))).isFalse();
+            model.remove(new Numbered(number));
+            assertThat(queue.toArray()).isEqualTo(model.toArray());
+        }
+        queue.removeIf(task -> ((Numbered) task).number % 5 == 0);
+        model.removeIf(task -> ((Numbered) task).number % 5 == 0);
+
+        List<Runnable> drained = new ArrayList<>();
+        queue.drainTo(drained);
+        assertThat(drained).isEqualTo(model);
+    }
+
     // K5
     @EachBuiltIn
     void an_iterator_bears_what_others_do_meanwhile(Backlog backlog) throws Exception {
