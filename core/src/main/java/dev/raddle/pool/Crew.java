@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -23,7 +24,7 @@ final class Crew {
      *
      *   RUNNING -> SHUTDOWN      shutdown()
      *   RUNNING, SHUTDOWN -> STOP    stop()
-     *   SHUTDOWN, STOP -> TIDYING    whoever finds no worker counted and, in SHUTDOWN, no task queued
+     *   SHUTDOWN, STOP -> TIDYING    whoever finds no worker counted, no stop() under way and, in SHUTDOWN, no task queued
      *   TIDYING -> TERMINATED    the same, after terminated()
      *   workers + 1              hire() and stay(), which see a state that allows it in the same word
      *   workers - 1              next() and quit(): once for each + 1
@@ -57,6 +58,7 @@ final class Crew {
     private final ThreadPool pool;
     private final Intake intake;
     private final boolean scaleBeforeQueueing;
+    private final boolean afterFailedBefore;
     private final TimeSource time;
     private final Reporter reporter;
     private final Rounds keeper;
@@ -65,6 +67,7 @@ final class Crew {
     final Control control = new Control();
     final Roster roster = new Roster();
     final LongAdder handedBack = new LongAdder();
+    private final AtomicInteger stopping = new AtomicInteger(); // how many are in stop()
     private final AtomicBoolean rescuing = new AtomicBoolean(); // an alarm is set that will look for stranded tasks
     final Signal terminated = new Signal();
 
@@ -80,6 +83,7 @@ final class Crew {
         this.reporter = reporter;
         this.time = plan.timeSource;
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
+        this.afterFailedBefore = !plan.asInTheJdk;
         this.coreThreads = plan.coreThreads;
         this.maxThreads = plan.maxThreads;
         this.keepAliveNanos = plan.keepAliveNanos();
@@ -118,11 +122,21 @@ final class Crew {
                 .attempt(
                         place,
                         () -> {
-                            accepted[0] = accept(task);
+                            accepted[0] = acceptNow(task);
                             return accepted[0] || control.state() != Control.RUNNING;
                         },
                         () -> intake.remainingCapacity() > 0);
         return accepted[0];
+    }
+
+    /** As {@link #accept}; if tasks are handed over to idle workers, it tries again while one is about to wait. */
+    private boolean acceptNow(Runnable task) {
+        boolean accepted = accept(task);
+        while (!accepted && control.state() == Control.RUNNING && intake.handsOver() && roster.hasAny(Worker::isIdle)) {
+            Thread.onSpinWait();
+            accepted = accept(task);
+        }
+        return accepted;
     }
 
     private boolean isEverybodyBusy() {
@@ -343,7 +357,9 @@ final class Crew {
             if (task instanceof Future<?> future) {
                 future.cancel(false); // it will not run: nobody shall wait for it
             }
-            afterFailure(task, failure);
+            if (afterFailedBefore) {
+                afterFailure(task, failure);
+            }
             throw failure;
         }
         try {
@@ -421,6 +437,9 @@ final class Crew {
             if (bounded) {
                 keeper.within(overdue ? Math.max(keepAliveNanos, SHORTEST_ROUND_NANOS) : keepAliveNanos);
             }
+            if (intake.handsOver()) {
+                intake.putters().call();
+            }
             return intake.take(worker.stamp);
         } catch (InterruptedException called) {
             return null; // to look at the settings again
@@ -452,6 +471,11 @@ final class Crew {
     /** Makes every idle worker look at the settings again. */
     void callIdle() {
         roster.forEach(Worker::interruptIfIdle);
+    }
+
+    /** Lets those who wait for room try again, after there may be more of it. */
+    void callSubmitters() {
+        intake.putters().callAll();
     }
 
     /** After the keep-alive was changed: what was set for the old one may ring too late. */
@@ -486,23 +510,28 @@ final class Crew {
 
     /** Stops: interrupts what runs and takes out what waits. */
     List<Runnable> stop(Consumer<Doing> interrupted) {
-        control.advanceTo(Control.STOP);
         List<Runnable> tasks = new ArrayList<>();
-        roster.forEach(worker -> {
-            Runnable first = worker.takeFirst();
-            if (first != null) {
-                tasks.add(first); // its thread has not begun to run yet
-            }
-            Doing doing = worker.doing();
-            if (doing.isRunning()) {
-                interrupted.accept(doing);
-            }
-            worker.thread().interrupt();
-        });
-        tasks.addAll(intake.drainOut());
-        handedBack.add(tasks.size());
-        intake.putters().callAll();
-        tryTerminate();
+        stopping.getAndIncrement();
+        try {
+            control.advanceTo(Control.STOP);
+            roster.forEach(worker -> {
+                Runnable first = worker.takeFirst();
+                if (first != null) {
+                    tasks.add(first); // its thread has not begun to run yet
+                }
+                Doing doing = worker.doing();
+                if (doing.isRunning()) {
+                    interrupted.accept(doing);
+                }
+                worker.thread().interrupt();
+            });
+            tasks.addAll(intake.drainOut());
+        } finally {
+            handedBack.add(tasks.size());
+            stopping.getAndDecrement();
+            intake.putters().callAll();
+            tryTerminate();
+        }
         return tasks;
     }
 
@@ -515,6 +544,9 @@ final class Crew {
                     || state >= Control.TIDYING
                     || (state == Control.SHUTDOWN && !intake.isEmpty())) {
                 return;
+            }
+            if (stopping.get() != 0) {
+                return; // it ends the pool when what it hands back is counted
             }
             if (Control.workers(word) != 0) {
                 roster.hasAny(Worker::interruptIfIdle);

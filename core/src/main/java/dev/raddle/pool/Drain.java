@@ -30,14 +30,17 @@ final class Drain {
     ShutdownReport run(Duration grace, Duration lastWait) {
         long begin = time.nanoTime();
         long completedBefore = crew.roster.account().completed();
-        long removed = pool.stats().removed() + crew.handedBack.sum();
         pool.shutdown();
         boolean isOver = await(grace);
         long middle = time.nanoTime();
         List<Told> told = new ArrayList<>();
-        List<Runnable> left = List.of();
+        List<HandedBack> left = List.of();
         if (!isOver) {
-            left = pool.stop(doing -> told.add(new Told(doing, PooledTask.given(doing.someTask()))));
+            List<Runnable> tasks = pool.stop(doing -> told.add(new Told(doing, PooledTask.given(doing.someTask()))));
+            left = tasks.stream()
+                    .map(task -> new HandedBack(task, PooledTask.given(task)))
+                    .toList();
+            pool.cancelIfWanted(tasks);
             awaitAfterStop(lastWait);
         }
         long end = time.nanoTime();
@@ -54,13 +57,11 @@ final class Drain {
                 completedBefore,
                 account.completed() - completedBefore - ended.size(),
                 ended,
-                left.stream()
-                        .map(task -> new HandedBack(task, PooledTask.given(task)))
-                        .toList(),
+                left,
                 account.running().stream()
                         .map(doing -> stillRunning(doing, begin, end))
                         .toList(),
-                removed,
+                pool.stats().removed() + crew.handedBack.sum() - left.size(),
                 Duration.ofNanos(middle - begin),
                 Duration.ofNanos(end - middle));
         if (interrupted) {

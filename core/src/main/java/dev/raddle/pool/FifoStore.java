@@ -286,15 +286,18 @@ final class FifoStore implements Store {
         }
 
         Runnable task() {
-            return Objects.requireNonNull(segment.tasks[slot()]);
+            int slot = slot(); // which may go to the next segment
+            return Objects.requireNonNull(segment.tasks[slot]);
         }
 
         long moment() {
-            return segment.moment(slot());
+            int slot = slot();
+            return segment.moment(slot);
         }
 
         void set(@Nullable Runnable task, long moment) {
-            segment.set(slot(), task, moment);
+            int slot = slot();
+            segment.set(slot, task, moment);
         }
 
         void advance() {

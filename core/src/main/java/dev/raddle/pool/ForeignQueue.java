@@ -66,6 +66,15 @@ final class ForeignQueue implements Intake {
         return found;
     }
 
+    @Override
+    public @Nullable Runnable discard() {
+        Runnable task = queue.poll();
+        if (task != null) {
+            noteRemoved();
+        }
+        return task;
+    }
+
     private void noteRemoved() {
         removed.increment();
         callPutter();
@@ -120,6 +129,11 @@ final class ForeignQueue implements Intake {
     @Override
     public int remainingCapacity() {
         return queue.remainingCapacity();
+    }
+
+    @Override
+    public boolean handsOver() {
+        return queue.remainingCapacity() == 0 && queue.isEmpty();
     }
 
     @Override

@@ -22,6 +22,10 @@ interface Intake {
     /** Takes a task out that somebody does not want to be run. */
     boolean remove(Object task);
 
+    /** Takes the first task out, if there is one, to be dropped. */
+    @Nullable
+    Runnable discard();
+
     /** Takes those out that have been cancelled. */
     void purge();
 
@@ -36,6 +40,9 @@ interface Intake {
 
     /** Returns where those wait who want to put something in. */
     WaitingRoom putters();
+
+    /** Tells whether a task gets in only while a worker waits for it. */
+    boolean handsOver();
 
     /** Returns how many tasks have left other than to a worker or back to the pool, as far as that is known. */
     long takenByOthers();

@@ -4,10 +4,11 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
-/** A future that remembers what it was made of until it is done, so that it can be handed back as it was given. */
+/** A future that remembers what it was made of until that has run or never will, so that it can be reported as it was given. */
 final class PooledTask<T extends @Nullable Object> extends FutureTask<T> {
 
     private @Nullable Object given; // null may be seen late, which costs memory only
+    private boolean begun;
 
     PooledTask(Callable<T> callable) {
         super(callable);
@@ -26,7 +27,20 @@ final class PooledTask<T extends @Nullable Object> extends FutureTask<T> {
     }
 
     @Override
+    public void run() {
+        begun = true;
+        try {
+            super.run();
+        } finally {
+            given = null;
+        }
+    }
+
+    /** Forgets it, unless it runs on although the future has been cancelled. */
+    @Override
     protected void done() {
-        given = null;
+        if (!begun) {
+            given = null;
+        }
     }
 }

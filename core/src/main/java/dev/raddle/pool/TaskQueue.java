@@ -349,6 +349,16 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     @Override
+    public @Nullable Runnable discard() {
+        return poll();
+    }
+
+    @Override
+    public boolean handsOver() {
+        return false;
+    }
+
+    @Override
     public void purge() {
         removeIf(Intake::isCancelled);
     }

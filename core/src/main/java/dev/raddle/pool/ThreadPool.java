@@ -43,9 +43,9 @@ import org.jspecify.annotations.Nullable;
  * that was given to {@code execute} reaches {@link #afterExecute} and then the uncaught exception handler of its thread,
  * which ends and is replaced.
  *
- * <p><b>What differs from {@code ThreadPoolExecutor}.</b> {@link #afterExecute} is called although {@link #beforeExecute} has
- * thrown. {@link #terminated()} is called outside every lock. If no thread can be had for a queued
- * task, the task is rejected instead of being left in the queue.
+ * <p><b>What differs from {@code ThreadPoolExecutor}.</b> If no thread can be had for a queued task, it is rejected instead
+ * of being left in the queue. {@link #terminated()} is called outside every lock. In a pool that was built by a
+ * {@link Builder}, {@link #afterExecute} is called although {@link #beforeExecute} has thrown.
  *
  * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task, whose actions
  * <i>happen-before</i> the return of {@link Future#get()} and of an {@link #awaitTermination} that answers true.
@@ -210,6 +210,7 @@ public class ThreadPool extends AbstractExecutorService {
             ThreadFactory threadFactory,
             RejectionHandler handler) {
         this(new Builder("thread-pool")
+                .asInTheJdk()
                 .sizes(corePoolSize, maximumPoolSize)
                 .keepAlive(Duration.ofNanos(unit.toNanos(keepAliveTime)))
                 .queue(workQueue)
@@ -321,7 +322,8 @@ public class ThreadPool extends AbstractExecutorService {
 
     /**
      * Called in a worker's thread before each task. If it throws, the task is skipped, and cancelled if it is a future; then
-     * {@link #afterExecute} hears what was thrown. This one does nothing.
+     * {@link #afterExecute} hears what was thrown, unless the pool was created by one of the constructors that the JDK's
+     * class has as well: there it is not called, as in the JDK. This one does nothing.
      *
      * @param thread the thread that will run the task
      * @param task what will be run
@@ -355,7 +357,9 @@ public class ThreadPool extends AbstractExecutorService {
      */
     @Override
     public List<Runnable> shutdownNow() {
-        return stop(interrupted -> {});
+        List<Runnable> tasks = stop(interrupted -> {});
+        cancelIfWanted(tasks);
+        return tasks;
     }
 
     List<Runnable> stop(Consumer<Doing> interrupted) {
@@ -363,10 +367,13 @@ public class ThreadPool extends AbstractExecutorService {
         if (reporter.isOn()) {
             tasks.forEach(reporter::handedBack);
         }
+        return tasks;
+    }
+
+    void cancelIfWanted(List<Runnable> tasks) {
         if (cancelHandedBack) {
             tasks.forEach(ThreadPool::cancel);
         }
-        return tasks;
     }
 
     private static void cancel(Runnable task) {
@@ -574,6 +581,8 @@ public class ThreadPool extends AbstractExecutorService {
         crew.maxThreads = maximumPoolSize;
         if (crew.control.workers() > maximumPoolSize) {
             crew.callIdle();
+        } else {
+            crew.callSubmitters();
         }
     }
 
@@ -834,7 +843,7 @@ public class ThreadPool extends AbstractExecutorService {
                 pool.drop(task);
                 return;
             }
-            Runnable oldest = pool.getQueue().poll();
+            Runnable oldest = pool.intake.discard();
             if (oldest != null) {
                 pool.drop(oldest);
             }
@@ -895,6 +904,9 @@ public class ThreadPool extends AbstractExecutorService {
 
     /** Waits until a task is accepted, and returns null; or why it was not. */
     private @Nullable String awaitRoom(Runnable task, @Nullable Duration timeout) {
+        if (timeout != null && !timeout.isPositive()) {
+            return "no room came within " + timeout;
+        }
         WaitingRoom.Place place = new WaitingRoom.Place();
         Alarm alarm = timeout == null ? () -> true : time.after(timeout, place::expire);
         try {
@@ -942,6 +954,7 @@ public class ThreadPool extends AbstractExecutorService {
         @Nullable
         Duration stuckAfter;
 
+        boolean asInTheJdk; // where the JDK's contract was completed, its letter counts
         boolean scaleBeforeQueueing;
         boolean cancelHandedBack;
 
@@ -984,6 +997,11 @@ public class ThreadPool extends AbstractExecutorService {
          */
         public Builder threads(int count) {
             return sizes(atLeast("threads", 1, count), count);
+        }
+
+        private Builder asInTheJdk() {
+            asInTheJdk = true;
+            return this;
         }
 
         private Builder sizes(int core, int max) {
