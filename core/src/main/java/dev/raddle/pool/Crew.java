@@ -11,6 +11,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -32,7 +33,7 @@ final class Crew {
      * The roster knows who they are. A worker is put on it after it is counted, before its thread starts.
      *
      * Why no task is lost. A submitter puts a task into the queue, then reads the control word anew. A worker leaves the
-     * count first and looks into the queue afterwards, and stays if there is something (stay). So when a task lies in the
+     * count first and looks into the queue afterwards, and stays if there is something (stays). So when a task lies in the
      * queue, the submitter sees a worker counted, who has not looked yet, or sees none and hires one. A worker that dies
      * hands its place in the count to its successor, and if no thread can be had goes on itself. If a submitter cannot
      * hire, it takes its own task back; a task of somebody who had counted on the worker that was not to be had is seen
@@ -43,12 +44,14 @@ final class Crew {
      * A submitter that finds it gone knows that another owns it: then it was accepted.
      *
      * Why it ends. In SHUTDOWN a worker waits only while the queue is not empty although nothing can be taken (tasks that
-     * are delayed); each that leaves interrupts one that may wait. From STOP on nobody takes a task.
+     * are delayed); each that leaves interrupts one that may wait. From STOP on
+     * nobody looks for a task; one that was taken a moment before is run, interrupted, as in the JDK.
      *
      * Idle workers wait in the queue's take(), whatever queue it is. They are told of changed settings, shutdown and the end
      * of their keep-alive by an interrupt that cannot reach a task (see Worker). One alarm serves the keep-alives of all.
      */
 
+    private static final long HAND_OVER_NANOS = 10_000;
     private static final Duration RESCUE_DELAY = Duration.ofMillis(100);
 
     // a worker that must stay although it has been idle for long enough, because of delayed tasks, is looked at this
@@ -115,28 +118,38 @@ final class Crew {
         return hire(task, false);
     }
 
-    /** As {@link #accept}, and waits for room. Returns false if the place expired or the pool has been shut down. */
+    /**
+     * As {@link #accept}, and waits for room. Returns false if the place expired, the pool has been shut down, or there is no
+     * worker who could make room.
+     */
     boolean acceptWhenRoom(Runnable task, WaitingRoom.Place place) throws InterruptedException {
         boolean[] accepted = {false};
         intake.putters()
                 .attempt(
                         place,
                         () -> {
-                            accepted[0] = acceptNow(task);
-                            return accepted[0] || control.state() != Control.RUNNING;
+                            accepted[0] = accept(task)
+                                    || isHandedOver(task, place)
+                                    || (control.workers() == 0 && accept(task)); // again: the last may have made room
+                            return accepted[0] || control.state() != Control.RUNNING || control.workers() == 0;
                         },
-                        () -> intake.remainingCapacity() > 0);
+                        () -> intake.remainingCapacity() > 0 || isHandingOver());
         return accepted[0];
     }
 
-    /** As {@link #accept}; if tasks are handed over to idle workers, it tries again while one is about to wait. */
-    private boolean acceptNow(Runnable task) {
-        boolean accepted = accept(task);
-        while (!accepted && control.state() == Control.RUNNING && intake.handsOver() && roster.hasAny(Worker::isIdle)) {
-            Thread.onSpinWait();
-            accepted = accept(task);
+    private boolean isHandingOver() {
+        return intake.handsOver() && roster.hasAny(Worker::isIdle);
+    }
+
+    /** Where tasks are handed over to idle workers: tries again for as long as one is idle and may be about to wait. */
+    private boolean isHandedOver(Runnable task, WaitingRoom.Place place) {
+        while (isHandingOver() && place.isAwaited() && control.state() == Control.RUNNING) {
+            LockSupport.parkNanos(this, HAND_OVER_NANOS);
+            if (accept(task)) {
+                return true;
+            }
         }
-        return accepted;
+        return false;
     }
 
     private boolean isEverybodyBusy() {
@@ -149,7 +162,7 @@ final class Crew {
     private boolean isServed(Runnable task) {
         int word = control.get(); // anew: it may have changed before the task was queued
         if (Control.state(word) != Control.RUNNING && intake.takeBack(task)) {
-            tryTerminate();
+            tryTerminateQuietly();
             return false;
         }
         if (Control.workers(word) != 0) {
@@ -179,12 +192,13 @@ final class Crew {
         if (!isCounted(first == null, core)) {
             return false;
         }
-        Worker worker = new Worker(this, first);
+        Worker worker = null;
         boolean hired = false;
         try {
-            hired = isStarted(worker, null);
+            worker = Worker.of(this, first);
+            hired = hasStarted(worker, null);
         } catch (Throwable failure) {
-            if (first == null || worker.takeFirst() != null) {
+            if (first == null || worker == null || worker.takeFirst() != null) {
                 throw failure;
             }
             Reporter.report(failure); // a stop was faster: it hands the task back
@@ -216,7 +230,7 @@ final class Crew {
     }
 
     /** Gives a counted worker its thread; in the place of another, if one is given. */
-    private boolean isStarted(Worker worker, @Nullable Worker predecessor) {
+    private boolean hasStarted(Worker worker, @Nullable Worker predecessor) {
         Thread thread = threadFactory.newThread(worker);
         if (thread == null) {
             return false;
@@ -234,22 +248,21 @@ final class Crew {
                 roster.restore(predecessor, worker);
             }
         }
-        watch.start();
         return true;
     }
 
     // ---- workers out
 
-    private void quit(Worker worker) {
-        roster.remove(worker);
+    private void quit(@Nullable Worker worker) {
+        if (worker != null) {
+            roster.remove(worker);
+        }
         control.leave();
-        tryTerminate();
+        tryTerminateQuietly();
     }
 
-    /** After a worker has left the count: keeps it if it is needed after all. */
+    /** After a worker has left the count: keeps it if it is needed after all, or lets it go. */
     private boolean stays(Worker worker) {
-        roster.remove(worker);
-        tryTerminate();
         while (true) {
             int word = control.get();
             int needed = coreTimeout ? 0 : coreThreads;
@@ -257,10 +270,11 @@ final class Crew {
                 needed = 1;
             }
             if (!mayWork(Control.state(word), true) || Control.workers(word) >= needed) {
+                roster.remove(worker);
+                tryTerminateQuietly();
                 return false;
             }
             if (control.tryJoin(word)) {
-                roster.putBack(worker);
                 return true;
             }
         }
@@ -274,11 +288,13 @@ final class Crew {
             return true;
         }
         try {
-            if (isStarted(new Worker(this, null), worker)) {
+            if (hasStarted(Worker.of(this, null), worker)) {
                 return true;
             }
         } catch (Throwable hiring) {
-            failure.addSuppressed(hiring);
+            if (hiring != failure) {
+                failure.addSuppressed(hiring);
+            }
         }
         return false;
     }
@@ -299,6 +315,7 @@ final class Crew {
         if (isStranded()) {
             hire(null, false); // which calls for the next rescue if it fails
         }
+        tryTerminateQuietly(); // somebody else may have emptied the queue
     }
 
     // ---- a worker's life
@@ -309,6 +326,7 @@ final class Crew {
         while (true) {
             boolean inQueue = true;
             try {
+                watch.start();
                 while (task != null || (task = next(worker)) != null) {
                     inQueue = false;
                     run(worker, thread, task);
@@ -331,13 +349,16 @@ final class Crew {
 
     private void run(Worker worker, Thread thread, Runnable task) {
         clearInterruptUnlessStopped(thread);
-        worker.begin(task);
         boolean reported = reporter.isOn();
         if (reported) {
-            reporter.started(worker, task);
+            reporter.stamp(worker, task);
         }
+        worker.begin(task);
         Throwable failure = null;
         try {
+            if (reported) {
+                reporter.started(worker, task);
+            }
             runWithHooks(thread, task);
         } catch (Throwable thrown) {
             failure = thrown;
@@ -530,9 +551,18 @@ final class Crew {
             handedBack.add(tasks.size());
             stopping.getAndDecrement();
             intake.putters().callAll();
-            tryTerminate();
+            tryTerminateQuietly();
         }
         return tasks;
+    }
+
+    /** As {@link #tryTerminate}, where what {@code terminated()} throws must not keep the caller from what it does. */
+    void tryTerminateQuietly() {
+        try {
+            tryTerminate();
+        } catch (Throwable failure) {
+            Reporter.report(failure);
+        }
     }
 
     /** Ends the pool if it has been shut down and nothing is left. To be called after whatever may have made it so. */

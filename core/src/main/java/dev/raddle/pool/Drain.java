@@ -30,7 +30,7 @@ final class Drain {
     ShutdownReport run(Duration grace, Duration lastWait) {
         long begin = time.nanoTime();
         long completedBefore = crew.roster.account().completed();
-        pool.shutdown();
+        shutDown();
         boolean isOver = await(grace);
         long middle = time.nanoTime();
         List<Told> told = new ArrayList<>();
@@ -44,6 +44,7 @@ final class Drain {
             awaitAfterStop(lastWait);
         }
         long end = time.nanoTime();
+        boolean terminated = pool.isTerminated(); // before the account: then nothing runs there
         Roster.Account account = crew.roster.account();
         List<Interrupted> ended = new ArrayList<>();
         for (Told task : told) {
@@ -53,7 +54,7 @@ final class Drain {
         }
         ShutdownReport report = new ShutdownReport(
                 pool.name(),
-                pool.isTerminated(),
+                terminated,
                 completedBefore,
                 account.completed() - completedBefore - ended.size(),
                 ended,
@@ -68,6 +69,14 @@ final class Drain {
             Thread.currentThread().interrupt();
         }
         return report;
+    }
+
+    private void shutDown() {
+        try {
+            pool.shutdown();
+        } catch (Throwable failure) {
+            Reporter.report(failure); // terminated() has thrown, and the pool has ended all the same
+        }
     }
 
     /** Waits until the pool has ended; a caller that is interrupted waits no longer for what is not interrupted itself. */

@@ -55,7 +55,7 @@ final class FifoStore implements Store {
         final long base;
         final @Nullable Runnable[] tasks = new Runnable[SIZE];
 
-        long @Nullable [] moments; // made when the first is known; written as the tasks are
+        volatile long @Nullable [] moments; // made when the first is known; its elements are written as the tasks are
 
         @Nullable
         Segment next; // written under the tail's lock before the first index beyond this segment
@@ -66,27 +66,27 @@ final class FifoStore implements Store {
 
         void set(int slot, @Nullable Runnable task, long moment) {
             tasks[slot] = task;
-            if (moments == null && moment != Stamp.UNKNOWN) {
-                moments = new long[SIZE];
-                Arrays.fill(moments, Stamp.UNKNOWN);
+            long[] known = moments;
+            if (known == null && moment != Stamp.UNKNOWN) {
+                known = new long[SIZE];
+                Arrays.fill(known, Stamp.UNKNOWN);
+                moments = known; // if both ends make one at a time, moments are forgotten, which is allowed
             }
-            if (moments != null) {
-                moments[slot] = moment;
+            if (known != null) {
+                known[slot] = moment;
             }
         }
 
         long moment(int slot) {
-            return moments == null ? Stamp.UNKNOWN : moments[slot];
+            long[] known = moments;
+            return known == null ? Stamp.UNKNOWN : known[slot];
         }
     }
 
-    private static final class End extends SpinLock {
+    private static class End extends SpinLock {
         volatile long index;
         long known; // of the other end's index
         Segment segment;
-
-        @SuppressWarnings("unused") // keeps the other end off this cache line
-        private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
 
         End(Segment segment) {
             this.segment = segment;
@@ -101,6 +101,16 @@ final class FifoStore implements Store {
         }
     }
 
+    /** An end on cache lines of its own. (The JVM lays the fields of a superclass out first.) */
+    private static final class PaddedEnd extends End {
+        @SuppressWarnings("unused")
+        private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
+
+        PaddedEnd(Segment segment) {
+            super(segment);
+        }
+    }
+
     private final End head;
     private final End tail;
     private volatile int capacity;
@@ -108,8 +118,8 @@ final class FifoStore implements Store {
     FifoStore(int capacity) {
         this.capacity = capacity;
         Segment segment = new Segment(0);
-        head = new End(segment);
-        tail = new End(segment);
+        head = new PaddedEnd(segment);
+        tail = new PaddedEnd(segment);
     }
 
     @Override
@@ -228,10 +238,17 @@ final class FifoStore implements Store {
     private Segment firstSegment() {
         Segment segment = head.segment;
         if (head.index == segment.base + SIZE) {
-            segment = following(segment);
+            segment = leave(segment);
             head.segment = segment;
         }
         return segment;
+    }
+
+    /** Leaves a used-up segment, which forgets the next one: were it promoted, it would keep all later ones with it. */
+    private static Segment leave(Segment segment) {
+        Segment next = following(segment);
+        segment.next = null;
+        return next;
     }
 
     private static Segment following(Segment segment) {
@@ -261,7 +278,9 @@ final class FifoStore implements Store {
                 at.set(null, Stamp.UNKNOWN);
                 at.advance();
             }
-            head.segment = at.segment;
+            while (head.segment != at.segment) {
+                head.segment = leave(head.segment);
+            }
             for (int i = 0; i < moved; i++) {
                 at.set(stay.get(i), moments.get(i));
                 at.advance();

@@ -3,11 +3,10 @@ package dev.raddle.pool;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.ConcurrentModificationException;
-import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Delayed;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import org.jspecify.annotations.Nullable;
 
@@ -82,18 +81,9 @@ final class ForeignQueue implements Intake {
 
     @Override
     public void purge() {
-        try {
-            for (Iterator<Runnable> tasks = queue.iterator(); tasks.hasNext(); ) {
-                if (Intake.isCancelled(tasks.next())) {
-                    tasks.remove();
-                    noteRemoved();
-                }
-            }
-        } catch (ConcurrentModificationException changed) { // this queue's iterator does not bear what others do
-            for (Runnable task : snapshot()) {
-                if (Intake.isCancelled(task)) {
-                    remove(task);
-                }
+        for (Runnable task : snapshot()) {
+            if (Intake.isCancelled(task)) {
+                remove(task); // not through the iterator, which does not say whether somebody else took it
             }
         }
     }
@@ -107,14 +97,27 @@ final class ForeignQueue implements Intake {
     public List<Runnable> drainOut() {
         List<Runnable> tasks = new ArrayList<>();
         queue.drainTo(tasks);
-        List<Runnable> rest = new ArrayList<>(snapshot());
-        if (rest.stream().allMatch(Delayed.class::isInstance)) {
-            rest.sort(Comparator.comparing(Delayed.class::cast));
+        for (Runnable task : inOrder(snapshot())) {
+            if (queue.remove(task)) {
+                tasks.add(task);
+            }
         }
-        rest.removeIf(task -> !queue.remove(task));
-        tasks.addAll(rest);
         return tasks;
     }
+
+    private static List<Runnable> inOrder(List<Runnable> tasks) {
+        if (!tasks.stream().allMatch(Delayed.class::isInstance)) {
+            return tasks;
+        }
+        return tasks.stream()
+                .map(task -> new Due(task, ((Delayed) task).getDelay(TimeUnit.NANOSECONDS)))
+                .sorted(Comparator.comparingLong(Due::nanos))
+                .map(Due::task)
+                .toList();
+    }
+
+    /** A delayed task and its delay, read once: a comparison that asks anew may contradict itself. */
+    private record Due(Runnable task, long nanos) {}
 
     @Override
     public boolean isEmpty() {

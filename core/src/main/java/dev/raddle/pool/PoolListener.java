@@ -8,8 +8,9 @@ import org.jspecify.annotations.Nullable;
  * Hears what becomes of every task of a pool. It is told in the thread in which things happen, outside every lock, and should
  * return soon. What it throws changes nothing and goes to that thread's uncaught exception handler.
  *
- * <p>A task is accepted or rejected once. An accepted one is started and ends, or is handed back. Since a task may start
- * before its submitter goes on, {@link #started} and {@link #accepted} of one task may come in either order.
+ * <p>An accepted task is started and ends, or is handed back, or was taken out of the queue by somebody. A rejected one may be
+ * accepted later, if the pool's handler submits it again. Since a task may start before its submitter goes on,
+ * {@link #started} and {@link #accepted} of one task may come in either order.
  */
 public interface PoolListener {
 

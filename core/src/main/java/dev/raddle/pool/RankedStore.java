@@ -33,7 +33,8 @@ final class RankedStore extends SpinLock implements Store {
             if (size >= capacity) {
                 return false;
             }
-            lines.computeIfAbsent(rank, none -> new ArrayDeque<>()).add(new Entry(task, nanoTime));
+            Entry entry = new Entry(task, nanoTime); // before the line: if memory runs out, no empty one is left
+            lines.computeIfAbsent(rank, none -> new ArrayDeque<>()).add(entry);
             count(1);
             return true;
         } finally {

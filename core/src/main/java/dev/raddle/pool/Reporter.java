@@ -40,11 +40,15 @@ final class Reporter {
         tell(hears -> hears.accepted(task));
     }
 
-    void started(Worker worker, Runnable task) {
+    /** Notes when a task starts, before others can see that it runs. */
+    void stamp(Worker worker, Runnable task) {
         long now = time.nanoTime();
         worker.startedAt = now;
         worker.reportedAt = now;
-        worker.taskName = isRecording() ? nameOf(task) : null; // a future forgets what it is made of when it is done
+        worker.taskName = isRecording() ? nameOf(task) : null; // a future forgets what it is made of when it has run
+    }
+
+    void started(Worker worker, Runnable task) {
         tell(hears -> hears.started(task, worker.thread()));
     }
 

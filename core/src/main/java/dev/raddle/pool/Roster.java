@@ -10,7 +10,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Who works in a crew, and what those have done who no longer do. No foreign code runs under its lock. */
+/** Who works in a crew, and what those have done who no longer do. No foreign code runs under its lock but a thread's interrupt(). */
 final class Roster {
 
     private final ReentrantLock lock = new ReentrantLock();
@@ -19,7 +19,13 @@ final class Roster {
     private long completedByLeavers; // guarded by lock
 
     /** What the workers had done and were doing, each in one moment. */
-    record Account(int threads, int largest, long completed, int beginning, List<Doing> running) {}
+    record Account(int threads, int largest, long completed, int beginning, List<Doing> running) {
+
+        /** How many have a task. */
+        int active() {
+            return beginning + running.size();
+        }
+    }
 
     Account account() {
         lock.lock();
@@ -41,7 +47,7 @@ final class Roster {
         }
     }
 
-    /** Adds a worker, which may have been here before, unless the state forbids it. */
+    /** Adds a worker in its own place or its predecessor's, unless the state forbids it. */
     boolean add(Worker worker, @Nullable Worker predecessor, Control control) {
         lock.lock();
         try {
@@ -65,15 +71,6 @@ final class Roster {
         try {
             takeOff(successor);
             putOn(predecessor);
-        } finally {
-            lock.unlock();
-        }
-    }
-
-    void putBack(Worker worker) {
-        lock.lock();
-        try {
-            putOn(worker);
         } finally {
             lock.unlock();
         }

@@ -91,8 +91,8 @@ public class ThreadPool extends AbstractExecutorService {
      * @param maxThreads the largest size allowed
      * @param threads how many threads there are
      * @param largestThreads how many there have been at most at a time
-     * @param active how many tasks run
-     * @param queued how many tasks wait, in the queue or for their new thread to begin
+     * @param active how many tasks run or have a new thread that is about to run them
+     * @param queued how many tasks wait
      * @param completed how many tasks have ended, normally or not
      * @param rejected how many were not accepted
      * @param handedBack how many were accepted, and given back by {@link #shutdownNow()} or {@link #drain}
@@ -302,11 +302,15 @@ public class ThreadPool extends AbstractExecutorService {
         reporter.rejected(task);
     }
 
+    private String reason() {
+        return isShutdown() ? "it has been shut down" : getPoolSize() == 0 ? "no thread was to be had" : "it is full";
+    }
+
     private RejectedExecutionException rejected(Runnable task, String why) {
         Roster.Account account = crew.roster.account();
         return new RejectedExecutionException("task " + PooledTask.given(task) + " was rejected by pool \"" + name
                 + "\": "
-                + why + "; " + account.running().size() + " of " + crew.maxThreads + " threads are running tasks, "
+                + why + "; " + account.active() + " of " + crew.maxThreads + " threads are running tasks, "
                 + queue.size() + " tasks are waiting, room is left for " + queue.remainingCapacity());
     }
 
@@ -398,7 +402,8 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     /**
-     * Drains pools when the JVM shuts down, one after the other, and all within one length of time.
+     * Drains pools when the JVM shuts down, one after the other. One grace serves all of them; each may need its last wait
+     * besides.
      *
      * @param grace how long all of them together may take before what runs is interrupted
      * @param reports receives each pool's report, in the hook's thread
@@ -475,7 +480,7 @@ public class ThreadPool extends AbstractExecutorService {
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-        return crew.terminated.await(Deadline.after(time, Duration.ofNanos(unit.toNanos(timeout))));
+        return isTerminated() || crew.terminated.await(Deadline.after(time, Duration.ofNanos(unit.toNanos(timeout))));
     }
 
     // ---- the queue
@@ -730,7 +735,7 @@ public class ThreadPool extends AbstractExecutorService {
      * @return a number that may be old when it arrives
      */
     public int getActiveCount() {
-        return crew.roster.account().running().size();
+        return crew.roster.account().active();
     }
 
     /**
@@ -749,7 +754,7 @@ public class ThreadPool extends AbstractExecutorService {
      */
     public long getTaskCount() {
         Roster.Account account = crew.roster.account();
-        return account.completed() + account.running().size() + account.beginning() + queue.size();
+        return account.completed() + account.active() + queue.size();
     }
 
     /**
@@ -762,7 +767,7 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     /**
-     * Returns all counts, read in one moment.
+     * Returns all counts. Threads and their tasks are read in one moment, the rest right after it.
      *
      * @return a new record
      */
@@ -774,8 +779,8 @@ public class ThreadPool extends AbstractExecutorService {
                 crew.maxThreads,
                 threads(account),
                 account.largest(),
-                account.running().size(),
-                account.beginning() + queue.size(),
+                account.active(),
+                queue.size(),
                 account.completed(),
                 rejections.sum(),
                 crew.handedBack.sum(),
@@ -789,8 +794,8 @@ public class ThreadPool extends AbstractExecutorService {
         String word =
                 state == Control.RUNNING ? "Running" : state == Control.TERMINATED ? "Terminated" : "Shutting down";
         return super.toString() + "[" + word + ", pool size = " + threads(account) + ", active threads = "
-                + account.running().size() + ", queued tasks = " + queue.size() + ", completed tasks = "
-                + account.completed() + "]";
+                + account.active() + ", queued tasks = " + queue.size() + ", completed tasks = " + account.completed()
+                + "]";
     }
 
     // ---- what becomes of rejected tasks
@@ -802,7 +807,7 @@ public class ThreadPool extends AbstractExecutorService {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            throw pool.rejected(task, pool.isShutdown() ? "it has been shut down" : "it is full");
+            throw pool.rejected(task, pool.reason());
         }
     }
 
@@ -846,6 +851,8 @@ public class ThreadPool extends AbstractExecutorService {
             Runnable oldest = pool.intake.discard();
             if (oldest != null) {
                 pool.drop(oldest);
+                pool.crew
+                        .tryTerminateQuietly(); // it may have been the last in a pool that has been shut down meanwhile
             }
             pool.execute(task);
         }
@@ -905,13 +912,13 @@ public class ThreadPool extends AbstractExecutorService {
     /** Waits until a task is accepted, and returns null; or why it was not. */
     private @Nullable String awaitRoom(Runnable task, @Nullable Duration timeout) {
         if (timeout != null && !timeout.isPositive()) {
-            return "no room came within " + timeout;
+            return reason();
         }
         WaitingRoom.Place place = new WaitingRoom.Place();
         Alarm alarm = timeout == null ? () -> true : time.after(timeout, place::expire);
         try {
             if (!crew.acceptWhenRoom(task, place)) {
-                return isShutdown() ? "it has been shut down" : "no room came within " + timeout;
+                return timeout == null || !place.isExpired() ? reason() : "no room came within " + timeout;
             }
         } catch (InterruptedException calledOff) {
             Thread.currentThread().interrupt();

@@ -13,7 +13,7 @@ final class WaitingRoom extends SpinLock {
     /*
      * Overview.
      *
-     * Waking a thread costs more than running a hundred small tasks, so at most one is on its way at a time:
+     * Waking a thread costs more than running a hundred small tasks, so a putter wakes one only if none is on its way:
      *
      *   latest, oldest   the ends of the list of those who wait   guarded by the lock
      *   waiting          how many                                 written under the lock
@@ -48,6 +48,15 @@ final class WaitingRoom extends SpinLock {
         private volatile boolean called;
         private volatile boolean expired;
 
+        /** Tells whether its thread is still willing to wait. */
+        boolean isAwaited() {
+            return !expired && !thread.isInterrupted();
+        }
+
+        boolean isExpired() {
+            return expired;
+        }
+
         /** Ends the wait from outside: for alarms. */
         void expire() {
             expired = true;
@@ -55,7 +64,8 @@ final class WaitingRoom extends SpinLock {
         }
     }
 
-    private static final int LOOKS = Runtime.getRuntime().availableProcessors() > 1 ? 32 : 0;
+    private static final int MOST_LOOKS = Runtime.getRuntime().availableProcessors() > 1 ? 256 : 0;
+    private static final int FEWEST_LOOKS = 4;
     private static final VarHandle CALLING;
 
     static {
@@ -66,14 +76,12 @@ final class WaitingRoom extends SpinLock {
         }
     }
 
+    private int looks = FEWEST_LOOKS; // whoever is calling
     private volatile boolean calling;
     private volatile int waiting;
     private final boolean latestFirst;
     private @Nullable Place latest; // guarded by this lock
     private @Nullable Place oldest; // guarded by this lock
-
-    @SuppressWarnings("unused") // keeps what others write off this cache line
-    private long p0, p1, p2, p3, p4, p5, p6, p7;
 
     WaitingRoom(boolean latestFirst) {
         this.latestFirst = latestFirst;
@@ -174,12 +182,15 @@ final class WaitingRoom extends SpinLock {
      * @return true if there may be something now: then the caller tries, and calls on if there is more than it takes
      */
     boolean look(BooleanSupplier more) {
-        if (LOOKS == 0 || calling || !CALLING.compareAndSet(this, false, true)) {
+        if (MOST_LOOKS == 0 || calling || !CALLING.compareAndSet(this, false, true)) {
             return false;
         }
-        for (int i = 0; i < LOOKS && !more.getAsBoolean(); i++) {
+        int left = looks;
+        while (left > 0 && !more.getAsBoolean()) {
             Thread.onSpinWait();
+            left--;
         }
+        looks = left > 0 ? Math.min(2 * looks, MOST_LOOKS) : Math.max(looks / 2, FEWEST_LOOKS);
         calling = false;
         return true;
     }
@@ -208,7 +219,7 @@ final class WaitingRoom extends SpinLock {
     }
 
     private void await(Place place) {
-        while (!place.called && !place.expired && !place.thread.isInterrupted()) {
+        while (!place.called && place.isAwaited()) {
             LockSupport.park(this);
         }
     }

@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** One thread of a pool, and what it is doing. */
-final class Worker implements Runnable {
+class Worker implements Runnable {
 
     /*
      * Overview.
@@ -72,12 +72,23 @@ final class Worker implements Runnable {
     volatile boolean leavesWhenIdle; // whether its idle time is bounded
     volatile long idleSince;
 
-    @SuppressWarnings("unused") // keeps what this worker writes for each task off the next one's cache line
-    private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
-
-    Worker(Crew crew, @Nullable Runnable first) {
+    private Worker(Crew crew, @Nullable Runnable first) {
         this.crew = crew;
         this.first = first;
+    }
+
+    static Worker of(Crew crew, @Nullable Runnable first) {
+        return new Padded(crew, first);
+    }
+
+    /** A worker that ends on a cache line of its own: it writes for each task. (The JVM lays inherited fields out first.) */
+    private static final class Padded extends Worker {
+        @SuppressWarnings("unused")
+        private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
+
+        Padded(Crew crew, @Nullable Runnable first) {
+            super(crew, first);
+        }
     }
 
     void assign(Thread thread) {
@@ -170,10 +181,6 @@ final class Worker implements Runnable {
                 return new Doing(this, started == ended ? null : task, ended);
             }
         }
-    }
-
-    boolean isRunning() {
-        return begun != completed;
     }
 
     long completed() {
