@@ -85,7 +85,7 @@ final class FifoStore implements Store {
 
     private static class End extends SpinLock {
         volatile long index;
-        long known; // of the other end's index
+        long known; // of the other end's index; an old value is as good, so it may be read without the lock
         Segment segment;
 
         End(Segment segment) {
@@ -152,7 +152,7 @@ final class FifoStore implements Store {
     @Override
     public @Nullable Runnable poll(Stamp stamp) {
         End end = head;
-        if (end.index == tail.index) {
+        if (end.index >= end.known && end.index == tail.index) { // the latter is the putters' cache line
             return null;
         }
         end.enter();
