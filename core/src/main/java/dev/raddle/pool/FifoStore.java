@@ -93,7 +93,7 @@ final class FifoStore implements Store {
         }
 
         void enter() {
-            lock();
+            lockSoon();
         }
 
         void exit() {
