@@ -163,9 +163,9 @@ final class VirtualPool implements Scheduler {
 
     private ShutdownReport report(long before, List<Errand> told, long begin, long middle, long end) {
         Account account = account();
-        List<Runnable> interrupted = told.stream()
+        List<ShutdownReport.Interrupted> interrupted = told.stream()
                 .filter(errand -> !account.running.contains(errand))
-                .map(errand -> errand.task)
+                .map(errand -> new ShutdownReport.Interrupted(errand.task, errand.task))
                 .toList();
         return new ShutdownReport(
                 NAME,
