@@ -27,7 +27,7 @@ final class Crew {
      *   RUNNING, SHUTDOWN -> STOP    stop()
      *   SHUTDOWN, STOP -> TIDYING    whoever finds no worker counted, no stop() under way and, in SHUTDOWN, no task queued
      *   TIDYING -> TERMINATED    the same, after terminated()
-     *   workers + 1              hire() and stay(), which see a state that allows it in the same word
+     *   workers + 1              hire() and stays(), which see a state that allows it in the same word
      *   workers - 1              next() and quit(): once for each + 1
      *
      * The roster knows who they are. A worker is put on it after it is counted, before its thread starts.
@@ -44,8 +44,8 @@ final class Crew {
      * A submitter that finds it gone knows that another owns it: then it was accepted.
      *
      * Why it ends. In SHUTDOWN a worker waits only while the queue is not empty although nothing can be taken (tasks that
-     * are delayed); each that leaves interrupts one that may wait. From STOP on
-     * nobody looks for a task; one that was taken a moment before is run, interrupted, as in the JDK.
+     * are delayed); each that leaves interrupts one that may wait. From STOP on nobody looks for a task; one that was taken
+     * a moment before is run, interrupted, as in the JDK.
      *
      * Idle workers wait in the queue's take(), whatever queue it is. They are told of changed settings, shutdown and the end
      * of their keep-alive by an interrupt that cannot reach a task (see Worker). One alarm serves the keep-alives of all.
@@ -112,7 +112,7 @@ final class Crew {
                 return true;
             }
             if (intake.offer(task)) {
-                return isServed(task);
+                return seeTo(task);
             }
         }
         return hire(task, false);
@@ -129,7 +129,7 @@ final class Crew {
                         place,
                         () -> {
                             accepted[0] = accept(task)
-                                    || isHandedOver(task, place)
+                                    || tryHandOver(task, place)
                                     || (control.workers() == 0 && accept(task)); // again: the last may have made room
                             return accepted[0] || control.state() != Control.RUNNING || control.workers() == 0;
                         },
@@ -142,7 +142,7 @@ final class Crew {
     }
 
     /** Where tasks are handed over to idle workers: tries again for as long as one is idle and may be about to wait. */
-    private boolean isHandedOver(Runnable task, WaitingRoom.Place place) {
+    private boolean tryHandOver(Runnable task, WaitingRoom.Place place) {
         while (isHandingOver() && place.isAwaited() && control.state() == Control.RUNNING) {
             LockSupport.parkNanos(this, HAND_OVER_NANOS);
             if (accept(task)) {
@@ -159,7 +159,7 @@ final class Crew {
     }
 
     /** Sees to a task that has been queued. Returns false if it was taken back instead. */
-    private boolean isServed(Runnable task) {
+    private boolean seeTo(Runnable task) {
         int word = control.get(); // anew: it may have changed before the task was queued
         if (Control.state(word) != Control.RUNNING && intake.takeBack(task)) {
             tryTerminateQuietly();
@@ -189,14 +189,14 @@ final class Crew {
      * @return false if there is none: not allowed, or the factory gave no thread
      */
     boolean hire(@Nullable Runnable first, boolean core) {
-        if (!isCounted(first == null, core)) {
+        if (!tryCount(first == null, core)) {
             return false;
         }
         Worker worker = null;
         boolean hired = false;
         try {
             worker = Worker.of(this, first);
-            hired = hasStarted(worker, null);
+            hired = tryStart(worker, null);
         } catch (Throwable failure) {
             if (first == null || worker == null || worker.takeFirst() != null) {
                 throw failure;
@@ -212,7 +212,7 @@ final class Crew {
         return hired;
     }
 
-    private boolean isCounted(boolean forQueue, boolean core) {
+    private boolean tryCount(boolean forQueue, boolean core) {
         while (true) {
             int word = control.get();
             int bound = Math.min(core ? coreThreads : maxThreads, Control.MOST_WORKERS);
@@ -230,7 +230,7 @@ final class Crew {
     }
 
     /** Gives a counted worker its thread; in the place of another, if one is given. */
-    private boolean hasStarted(Worker worker, @Nullable Worker predecessor) {
+    private boolean tryStart(Worker worker, @Nullable Worker predecessor) {
         Thread thread = threadFactory.newThread(worker);
         if (thread == null) {
             return false;
@@ -288,7 +288,7 @@ final class Crew {
             return true;
         }
         try {
-            if (hasStarted(Worker.of(this, null), worker)) {
+            if (tryStart(Worker.of(this, null), worker)) {
                 return true;
             }
         } catch (Throwable hiring) {
@@ -525,7 +525,7 @@ final class Crew {
     void shutdown() {
         control.advanceTo(Control.SHUTDOWN);
         callIdle();
-        intake.putters().callAll();
+        callSubmitters();
         tryTerminate();
     }
 
@@ -550,7 +550,7 @@ final class Crew {
         } finally {
             handedBack.add(tasks.size());
             stopping.getAndDecrement();
-            intake.putters().callAll();
+            callSubmitters();
             tryTerminateQuietly();
         }
         return tasks;

@@ -20,8 +20,8 @@ final class FifoStore implements Store {
      * Tasks are numbered. Those from head.index up to, not including, tail.index lie here, each in the slot of its number;
      * a segment holds the slots of SIZE consecutive numbers and knows the next segment.
      *
-     *   tail   where tasks are put in:    index, segment, knownHead   guarded by the tail's lock
-     *   head   where they are taken out:  index, segment, knownTail   guarded by the head's lock
+     *   tail   where tasks are put in:    index, segment, known   written under the tail's lock
+     *   head   where they are taken out:  index, segment, known   written under the head's lock
      *
      * Each operation takes one of the two locks, so putters and takers meet only at the ends of an empty or full queue.
      * Both indices only grow, and are read by the other side without its lock:
@@ -29,7 +29,7 @@ final class FifoStore implements Store {
      *   (1)  head.index <= tail.index <= head.index + capacity, unless the capacity was lowered
      *   (2)  a slot below tail.index was written before tail.index was (release); whoever reads tail.index sees the task
      *
-     * What was read of the other side is kept (`knownTail`, `knownHead`) and read anew only when it no longer suffices, so
+     * What was read of the other side's index is kept (`known`) and read anew only when it no longer suffices, so
      * that in a long queue the two sides share no cache line. An old value errs on the safe side: the other index has only
      * grown since, so there are more tasks or more room than known.
      *

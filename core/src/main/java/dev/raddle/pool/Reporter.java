@@ -18,7 +18,7 @@ final class Reporter {
     private final String pool;
     private final TimeSource time;
     private final @Nullable PoolListener listener;
-    private final boolean watching; // the clock is looked at for each task
+    private final boolean watching;
 
     Reporter(String pool, TimeSource time, @Nullable PoolListener listener, boolean watchesStuckTasks) {
         this.pool = pool;
@@ -30,6 +30,11 @@ final class Reporter {
     /** Tells whether anybody wants to know. */
     boolean isOn() {
         return watching || isRecording();
+    }
+
+    /** Tells whether the clock is looked at for each task, whatever a recording wants. */
+    boolean isWatching() {
+        return watching;
     }
 
     private static boolean isRecording() {

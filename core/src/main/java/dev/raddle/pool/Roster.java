@@ -10,7 +10,10 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Who works in a crew, and what those have done who no longer do. No foreign code runs under its lock but a thread's interrupt(). */
+/**
+ * Who works in a crew, and what those have done who no longer do. No foreign code runs under its lock but a thread's
+ * {@code interrupt()}.
+ */
 final class Roster {
 
     private final ReentrantLock lock = new ReentrantLock();

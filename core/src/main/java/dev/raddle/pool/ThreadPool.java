@@ -65,7 +65,6 @@ public class ThreadPool extends AbstractExecutorService {
     private final Crew crew;
     private final Duration lastWait;
     private final boolean cancelHandedBack;
-    private final boolean looksAtTheClock;
     private final LongAdder rejections = new LongAdder();
     private volatile RejectionHandler rejection;
 
@@ -232,7 +231,6 @@ public class ThreadPool extends AbstractExecutorService {
         lastWait = builder.stuckAfter == null ? LAST_WAIT : builder.stuckAfter;
         cancelHandedBack = builder.cancelHandedBack;
         rejection = builder.rejection;
-        looksAtTheClock = builder.listener != null || builder.stuckAfter != null;
         reporter = new Reporter(name, time, builder.listener, builder.stuckAfter != null);
         Intake intake;
         if (builder.queue == null) {
@@ -267,7 +265,7 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     boolean looksAtTheClock() {
-        return looksAtTheClock;
+        return reporter.isWatching();
     }
 
     // ---- work
@@ -309,8 +307,7 @@ public class ThreadPool extends AbstractExecutorService {
     private RejectedExecutionException rejected(Runnable task, String why) {
         Roster.Account account = crew.roster.account();
         return new RejectedExecutionException("task " + PooledTask.given(task) + " was rejected by pool \"" + name
-                + "\": "
-                + why + "; " + account.active() + " of " + crew.maxThreads + " threads are running tasks, "
+                + "\": " + why + "; " + account.active() + " of " + crew.maxThreads + " threads are running tasks, "
                 + queue.size() + " tasks are waiting, room is left for " + queue.remainingCapacity());
     }
 

@@ -87,10 +87,6 @@ final class WaitingRoom extends SpinLock {
         this.latestFirst = latestFirst;
     }
 
-    int waiting() {
-        return waiting;
-    }
-
     /** Calls one waiter, unless one is on its way. To be called after a full fence behind what it will look for. */
     void call() {
         if (waiting != 0 && !calling) {
