@@ -4,6 +4,7 @@ import dev.raddle.limit.Grants;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskSpec;
+import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Signal;
 import org.jspecify.annotations.Nullable;
 
@@ -19,8 +20,8 @@ final class CallRun<T> extends TunedRun<T> {
     private final Signal turn = new Signal();
     private final boolean attempt;
 
-    CallRun(TaskSpec<T> spec, long submitNanos, boolean attempt) {
-        super(spec, submitNanos);
+    CallRun(TaskSpec<T> spec, long submitNanos, @Nullable TimeLimit limit, boolean attempt) {
+        super(spec, submitNanos, limit);
         this.attempt = attempt;
         end().whenSet(turn::set);
     }
@@ -60,7 +61,7 @@ final class CallRun<T> extends TunedRun<T> {
             throw givenUp;
         } finally {
             if (noted) {
-                group().owner.waits().remove(Thread.currentThread(), this);
+                group().endWait(this);
             }
         }
         if (!isDone()) {

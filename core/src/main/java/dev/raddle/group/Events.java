@@ -23,14 +23,16 @@ final class Events {
         return listener != null;
     }
 
-    void submitted(String key, String id) {
+    void submitted(GroupRun<?> run) {
+        String key = run.groupKey();
+        String id = run.taskId();
         TaskLifecycleListener hears = lifecycle;
         if (hears != null) {
             tell("onSubmitted", key, id, () -> hears.onSubmitted(key, id));
         }
         TaskListener alsoHears = listener;
         if (alsoHears != null) {
-            tell("onSubmitted", key, id, () -> alsoHears.onSubmitted(key, id));
+            tell("onSubmitted", key, id, () -> alsoHears.onSubmitted(run));
         }
     }
 
@@ -43,7 +45,7 @@ final class Events {
         }
         TaskListener alsoHears = listener;
         if (alsoHears != null) {
-            tell("onStarted", key, id, () -> alsoHears.onStarted(key, id, waitNanos));
+            tell("onStarted", key, id, () -> alsoHears.onStarted(run, waitNanos));
         }
     }
 
@@ -56,7 +58,7 @@ final class Events {
         }
         TaskListener alsoHears = listener;
         if (alsoHears != null) {
-            tell("onSettled", key, id, () -> alsoHears.onSettled(key, id, outcome, run.ranNanos()));
+            tell("onSettled", key, id, () -> alsoHears.onSettled(run, outcome, run.ranNanos()));
         }
     }
 
@@ -69,7 +71,7 @@ final class Events {
         }
         TaskListener alsoHears = listener;
         if (alsoHears != null) {
-            tell("onSettled", key, id, () -> alsoHears.onSettled(key, id, new Outcome.Rejected<>(reason), 0));
+            tell("onSettled", key, id, () -> alsoHears.onSettled(run, new Outcome.Rejected<>(reason), 0));
         }
     }
 

@@ -1,22 +1,24 @@
 package dev.raddle.group;
 
 import dev.raddle.limit.FairCap;
-import dev.raddle.limit.Gate;
 import dev.raddle.limit.Grants;
 import dev.raddle.limit.Permit;
 import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskGate;
+import dev.raddle.task.TaskRun;
 import dev.raddle.time.Signal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** All tasks of one key: a gate with a life. */
-final class Group extends Gate {
+final class Group extends TaskGate {
 
     /*
      * Overview.
@@ -65,12 +67,6 @@ final class Group extends Gate {
     private static final byte CLOSING = 1; // takes no tasks until it is empty
     private static final byte GONE = 2;
     private static final Signal NOBODY = new Signal(); // stands for the one that nobody waits for
-
-    /** How many slots may be in use for a hopeless wait to be found. */
-    private static final int LARGEST_SCAN = 4096;
-
-    /** How many slots are in use at most where every wait may look at all of them. */
-    private static final int SHORT_SCAN = 64;
 
     final String key;
     final GroupExecutor owner;
@@ -355,62 +351,24 @@ final class Group extends Gate {
 
     // Waiting inside.
 
-    /**
-     * Notes that the calling thread, if it may run a task here, is about to wait for a run of this group.
-     *
-     * @return true if it was noted: the caller tells {@link GroupExecutor#waits} when the wait is over
-     * @throws IllegalStateException if that thread runs a task here, and every task that runs here waits like this, so that
-     *     none of the waits could end
-     */
-    boolean beginWait(GroupRun<?> awaited) {
-        Thread self = Thread.currentThread();
-        lock();
-        try {
-            if ((!isWaiting(awaited) && !isHeld(awaited)) || !mayRunHere(self, awaited)) {
-                return false;
-            }
-            owner.waits().put(self, awaited);
-            if (couldNeverEnd(awaited, self)) {
-                owner.waits().remove(self);
-                throw new IllegalStateException(
-                        "task \"" + awaited.taskId() + "\" in group \"" + key + "\" would never "
-                                + (isWaiting(awaited) ? "begin" : "end") + ": " + running() + " of " + bounds().slots()
-                                + " running, and each of these waits for another task of the group; raise the limit, use another"
-                                + " group, or do not wait");
-            }
-            return true;
-        } finally {
-            unlock();
-        }
+    @Override
+    protected ConcurrentHashMap<Thread, TaskRun<?>> waits() {
+        return owner.waits();
     }
 
-    /** Whether a thread runs a task here, as far as can be told: one that is being interrupted does not show. */
-    private boolean mayRunHere(Thread thread, GroupRun<?> awaited) {
-        return running() > SHORT_SCAN
-                || anyHeld(permit -> {
-                    Thread runner = ((GroupRun<?>) permit).runningThread();
-                    return runner == thread || (runner == null && permit != awaited);
-                });
+    @Override
+    protected boolean owns(TaskRun<?> run) {
+        return ((GroupRun<?>) run).group() == this;
     }
 
-    private boolean runsHere(Thread thread) {
-        return anyHeld(permit -> ((GroupRun<?>) permit).runningThread() == thread);
+    @Override
+    protected String kind() {
+        return "group";
     }
 
-    private boolean couldNeverEnd(GroupRun<?> awaited, Thread waiter) {
-        if (isPaused() || !isBound() || waitsForCap() || running() > LARGEST_SCAN) {
-            return false;
-        }
-        if (isHeld(awaited) && !waitsHere(awaited.runningThread())) {
-            return false;
-        }
-        return runsHere(waiter) && !anyHeld(permit -> !waitsHere(((GroupRun<?>) permit).runningThread()));
-    }
-
-    /** Whether a thread waits for a run of this group that has not given its permits back. */
-    private boolean waitsHere(@Nullable Thread runner) {
-        GroupRun<?> awaited = runner == null ? null : owner.waits().get(runner);
-        return awaited != null && awaited.group() == this && (isWaiting(awaited) || isHeld(awaited));
+    @Override
+    protected String label() {
+        return key;
     }
 
     // Questions.

@@ -6,11 +6,15 @@ import dev.raddle.limit.FairCap;
 import dev.raddle.limit.Gate;
 import dev.raddle.limit.Grants;
 import dev.raddle.limit.Permit;
+import dev.raddle.task.Elsewhere;
+import dev.raddle.task.Enclosure;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Propagation;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskSpec;
+import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
@@ -78,6 +82,8 @@ public final class GroupExecutor implements AutoCloseable {
     private final GroupPolicy policy;
     private final TimeSource time;
     private final Events events;
+    private final Propagation propagation;
+    private final Elsewhere elsewhere;
     private final FairCap cap;
     private final IdleGroups idleGroups;
     private final @Nullable Scheduler onlyScheduler; // known without asking the group
@@ -86,7 +92,7 @@ public final class GroupExecutor implements AutoCloseable {
             new ConcurrentHashMap<>(); // changed under the group's lock
 
     /** By thread that may run a task of the same group: the run that it waits for without a timeout. */
-    private final ConcurrentHashMap<Thread, GroupRun<?>> waits = new ConcurrentHashMap<>();
+    private final ConcurrentHashMap<Thread, TaskRun<?>> waits = new ConcurrentHashMap<>();
 
     private final Handover handover = new Handover();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
@@ -97,6 +103,8 @@ public final class GroupExecutor implements AutoCloseable {
         this.policy = policy;
         this.time = policy.timeSource();
         this.events = new Events(policy);
+        this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
+        this.elsewhere = new Elsewhere(policy.exceptionSink());
         this.cap = new FairCap(policy.globalMaxInFlight(), policy.globalQueueThreshold());
         this.idleGroups = new IdleGroups(policy, this::forget);
         this.onlyScheduler = policy.hasScheduler() ? null : Scheduler.virtualThreads();
@@ -128,10 +136,7 @@ public final class GroupExecutor implements AutoCloseable {
     public <T> TaskHandle<T> submit(String groupKey, String taskId, Callable<T> task) {
         requireTask(groupKey, taskId, task);
         requireRunning(groupKey, taskId);
-        if (policy.queueTimeout() != null) {
-            return submit(groupKey, TaskSpec.named(taskId, task));
-        }
-        return admit(groupKey, new GroupRun<>(taskId, carried(task), submitNanos()));
+        return admit(groupKey, plainRun(taskId, task));
     }
 
     /**
@@ -148,8 +153,7 @@ public final class GroupExecutor implements AutoCloseable {
     public <T> TaskHandle<T> submit(String groupKey, String taskId, Callable<T> task, TaskOptions options) {
         requireTask(groupKey, taskId, task);
         Objects.requireNonNull(options, "options");
-        return submit(
-                groupKey, new TaskSpec<>(taskId, task, options.priority(), options.cost(), options.queueTimeout()));
+        return submit(groupKey, options.specOf(taskId, task));
     }
 
     /**
@@ -165,7 +169,9 @@ public final class GroupExecutor implements AutoCloseable {
         Objects.requireNonNull(groupKey, "groupKey");
         Objects.requireNonNull(spec, "spec");
         requireRunning(groupKey, spec.name());
-        return admit(groupKey, new TunedRun<>(complete(spec), submitNanos()));
+        Enclosure enclosure = Enclosure.current();
+        return admit(
+                groupKey, new TunedRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure)));
     }
 
     /**
@@ -194,9 +200,25 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     private <T> GroupRun<T> runOf(GroupTask<T> task) {
-        return policy.queueTimeout() == null
-                ? new GroupRun<>(task.taskId(), carried(task.task()), submitNanos())
-                : new TunedRun<>(complete(TaskSpec.named(task.taskId(), task.task())), submitNanos());
+        if (task.options().equals(TaskOptions.defaults())) {
+            return plainRun(task.taskId(), task.task());
+        }
+        TaskSpec<T> spec = task.options().specOf(task.taskId(), task.task());
+        Enclosure enclosure = Enclosure.current();
+        return new TunedRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure));
+    }
+
+    /** Returns the run of a task that asks for nothing special: a small one, unless it must watch the time. */
+    private <T> GroupRun<T> plainRun(String taskId, Callable<T> task) {
+        Enclosure enclosure = Enclosure.current();
+        TimeLimit limit = limit(null, enclosure);
+        return limit == null && policy.queueTimeout() == null
+                ? new GroupRun<>(taskId, carried(task, enclosure), submitNanos())
+                : new TunedRun<>(complete(TaskSpec.named(taskId, task), enclosure), submitNanos(), limit);
+    }
+
+    private @Nullable TimeLimit limit(@Nullable Duration timeout, @Nullable Enclosure enclosure) {
+        return timeout == null && enclosure == null ? null : TimeLimit.of(time, timeout, enclosure);
     }
 
     private static <T> List<GroupResult<T>> collect(List<GroupRun<T>> runs) {
@@ -273,7 +295,11 @@ public final class GroupExecutor implements AutoCloseable {
     private <T> Outcome<T> callInTurn(String groupKey, TaskSpec<T> spec, boolean attempt) throws InterruptedException {
         Objects.requireNonNull(groupKey, "groupKey");
         requireRunning(groupKey, spec.name());
-        return admit(groupKey, new CallRun<>(complete(spec), submitNanos(), attempt))
+        Enclosure enclosure = Enclosure.current();
+        return admit(
+                        groupKey,
+                        new CallRun<>(
+                                complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure), attempt))
                 .runInTurn();
     }
 
@@ -322,10 +348,11 @@ public final class GroupExecutor implements AutoCloseable {
     // The corridor.
 
     private <R extends GroupRun<?>> R admit(String key, R run) {
-        events.submitted(key, run.taskId());
+        Group group = groupOf(key);
+        run.giveTo(group);
+        events.submitted(run);
+        run.arm();
         for (; ; ) {
-            Group group = groupOf(key);
-            run.giveTo(group);
             switch (group.admit(run)) {
                 case HELD -> startFirst(run);
                 case WAITING -> {
@@ -347,6 +374,8 @@ public final class GroupExecutor implements AutoCloseable {
                 }
                 case GONE -> {
                     forget(group);
+                    group = groupOf(key);
+                    run.giveTo(group);
                     continue;
                 }
             }
@@ -463,6 +492,7 @@ public final class GroupExecutor implements AutoCloseable {
 
     void rejectClaimed(GroupRun<?> run, String reason, boolean bySubmitter) {
         run.leftQueue();
+        run.disarm();
         events.rejected(run, reason);
         RejectionHandler handler = policy.rejectionHandler();
         if (run.isAttempt()) {
@@ -476,20 +506,15 @@ public final class GroupExecutor implements AutoCloseable {
         }
     }
 
-    /** Runs foreign code that must hold up neither a timer nor a task. */
-    void elsewhere(Runnable action) {
-        try {
-            Scheduler.virtualThreads().execute(action);
-        } catch (Throwable noThread) {
-            policy.exceptionSink().report("start of a virtual thread; the caller does the work itself", noThread);
-            action.run();
-        }
+    /** Returns who runs foreign code that must hold up neither an alarm nor a task. */
+    Elsewhere elsewhere() {
+        return elsewhere;
     }
 
     /** Runs what depends on a settled task: not in a thread that has been given the next task already. */
     void follow(Runnable dependant) {
         if (policy.reuseThreads()) {
-            elsewhere(dependant);
+            elsewhere.execute(dependant);
         } else {
             dependant.run();
         }
@@ -854,7 +879,7 @@ public final class GroupExecutor implements AutoCloseable {
         return watched;
     }
 
-    ConcurrentHashMap<Thread, GroupRun<?>> waits() {
+    ConcurrentHashMap<Thread, TaskRun<?>> waits() {
         return waits;
     }
 
@@ -870,14 +895,21 @@ public final class GroupExecutor implements AutoCloseable {
         return events.measuresWaiting() ? time.nanoTime() : 0;
     }
 
-    private <T> Callable<? extends T> carried(Callable<? extends T> task) {
-        return TaskContext.carry(task, policy.propagators(), policy.exceptionSink());
+    private <T> Callable<? extends T> carried(Callable<? extends T> task, @Nullable Enclosure enclosure) {
+        return propagation.carry(task, TaskContext.current().within(enclosure));
     }
 
     /** Fills in what the submitter knows: its context, and the policy's queue timeout if the task has none of its own. */
-    private <T> TaskSpec<T> complete(TaskSpec<T> spec) {
+    private <T> TaskSpec<T> complete(TaskSpec<T> spec, @Nullable Enclosure enclosure) {
         Duration timeout = spec.queueTimeout() != null ? spec.queueTimeout() : policy.queueTimeout();
-        return new TaskSpec<>(spec.name(), carried(spec.callable()), spec.priority(), spec.cost(), timeout);
+        return new TaskSpec<>(
+                spec.name(),
+                carried(spec.callable(), enclosure),
+                spec.priority(),
+                spec.cost(),
+                timeout,
+                spec.retry(),
+                spec.timeout());
     }
 
     private void requireRunning(String groupKey, String taskId) {

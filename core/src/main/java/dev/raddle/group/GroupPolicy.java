@@ -56,6 +56,7 @@ public final class GroupPolicy {
     private final boolean reuseThreads;
     private final Duration closeTimeout;
     private final List<ContextPropagator> propagators;
+    private final List<ScopedValue<?>> scopedValues;
     private final ExceptionSink exceptionSink;
     private final TimeSource timeSource;
 
@@ -81,6 +82,7 @@ public final class GroupPolicy {
         this.reuseThreads = builder.reuseThreads;
         this.closeTimeout = builder.closeTimeout;
         this.propagators = builder.propagators;
+        this.scopedValues = builder.scopedValues;
         this.exceptionSink = builder.exceptionSink == null ? ExceptionSink.logging() : builder.exceptionSink;
         this.timeSource = builder.timeSource;
     }
@@ -356,6 +358,15 @@ public final class GroupPolicy {
     }
 
     /**
+     * Returns the scoped values that are bound in tasks as they were bound in submitters.
+     *
+     * @return an unmodifiable list
+     */
+    public List<ScopedValue<?>> scopedValues() {
+        return scopedValues;
+    }
+
+    /**
      * Returns where exceptions go that must not change what happens to a task. It also counts them.
      *
      * @return the sink
@@ -397,6 +408,7 @@ public final class GroupPolicy {
         private boolean reuseThreads;
         private Duration closeTimeout = Duration.ofSeconds(30);
         private List<ContextPropagator> propagators = List.of();
+        private List<ScopedValue<?>> scopedValues = List.of();
         private @Nullable ExceptionSink exceptionSink;
         private TimeSource timeSource = TimeSource.system();
 
@@ -637,6 +649,18 @@ public final class GroupPolicy {
          */
         public Builder propagators(List<ContextPropagator> list) {
             propagators = List.copyOf(list);
+            return this;
+        }
+
+        /**
+         * Sets the scoped values that are bound in tasks as they were bound in submitters; one that the submitter has not
+         * bound is not bound in the task either.
+         *
+         * @param list copied
+         * @return this builder
+         */
+        public Builder scopedValues(List<ScopedValue<?>> list) {
+            scopedValues = List.copyOf(list);
             return this;
         }
 

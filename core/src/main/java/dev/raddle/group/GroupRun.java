@@ -78,6 +78,12 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
     /** Hears that the run stands in the queue. */
     void waitsInQueue() {}
 
+    /** Begins to watch the time that the task has, if that is limited. */
+    void arm() {}
+
+    /** Stops watching the time. */
+    void disarm() {}
+
     /** Whether a refusal is for the one who asked alone: policy and handler have no say. */
     boolean isAttempt() {
         return false;
@@ -163,10 +169,6 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
         }
     }
 
-    final @Nullable Thread runningThread() {
-        return runner();
-    }
-
     // The handle.
 
     @Override
@@ -176,6 +178,16 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
 
     @Override
     public final String taskId() {
+        return taskId;
+    }
+
+    @Override
+    public final String owner() {
+        return group().key;
+    }
+
+    @Override
+    public final String name() {
         return taskId;
     }
 
@@ -246,7 +258,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
     private void complete(CompletableFuture<GroupResult<T>> copy) {
         GroupResult<T> result;
         try {
-            result = orThrow(result(decided()));
+            result = orThrow(result(settledOutcome()));
         } catch (RejectedTaskException rejected) {
             copy.completeExceptionally(rejected);
             return;
@@ -257,14 +269,14 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
     /** Waits for the result, a rejection included; fails rather than to wait for something that could never come. */
     final GroupResult<T> awaitResult() throws InterruptedException {
         if (isDone()) {
-            return result(decided());
+            return result(settledOutcome());
         }
         boolean noted = group().beginWait(this);
         try {
             return result(awaitOutcome());
         } finally {
             if (noted) {
-                group().owner.waits().remove(Thread.currentThread(), this);
+                group().endWait(this);
             }
         }
     }
@@ -287,7 +299,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
     private GroupResult<T> orThrow(GroupResult<T> result) {
         if (result.status() == TaskStatus.REJECTED
                 && group().owner.throwsRejections()
-                && decided() instanceof Outcome.Rejected<T> rejected) {
+                && settledOutcome() instanceof Outcome.Rejected<T> rejected) {
             throw new RejectedTaskException(groupKey(), taskId, rejected.reason());
         }
         return result;

@@ -24,8 +24,13 @@ final class PlacedRun extends TunedRun<Object> {
     }
 
     private PlacedRun(Body body, @Nullable Duration queueTimeout, long submitNanos) {
-        super(new TaskSpec<>("placed", body, 0, 1, queueTimeout), submitNanos);
+        super(spec(body, queueTimeout), submitNanos, null);
         this.body = body;
+    }
+
+    private static TaskSpec<Object> spec(Body body, @Nullable Duration queueTimeout) {
+        TaskSpec<Object> spec = TaskSpec.named("placed", body);
+        return queueTimeout == null ? spec : spec.queueTimeout(queueTimeout);
     }
 
     /** Calls the task, and knows whether it has. */
@@ -75,7 +80,7 @@ final class PlacedRun extends TunedRun<Object> {
     }
 
     private boolean wasWithdrawn() {
-        return decided() instanceof Outcome.Cancelled<Object> cancelled && cancelled.cause() == withdrawal;
+        return settledOutcome() instanceof Outcome.Cancelled<Object> cancelled && cancelled.cause() == withdrawal;
     }
 
     private void reject(Scheduler.Placeable task) {
@@ -84,7 +89,8 @@ final class PlacedRun extends TunedRun<Object> {
             task.reject(
                     rejection != null
                             ? rejection
-                            : new RejectedExecutionException(this + " never began, it was settled as " + decided()));
+                            : new RejectedExecutionException(
+                                    this + " never began, it was settled as " + settledOutcome()));
         } catch (Throwable failure) {
             body.sink.report("reject() of a task placed in group \"" + groupKey() + "\"", failure);
         }
@@ -92,7 +98,7 @@ final class PlacedRun extends TunedRun<Object> {
 
     @Nullable
     RejectedTaskException rejection() {
-        return isDone() && decided() instanceof Outcome.Rejected<Object> rejected
+        return isDone() && settledOutcome() instanceof Outcome.Rejected<Object> rejected
                 ? new RejectedTaskException(groupKey(), taskId(), rejected.reason())
                 : null;
     }

@@ -3,26 +3,47 @@ package dev.raddle.group;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import dev.raddle.limit.Grants;
+import dev.raddle.task.Attempts;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskSpec;
+import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** A run with a priority, a cost or a queue timeout of its own. */
+/** A run with a priority, a cost, a retry policy or a time limit of its own. */
 class TunedRun<T> extends GroupRun<T> {
 
     private final int priority;
     private final int cost;
     private final @Nullable Duration queueTimeout;
     private int taken = 1; // guarded by the group
+    private final @Nullable RetryPolicy retry;
+    private final @Nullable TimeLimit limit;
+    private volatile @Nullable Attempts<T> attempts; // null before the first, and if there is only one
     private volatile @Nullable Alarm alarm;
     private volatile boolean waits = true; // false once it has left the queue, or never entered it
+    private @Nullable Alarm limitAlarm; // written by the submitter before the run is anywhere
 
-    TunedRun(TaskSpec<T> spec, long submitNanos) {
+    TunedRun(TaskSpec<T> spec, long submitNanos, @Nullable TimeLimit limit) {
         super(spec.name(), spec.callable(), submitNanos);
-        this.priority = spec.priority();
+        this.priority = spec.priorityOr(0);
         this.cost = spec.cost();
         this.queueTimeout = spec.queueTimeout();
+        this.retry = spec.retry();
+        this.limit = limit;
+    }
+
+    @Override
+    protected final T enter(Callable<? extends T> callable) throws Exception {
+        if (retry == null) {
+            return callable.call();
+        }
+        Attempts<T> all = new Attempts<>(callable, retry, this, taskId(), limit);
+        attempts = all;
+        return all.call();
     }
 
     @Override
@@ -52,9 +73,46 @@ class TunedRun<T> extends GroupRun<T> {
      */
 
     @Override
+    final void arm() {
+        if (limit != null) {
+            limitAlarm = limit.deadline().alarm(() -> outOfTime(limit));
+        }
+    }
+
+    @Override
+    final void disarm() {
+        if (limitAlarm != null) {
+            limitAlarm.cancel();
+        }
+    }
+
+    @Override
+    protected void settled(Outcome<T> outcome) {
+        disarm();
+        super.settled(outcome);
+    }
+
+    /** Runs in the time source's thread, as does {@link #timedOut}. */
+    private void outOfTime(TimeLimit over) {
+        leave();
+        end(over.outcome(taskId(), attempts, isRunning()), true, group().owner.elsewhere());
+    }
+
+    /** Leaves the queue, and lets another thread start what that makes possible: this one may be an alarm's. */
+    private void leave() {
+        Grants grants = new Grants();
+        if (group().withdraw(this, grants)) {
+            leftQueue();
+            group().owner.elsewhere().execute(() -> group().owner.dispatch(grants));
+        }
+    }
+
+    @Override
     final void waitsInQueue() {
         Duration longest = queueTimeout;
-        if (longest != null && longest.isZero()) {
+        if (limit != null && isDecided()) {
+            leave(); // its time was over before it had entered
+        } else if (longest != null && longest.isZero()) {
             timedOut(longest);
         } else if (longest != null && waits) {
             alarm = time().after(longest, () -> timedOut(longest));
@@ -83,7 +141,7 @@ class TunedRun<T> extends GroupRun<T> {
         if (group().withdraw(this, grants)) {
             String reason = RejectionReason.QUEUE_TIMEOUT + ": queue timeout after " + MILLISECONDS.convert(longest)
                     + " ms, " + group().load();
-            group().owner.elsewhere(() -> {
+            group().owner.elsewhere().execute(() -> {
                 group().owner.dispatch(grants);
                 group().owner.reject(this, reason, false);
             });

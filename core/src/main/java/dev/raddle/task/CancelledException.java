@@ -1,6 +1,7 @@
 package dev.raddle.task;
 
 import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Says that a task was cancelled, and why. It has no stack trace: it is made where the task is cancelled, often for many
@@ -16,7 +17,21 @@ public final class CancelledException extends CancellationException {
      * @param reason why the task was cancelled
      */
     public CancelledException(String reason) {
+        this(reason, null);
+    }
+
+    /**
+     * Creates an exception for a task that was cancelled because something else went wrong.
+     *
+     * @param reason why the task was cancelled
+     * @param cause what went wrong, such as the failure of another task, or null
+     */
+    @SuppressWarnings("this-escape") // initCause only writes a field of the superclass
+    public CancelledException(String reason, @Nullable Throwable cause) {
         super(reason);
+        if (cause != null) {
+            initCause(cause);
+        }
     }
 
     @Override

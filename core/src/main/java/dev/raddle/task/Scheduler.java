@@ -1,7 +1,9 @@
 package dev.raddle.task;
 
+import java.util.Objects;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
@@ -53,6 +55,17 @@ public interface Scheduler extends Executor {
         boolean withdraw();
     }
 
+    /** The use of a scheduler by somebody who will be through with it. */
+    @FunctionalInterface
+    interface Lease extends AutoCloseable {
+        /** A lease of a scheduler that keeps nothing for its users. */
+        Lease NOTHING = () -> {};
+
+        /** Ends the use. */
+        @Override
+        void close();
+    }
+
     /**
      * Runs a task at some time in the future.
      *
@@ -72,6 +85,43 @@ public interface Scheduler extends Executor {
     default Placement place(Placeable task) {
         execute(task);
         return Placement.FINAL;
+    }
+
+    /**
+     * Says that somebody uses this scheduler, until the lease is closed. When the last lease is closed, a scheduler lets go
+     * of threads that it only kept in case they were needed; it can be used again at any time.
+     *
+     * @return the lease
+     */
+    default Lease lease() {
+        return Lease.NOTHING;
+    }
+
+    /**
+     * Tells whether each task gets a virtual thread of its own.
+     *
+     * @return true if tasks may block without keeping a thread of the system
+     */
+    default boolean isVirtualThreadMode() {
+        return false;
+    }
+
+    /**
+     * Returns the scheduler that suits this Java best: on Java 25, virtual threads.
+     *
+     * @return {@link #virtualThreads()}
+     */
+    static Scheduler detect() {
+        return virtualThreads();
+    }
+
+    /**
+     * Runs tasks on the JDK's {@link ForkJoinPool#commonPool()}, which is for short tasks that do not block.
+     *
+     * @return a new scheduler
+     */
+    static Scheduler commonPool() {
+        return new ExecutorScheduler(ForkJoinPool.commonPool(), "common pool");
     }
 
     /**
@@ -114,6 +164,6 @@ public interface Scheduler extends Executor {
      * @return a new scheduler
      */
     static Scheduler from(ExecutorService executor) {
-        return executor::execute;
+        return new ExecutorScheduler(Objects.requireNonNull(executor, "executor"), "executor " + executor);
     }
 }

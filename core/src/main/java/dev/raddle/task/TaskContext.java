@@ -1,8 +1,6 @@
 package dev.raddle.task;
 
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -52,13 +50,15 @@ public final class TaskContext {
         }
     }
 
-    private static final TaskContext EMPTY = new TaskContext(Map.of());
+    private static final TaskContext EMPTY = new TaskContext(Map.of(), null);
     private static final ScopedValue<TaskContext> CURRENT = ScopedValue.newInstance();
 
     private final Map<Key<?>, Object> values;
+    private final @Nullable Enclosure enclosure;
 
-    private TaskContext(Map<Key<?>, Object> values) {
+    private TaskContext(Map<Key<?>, Object> values, @Nullable Enclosure enclosure) {
         this.values = values;
+        this.enclosure = enclosure;
     }
 
     /**
@@ -93,7 +93,40 @@ public final class TaskContext {
     public <T> TaskContext with(Key<T> key, T value) {
         Map<Key<?>, Object> copy = new HashMap<>(values);
         copy.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
-        return new TaskContext(copy);
+        return new TaskContext(copy, enclosure);
+    }
+
+    /**
+     * Returns the enclosure of the task that this context belongs to.
+     *
+     * @return what the task is inside of, or null
+     */
+    @Nullable
+    Enclosure enclosure() {
+        return enclosure;
+    }
+
+    /**
+     * Returns this context inside an enclosure, for a task of that.
+     *
+     * @param inside what the task belongs to, or null
+     * @return this context if it is inside that already, else a new one
+     */
+    public TaskContext within(@Nullable Enclosure inside) {
+        return inside == enclosure ? this : new TaskContext(values, inside);
+    }
+
+    /**
+     * Returns the scoped value through which contexts travel, for doors that rebind it themselves in threads of their own.
+     *
+     * @return the same key at every call
+     */
+    public static ScopedValue<TaskContext> scopedValue() {
+        return CURRENT;
+    }
+
+    boolean isEmpty() {
+        return values.isEmpty() && enclosure == null;
     }
 
     /**
@@ -115,65 +148,6 @@ public final class TaskContext {
      */
     public <T> T call(Callable<? extends T> action) throws Exception {
         return ScopedValue.where(CURRENT, this).<T, Exception>call(action::call);
-    }
-
-    /**
-     * Captures the calling thread's context for a task.
-     *
-     * @param <T> the type of the value
-     * @param callable the task's callable
-     * @param propagators carry further contexts; installed in this order, restored in the reverse
-     * @param sink hears of propagators that throw
-     * @return a callable that calls the given one in the captured context; the given one itself if there is none
-     */
-    public static <T> Callable<? extends T> carry(
-            Callable<? extends T> callable, List<ContextPropagator> propagators, ExceptionSink sink) {
-        TaskContext context = current();
-        Callable<? extends T> carried = propagators.isEmpty() ? callable : propagate(callable, propagators, sink);
-        return context.values.isEmpty() ? carried : () -> context.call(carried);
-    }
-
-    private static <T> Callable<? extends T> propagate(
-            Callable<? extends T> callable, List<ContextPropagator> propagators, ExceptionSink sink) {
-        List<ContextPropagator.Captured> captured = new ArrayList<>(propagators.size());
-        for (ContextPropagator propagator : propagators) {
-            try {
-                captured.add(propagator.capture());
-            } catch (Throwable failure) {
-                sink.report("capture() of context propagator " + propagator, failure);
-            }
-        }
-        return () -> {
-            List<ContextPropagator.Installed> installed = install(captured, sink);
-            try {
-                return callable.call();
-            } finally {
-                restore(installed, sink);
-            }
-        };
-    }
-
-    private static List<ContextPropagator.Installed> install(
-            List<ContextPropagator.Captured> captured, ExceptionSink sink) {
-        List<ContextPropagator.Installed> installed = new ArrayList<>(captured.size());
-        for (ContextPropagator.Captured context : captured) {
-            try {
-                installed.add(context.install());
-            } catch (Throwable failure) {
-                sink.report("install() of captured context " + context, failure);
-            }
-        }
-        return installed;
-    }
-
-    private static void restore(List<ContextPropagator.Installed> installed, ExceptionSink sink) {
-        for (ContextPropagator.Installed context : installed.reversed()) {
-            try {
-                context.close();
-            } catch (Throwable failure) {
-                sink.report("close() of installed context " + context, failure);
-            }
-        }
     }
 
     @Override

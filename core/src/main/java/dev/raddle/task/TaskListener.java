@@ -11,29 +11,26 @@ package dev.raddle.task;
 public interface TaskListener {
 
     /**
-     * Hears that a task was submitted, before it is decided whether it is admitted.
+     * Hears that a task was submitted, in the submitter's thread, before it is decided whether it is admitted.
      *
-     * @param owner what the task belongs to: the key of its group
-     * @param task its name
+     * @param task which one
      */
-    default void onSubmitted(String owner, String task) {}
+    default void onSubmitted(TaskIdentity task) {}
 
     /**
-     * Hears that a task is about to run, in the thread that will call it.
+     * Hears that a task is about to run, in the thread that will call it, before its context is in force there.
      *
-     * @param owner what the task belongs to
-     * @param task its name
+     * @param task which one
      * @param waitNanos the time from submission to now, in nanoseconds
      */
-    default void onStarted(String owner, String task, long waitNanos) {}
+    default void onStarted(TaskIdentity task, long waitNanos) {}
 
     /**
-     * Hears how a task ended. Its permits have been given back, unless it was cancelled and still runs.
+     * Hears how a task ended.
      *
-     * @param owner what the task belongs to
-     * @param task its name
+     * @param task which one
      * @param outcome how it ended
      * @param runNanos how long it ran, in nanoseconds; 0 if it did not
      */
-    default void onSettled(String owner, String task, Outcome<?> outcome, long runNanos) {}
+    default void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {}
 }

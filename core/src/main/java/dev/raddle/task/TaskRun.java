@@ -7,6 +7,7 @@ import dev.raddle.time.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Callable;
+import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of the value
  */
-public abstract class TaskRun<T> extends Permit implements Runnable {
+public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentity {
 
     /*
      * Overview.
@@ -28,8 +29,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
      * One field, `state`, holds state, runner and result together, and moves by compare-and-set only:
      *
      *   null ───────► ENTERING ──────► Thread ──────────► Outcome          by the runner
-     *   null, ENTERING ──────────────────────────────────► Outcome         by a canceller
-     *   Thread ──────► INTERRUPTING ─► Outcome                             by a canceller that interrupts
+     *   null, ENTERING ──────────────────────────────────► Outcome         by who ends it: a canceller, an alarm
+     *   Thread ──────► INTERRUPTING ─► Outcome                             by who ends it and interrupts
      *   Thread ──────► INTERRUPTING ─► Thread                              by who only interrupts (a shutdown)
      *   null ───────► CLAIMED ───────► Outcome                             by who rejects or fails it before it began
      *
@@ -81,6 +82,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
     private @Nullable Callable<? extends T> callable; // forgotten when it has run, so that a handle does not keep it
     private long startNanos;
     private long endNanos;
+    private boolean entered; // written by who decides, before anybody is told
 
     /**
      * Creates a run that was submitted now.
@@ -119,6 +121,33 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
     protected abstract void settled(Outcome<T> outcome);
 
     /**
+     * Calls the callable: the innermost part of the corridor, in which the run may be interrupted.
+     *
+     * @param callable what to call
+     * @return what it returned
+     * @throws Exception what it threw
+     */
+    protected T enter(Callable<? extends T> callable) throws Exception {
+        return callable.call();
+    }
+
+    /**
+     * Hears how the run ended before it gives anything back, if its runner decided that. Must not throw.
+     *
+     * @param outcome how it ended
+     */
+    protected void ended(Outcome<T> outcome) {}
+
+    /**
+     * Tells whether the thread that calls {@link #run()} belongs to somebody else, who gets it back afterwards.
+     *
+     * @return true if its interrupt status must be left as the callable leaves it
+     */
+    protected boolean isInCallersThread() {
+        return false;
+    }
+
+    /**
      * Gives back what this run holds, because its runner is through with it, and places what becomes possible. Must not
      * throw.
      *
@@ -136,7 +165,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that goes on and on lets others have its carrier
     public final void run() {
         TaskRun<?> next = this;
-        for (int ran = 1; (next = next.runOnce(true)) != null; ran++) {
+        for (int ran = 1; (next = next.runOnce(!next.isInCallersThread())) != null; ran++) {
             if (ran % 64 == 0) {
                 Thread.yield();
             }
@@ -166,13 +195,18 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
         if (!step(ENTERING, self)) {
             callable = null;
             TaskRun<?> next = giveBack(0, start);
-            settle(start, decided());
+            settle(start, settledOutcome());
             return next;
         }
         Outcome<T> outcome = call();
         boolean deciding = leave(self, outcome);
         boolean interrupted = Thread.interrupted(); // nobody who is told, and no next task, shall see it
         long end = time().nanoTime();
+        if (deciding) {
+            endNanos = end;
+            entered = true;
+            ended(outcome);
+        }
         TaskRun<?> next = giveBack(end - start, end);
         if (deciding) {
             settle(end, outcome);
@@ -185,7 +219,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
 
     private Outcome<T> call() {
         try {
-            return new Outcome.Success<>(body().call());
+            return new Outcome.Success<>(enter(body()));
         } catch (Throwable thrown) {
             return Outcome.ofThrown(thrown);
         }
@@ -218,12 +252,24 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
      * @return true if this call decided it
      */
     protected final boolean cancel(Outcome.Cancelled<T> outcome, boolean mayInterrupt) {
+        return end(outcome, mayInterrupt, Runnable::run);
+    }
+
+    /**
+     * Ends the run from outside, unless it is decided already.
+     *
+     * @param outcome how it then ended
+     * @param mayInterrupt whether to interrupt it if it is inside its callable; if false, such a run is left alone
+     * @param teller where those hear of it who are told: here, or in another thread if this one must not run their code
+     * @return true if this call decided it
+     */
+    protected final boolean end(Outcome<T> outcome, boolean mayInterrupt, Executor teller) {
         for (; ; ) {
             Object now = state;
             if (now == null) {
                 if (step(null, outcome)) {
                     neverBegan();
-                    settle(startNanos, outcome);
+                    teller.execute(() -> settle(startNanos, outcome));
                     return true;
                 }
             } else if (now == ENTERING) {
@@ -232,7 +278,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
                 }
             } else if (now instanceof Thread runner && mayInterrupt) {
                 if (interrupt(runner, outcome)) {
-                    settle(time().nanoTime(), outcome);
+                    long end = time().nanoTime();
+                    entered = true;
+                    teller.execute(() -> settle(end, outcome));
                     return true;
                 }
             } else if (now == INTERRUPTING) {
@@ -360,7 +408,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
      *
      * @return true if its outcome is known, its permits are given back and its listener is told
      */
-    public final boolean isDone() {
+    public boolean isDone() {
         return signal == SET;
     }
 
@@ -369,8 +417,27 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
      *
      * @return the runner, or null if there is none
      */
-    protected final @Nullable Thread runner() {
+    protected final @Nullable Thread runningThread() {
         return state instanceof Thread runner ? runner : null;
+    }
+
+    /**
+     * Tells whether the run is inside its callable.
+     *
+     * @return true if it was entered and neither returned nor was ended from outside
+     */
+    protected final boolean isRunning() {
+        Object now = state;
+        return now instanceof Thread || now == INTERRUPTING;
+    }
+
+    /**
+     * Tells whether the callable was entered. Call it on a settled run, or from {@link #settled} or {@link #ended}.
+     *
+     * @return false if the run was decided before
+     */
+    protected final boolean wasEntered() {
+        return entered;
     }
 
     /**
@@ -414,7 +481,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
      */
     protected final Outcome<T> awaitOutcome() throws InterruptedException {
         end().await();
-        return decided();
+        return settledOutcome();
     }
 
     /**
@@ -425,7 +492,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
      * @throws InterruptedException if the calling thread is interrupted; the run goes on
      */
     protected final @Nullable Outcome<T> awaitOutcome(Deadline deadline) throws InterruptedException {
-        return end().await(deadline) ? decided() : null;
+        return end().await(deadline) ? settledOutcome() : null;
     }
 
     /**
@@ -451,11 +518,21 @@ public abstract class TaskRun<T> extends Permit implements Runnable {
      *
      * @return the outcome
      */
-    @SuppressWarnings("unchecked") // only outcomes of T are ever put into the field
-    protected final Outcome<T> decided() {
-        if (state instanceof Outcome<?> outcome) {
-            return (Outcome<T>) outcome;
+    protected final Outcome<T> settledOutcome() {
+        Outcome<T> outcome = decided();
+        if (outcome == null) {
+            throw new IllegalStateException(this + " has not ended");
         }
-        throw new IllegalStateException(this + " has not ended");
+        return outcome;
+    }
+
+    /**
+     * Returns how the run will have ended, if that is decided. It may not be settled yet, and its callable may still run.
+     *
+     * @return the outcome, or null if it is open
+     */
+    @SuppressWarnings("unchecked") // only outcomes of T are ever put into the field
+    protected final @Nullable Outcome<T> decided() {
+        return state instanceof Outcome<?> outcome ? (Outcome<T>) outcome : null;
     }
 }

@@ -18,6 +18,11 @@ final class VirtualThreads implements Scheduler {
     }
 
     @Override
+    public boolean isVirtualThreadMode() {
+        return true;
+    }
+
+    @Override
     public String toString() {
         return "virtual threads";
     }

@@ -78,7 +78,7 @@ class DeadlockDetectionTest {
     /** Waits until a thread waits for a task without a timeout. */
     private static void awaitWaitFor(String id, GroupExecutor executor) {
         Wait.until(() ->
-                executor.waits().values().stream().anyMatch(run -> run.taskId().equals(id)));
+                executor.waits().values().stream().anyMatch(run -> run.name().equals(id)));
     }
 
     private static void assertIdle(GroupExecutor executor) {

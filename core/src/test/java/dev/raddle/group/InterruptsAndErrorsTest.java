@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
@@ -199,17 +200,17 @@ class InterruptsAndErrorsTest {
         };
         TaskListener kernelListener = new TaskListener() {
             @Override
-            public void onSubmitted(String key, String id) {
+            public void onSubmitted(TaskIdentity task) {
                 throw thrown;
             }
 
             @Override
-            public void onStarted(String key, String id, long waitNanos) {
+            public void onStarted(TaskIdentity task, long waitNanos) {
                 throw thrown;
             }
 
             @Override
-            public void onSettled(String key, String id, Outcome<?> outcome, long runNanos) {
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
                 throw thrown;
             }
         };

@@ -89,7 +89,7 @@ class TaskContextTest {
         Callable<? extends String> carried = TaskContext.current()
                 .with(TENANT, "a")
                 .<Callable<? extends String>>call(
-                        () -> TaskContext.carry(() -> TaskContext.current().get(TENANT), List.of(), sink));
+                        () -> carry(() -> TaskContext.current().get(TENANT), List.of(), sink));
 
         FutureTask<String> elsewhere = new FutureTask<>(carried::call);
         Thread.ofPlatform().start(elsewhere);
@@ -114,13 +114,13 @@ class TaskContextTest {
     void with_nothing_to_carry_the_callable_is_the_given_one() {
         Callable<String> callable = () -> "hi";
 
-        assertThat((Object) TaskContext.carry(callable, List.of(), sink)).isSameAs(callable);
+        assertThat((Object) carry(callable, List.of(), sink)).isSameAs(callable);
     }
 
     @Test
     void propagators_capture_at_once_install_in_order_and_restore_in_reverse() throws Exception {
         Callable<? extends String> carried =
-                TaskContext.carry(() -> event("called"), List.of(propagator("p"), propagator("q")), sink);
+                carry(() -> event("called"), List.of(propagator("p"), propagator("q")), sink);
         events.add("submitted");
 
         assertThat(carried.call()).isEqualTo("called");
@@ -141,7 +141,7 @@ class TaskContextTest {
     @Test
     void what_was_installed_is_restored_although_the_callable_throws() {
         Error thrown = new Error("from the callable");
-        Callable<? extends String> carried = TaskContext.carry(
+        Callable<? extends String> carried = carry(
                 () -> {
                     throw thrown;
                 },
@@ -157,8 +157,8 @@ class TaskContextTest {
     void context_and_propagators_travel_together() throws Exception {
         Callable<? extends String> carried = TaskContext.current()
                 .with(TENANT, "a")
-                .<Callable<? extends String>>call(() -> TaskContext.carry(
-                        () -> event(TaskContext.current().get(TENANT)), List.of(propagator("p")), sink));
+                .<Callable<? extends String>>call(
+                        () -> carry(() -> event(TaskContext.current().get(TENANT)), List.of(propagator("p")), sink));
 
         assertThat(carried.call()).isEqualTo("a");
         assertThat(events).containsExactly("capture p", "install p", "a", "close p");
@@ -175,7 +175,7 @@ class TaskContextTest {
         ContextPropagator noClose = () -> () -> () -> {
             throw new StackOverflowError("no close");
         };
-        Callable<? extends String> carried = TaskContext.carry(
+        Callable<? extends String> carried = carry(
                 () -> event("called"), List.of(noCapture, propagator("p"), noInstall, noClose, propagator("q")), sink);
 
         assertThat(carried.call()).isEqualTo("called");
@@ -197,8 +197,7 @@ class TaskContextTest {
 
     @Test
     void a_propagator_that_returns_null_is_reported_like_one_that_throws() throws Exception {
-        Callable<? extends String> carried =
-                TaskContext.carry(() -> "called", List.of(() -> null, () -> () -> null), sink);
+        Callable<? extends String> carried = carry(() -> "called", List.of(() -> null, () -> () -> null), sink);
 
         assertThat(carried.call()).isEqualTo("called");
 
@@ -218,5 +217,10 @@ class TaskContextTest {
                 return () -> events.add("close " + name);
             };
         };
+    }
+
+    private static <T> Callable<? extends T> carry(
+            Callable<? extends T> callable, List<ContextPropagator> propagators, ExceptionSink sink) {
+        return new Propagation(propagators, List.of(), sink).carry(callable);
     }
 }

@@ -66,8 +66,18 @@ class TaskRunTest {
             runHere();
         }
 
+        @Override
+        public String owner() {
+            return "test";
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
         Outcome<T> outcome() {
-            return decided();
+            return settledOutcome();
         }
 
         Outcome<T> await() throws InterruptedException {
@@ -99,7 +109,7 @@ class TaskRunTest {
         }
 
         Thread inside() {
-            return runner();
+            return runningThread();
         }
 
         @Override

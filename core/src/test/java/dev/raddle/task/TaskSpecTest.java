@@ -14,7 +14,8 @@ class TaskSpecTest {
 
     @Test
     void a_named_task_has_no_priority_costs_one_and_may_wait_as_long_as_others_decide() {
-        assertThat(TaskSpec.named("rank", callable)).isEqualTo(new TaskSpec<>("rank", callable, 0, 1, null));
+        assertThat(TaskSpec.named("rank", callable))
+                .isEqualTo(new TaskSpec<>("rank", callable, null, 1, null, null, null));
     }
 
     @Test
@@ -22,7 +23,7 @@ class TaskSpecTest {
         TaskSpec<String> plain = TaskSpec.named("rank", callable);
         TaskSpec<String> changed = plain.priority(-5).cost(3).queueTimeout(Duration.ofMillis(200));
 
-        assertThat(changed).isEqualTo(new TaskSpec<>("rank", callable, -5, 3, Duration.ofMillis(200)));
+        assertThat(changed).isEqualTo(new TaskSpec<>("rank", callable, -5, 3, Duration.ofMillis(200), null, null));
         assertThat(changed.priority(1).cost()).isEqualTo(3);
         assertThat(changed.cost(1).queueTimeout()).isEqualTo(Duration.ofMillis(200));
         assertThat(changed.queueTimeout(Duration.ZERO).priority()).isEqualTo(-5);

@@ -2,6 +2,7 @@ package dev.raddle.examples;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import java.time.Duration;
 import java.util.Locale;
@@ -18,8 +19,8 @@ public final class TenantsExample {
         private final ConcurrentHashMap<String, Duration> waits = new ConcurrentHashMap<>();
 
         @Override
-        public void onStarted(String tenant, String task, long waitNanos) {
-            waits.merge(tenant, Duration.ofNanos(waitNanos), (a, b) -> a.compareTo(b) > 0 ? a : b);
+        public void onStarted(TaskIdentity task, long waitNanos) {
+            waits.merge(task.owner(), Duration.ofNanos(waitNanos), (a, b) -> a.compareTo(b) > 0 ? a : b);
         }
     }
 

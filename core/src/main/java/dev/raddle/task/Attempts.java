@@ -1,0 +1,124 @@
+package dev.raddle.task;
+
+import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A callable that is tried as often as a policy allows, for one run. The runner's thread rests between attempts; whoever
+ * decides the run interrupts it, so a rest ends at once when it has become pointless.
+ *
+ * @param <T> the type of the value
+ */
+public final class Attempts<T> implements Callable<T> {
+
+    private final Callable<? extends T> callable;
+    private final RetryPolicy policy;
+    private final TaskRun<?> run;
+    private final String task;
+    private final @Nullable TimeLimit limit;
+    private volatile int current; // which attempt it is at, 0 before the first
+
+    /**
+     * Creates attempts of which none has begun.
+     *
+     * @param callable what to try
+     * @param policy how often
+     * @param run whose attempts they are: none begins once it is decided
+     * @param task what the run is called
+     * @param limit no rest leads beyond it; null if there is none
+     */
+    public Attempts(
+            Callable<? extends T> callable,
+            RetryPolicy policy,
+            TaskRun<?> run,
+            String task,
+            @Nullable TimeLimit limit) {
+        this.callable = callable;
+        this.policy = policy;
+        this.run = run;
+        this.task = task;
+        this.limit = limit;
+    }
+
+    /**
+     * Returns which attempt this is at.
+     *
+     * @return 1 for the first; 0 if none has begun
+     */
+    public int current() {
+        return current;
+    }
+
+    /**
+     * Returns how many attempts there may be.
+     *
+     * @return at least 1
+     */
+    public int most() {
+        return policy.maxAttempts();
+    }
+
+    @Override
+    public T call() throws Exception {
+        List<Throwable> earlier = new ArrayList<>();
+        for (int attempt = 1; ; attempt++) {
+            current = attempt;
+            try {
+                return callable.call();
+            } catch (Error failure) {
+                throw withEarlier(failure, earlier);
+            } catch (Exception failure) {
+                if (run.isDecided() || !policy.allowsRetry(attempt, failure)) {
+                    throw withEarlier(failure, earlier);
+                }
+                long delay = policy.delayNanos(attempt, failure);
+                requireTimeFor(delay, attempt, failure, earlier);
+                earlier.add(failure);
+                rest(delay);
+            }
+        }
+    }
+
+    private static <X extends Throwable> X withEarlier(X failure, List<Throwable> earlier) {
+        for (Throwable before : earlier) {
+            if (before != failure) {
+                failure.addSuppressed(before);
+            }
+        }
+        return failure;
+    }
+
+    private void requireTimeFor(long delay, int attempt, Throwable failure, List<Throwable> earlier) {
+        if (limit == null) {
+            return;
+        }
+        Duration left = limit.deadline().remaining();
+        if (delay < left.toNanos()) {
+            return;
+        }
+        TaskTimeoutException late = new TaskTimeoutException(
+                "task \"" + task + "\" gave up after attempt " + attempt + " of " + most()
+                        + ": the next would begin in "
+                        + TimeLimit.text(Duration.ofNanos(delay)) + ", and of its " + TimeLimit.text(limit.budget())
+                        + " only " + TimeLimit.text(left) + " are left",
+                task,
+                limit.budget(),
+                attempt,
+                failure);
+        throw withEarlier(late, earlier);
+    }
+
+    private void rest(long delay) throws InterruptedException {
+        if (delay > 0) {
+            new Signal().await(Deadline.after(run.time(), Duration.ofNanos(delay)));
+        }
+        if (run.isDecided()) {
+            throw new CancelledException("task \"" + task + "\" was decided while it rested");
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package dev.raddle.task;
+
+import dev.raddle.time.Deadline;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A block of code that tasks belong to and that has an end, as those see it who are inside: a scope. Whatever is begun inside
+ * it, through any door, has no more time than it has.
+ *
+ * <p>A thread is inside an enclosure while it runs one of its tasks, or a task that was submitted from inside; and between
+ * {@link #enter} and {@link #leave} in the thread that opened it.
+ */
+public abstract class Enclosure {
+
+    /*
+     * Overview.
+     *
+     * Two things say what a thread is inside of. In a task it is the TaskContext in force, which the task's door bound for
+     * it. In the thread that opened an enclosure it is a list, kept in a thread-local, of what this thread has opened and
+     * not left, the innermost first. An entry of the list counts only while the context is the one in which it was made: so
+     * what a task opened and never left is not seen by the next task of its thread.
+     */
+
+    private static final ThreadLocal<@Nullable Enclosure> INNERMOST = new ThreadLocal<>();
+
+    private @Nullable Enclosure outer; // what the thread had entered before; owned by the thread that entered
+    private @Nullable Enclosure within; // what the context said then; owned by the thread that entered
+
+    /** Creates an enclosure that nobody has entered. */
+    protected Enclosure() {}
+
+    /**
+     * Returns when everything inside is cancelled.
+     *
+     * @return the moment, or null if there is none
+     */
+    public abstract @Nullable Deadline deadline();
+
+    /**
+     * Returns what this is called in messages.
+     *
+     * @return a text such as {@code scope "checkout"}
+     */
+    public abstract String label();
+
+    /**
+     * Returns the innermost enclosure of the calling thread.
+     *
+     * @return what the thread is inside of, or null
+     */
+    public static @Nullable Enclosure current() {
+        Enclosure bound = TaskContext.current().enclosure();
+        Enclosure entered = INNERMOST.get();
+        return entered != null && entered.within == bound ? entered : bound;
+    }
+
+    /** Notes that the calling thread is inside this, from now until it {@linkplain #leave leaves}. */
+    protected final void enter() {
+        outer = INNERMOST.get();
+        within = TaskContext.current().enclosure();
+        INNERMOST.set(this);
+    }
+
+    /** Notes that the calling thread, which entered this, is out of it, and of whatever it entered since. */
+    protected final void leave() {
+        for (Enclosure entered = INNERMOST.get(); entered != null; entered = entered.outer) {
+            if (entered == this) {
+                restore(outer);
+                return;
+            }
+        }
+    }
+
+    private static void restore(@Nullable Enclosure innermost) {
+        if (innermost == null) {
+            INNERMOST.remove();
+        } else {
+            INNERMOST.set(innermost);
+        }
+    }
+}

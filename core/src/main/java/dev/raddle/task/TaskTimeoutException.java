@@ -1,0 +1,63 @@
+package dev.raddle.task;
+
+import java.time.Duration;
+
+/**
+ * Says that a task ran out of time: its own timeout, which spans waiting, every attempt and the delays between them. The task
+ * has failed, and if it was running its thread was interrupted. It has no stack trace where an alarm made it, because that
+ * place says nothing about the task.
+ */
+public final class TaskTimeoutException extends RuntimeException {
+
+    private static final long serialVersionUID = 1;
+
+    /** What the task is called. */
+    private final String task;
+
+    /** How much time it had. */
+    private final Duration budget;
+
+    /** Which attempt it was at, 0 if it had not begun. */
+    private final int attempt;
+
+    TaskTimeoutException(String message, String task, Duration budget, int attempt) {
+        super(message, null, true, false);
+        this.task = task;
+        this.budget = budget;
+        this.attempt = attempt;
+    }
+
+    TaskTimeoutException(String message, String task, Duration budget, int attempt, Throwable lastFailure) {
+        super(message, lastFailure);
+        this.task = task;
+        this.budget = budget;
+        this.attempt = attempt;
+    }
+
+    /**
+     * Returns what the task is called.
+     *
+     * @return its name
+     */
+    public String task() {
+        return task;
+    }
+
+    /**
+     * Returns how much time the task had.
+     *
+     * @return the length from its submission to its deadline
+     */
+    public Duration budget() {
+        return budget;
+    }
+
+    /**
+     * Returns which attempt the task was at.
+     *
+     * @return 1 for the first; 0 if it had not begun
+     */
+    public int attempt() {
+        return attempt;
+    }
+}
