@@ -14,6 +14,7 @@ module dev.raddle {
     exports dev.raddle.limit;
     exports dev.raddle.pool;
     exports dev.raddle.task;
+    exports dev.raddle.scope;
     exports dev.raddle.group;
     exports dev.raddle.testing;
 }

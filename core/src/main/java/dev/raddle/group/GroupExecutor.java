@@ -169,7 +169,7 @@ public final class GroupExecutor implements AutoCloseable {
         Objects.requireNonNull(groupKey, "groupKey");
         Objects.requireNonNull(spec, "spec");
         requireRunning(groupKey, spec.name());
-        Enclosure enclosure = Enclosure.current();
+        Enclosure enclosure = Enclosure.innermost();
         return admit(
                 groupKey, new TunedRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure)));
     }
@@ -204,13 +204,13 @@ public final class GroupExecutor implements AutoCloseable {
             return plainRun(task.taskId(), task.task());
         }
         TaskSpec<T> spec = task.options().specOf(task.taskId(), task.task());
-        Enclosure enclosure = Enclosure.current();
+        Enclosure enclosure = Enclosure.innermost();
         return new TunedRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure));
     }
 
     /** Returns the run of a task that asks for nothing special: a small one, unless it must watch the time. */
     private <T> GroupRun<T> plainRun(String taskId, Callable<T> task) {
-        Enclosure enclosure = Enclosure.current();
+        Enclosure enclosure = Enclosure.innermost();
         TimeLimit limit = limit(null, enclosure);
         return limit == null && policy.queueTimeout() == null
                 ? new GroupRun<>(taskId, carried(task, enclosure), submitNanos())
@@ -295,7 +295,7 @@ public final class GroupExecutor implements AutoCloseable {
     private <T> Outcome<T> callInTurn(String groupKey, TaskSpec<T> spec, boolean attempt) throws InterruptedException {
         Objects.requireNonNull(groupKey, "groupKey");
         requireRunning(groupKey, spec.name());
-        Enclosure enclosure = Enclosure.current();
+        Enclosure enclosure = Enclosure.innermost();
         return admit(
                         groupKey,
                         new CallRun<>(

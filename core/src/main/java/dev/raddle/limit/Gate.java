@@ -349,6 +349,20 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
+     * Shows each waiting permit, in the order in which they would be granted.
+     *
+     * @param action what to do with it; it must not change this gate
+     */
+    protected final void forEachWaiting(Consumer<Permit> action) {
+        assert isLocked();
+        if (queue instanceof Ranks ranks) {
+            ranks.forEach(action);
+        } else {
+            Ring.forEach((Permit) queue, action);
+        }
+    }
+
+    /**
      * Tells whether a held permit has some property.
      *
      * @param property what to ask of each; it must not change this gate

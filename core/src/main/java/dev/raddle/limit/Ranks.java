@@ -3,6 +3,7 @@ package dev.raddle.limit;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A queue in which permits of several priorities wait: a ring for each, the highest first. Guarded by its gate. */
@@ -36,6 +37,10 @@ final class Ranks {
 
     Permit first() {
         return Ring.first(lasts.firstEntry().getValue());
+    }
+
+    void forEach(Consumer<Permit> action) {
+        lasts.values().forEach(last -> Ring.forEach(last, action));
     }
 
     int before(Permit permit) {

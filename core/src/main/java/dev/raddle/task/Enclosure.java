@@ -48,10 +48,19 @@ public abstract class Enclosure {
      *
      * @return what the thread is inside of, or null
      */
-    public static @Nullable Enclosure current() {
+    public static @Nullable Enclosure innermost() {
         Enclosure bound = TaskContext.current().enclosure();
         Enclosure entered = INNERMOST.get();
         return entered != null && entered.within == bound ? entered : bound;
+    }
+
+    /**
+     * Returns the enclosure of the task that the calling thread runs.
+     *
+     * @return what the task is inside of, or null
+     */
+    protected static @Nullable Enclosure ofTask() {
+        return TaskContext.current().enclosure();
     }
 
     /** Notes that the calling thread is inside this, from now until it {@linkplain #leave leaves}. */

@@ -28,7 +28,7 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
      * @return a callable that calls the given one in the captured context; the given one itself if there is nothing to carry
      */
     public <T> Callable<? extends T> carry(Callable<? extends T> callable) {
-        return carry(callable, TaskContext.current().within(Enclosure.current()));
+        return carry(callable, TaskContext.current().within(Enclosure.innermost()));
     }
 
     /**

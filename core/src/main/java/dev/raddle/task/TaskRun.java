@@ -148,6 +148,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
+     * Tells whether the thread that calls {@link #run()} does so while it places this run, and will run it later: so a
+     * scheduler that runs tasks in the calling thread does not pile them up on its stack.
+     *
+     * @return true if nothing is to be done now
+     */
+    protected boolean isPostponed() {
+        return false;
+    }
+
+    /**
      * Gives back what this run holds, because its runner is through with it, and places what becomes possible. Must not
      * throw.
      *
@@ -164,8 +174,12 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     @Override
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that goes on and on lets others have its carrier
     public final void run() {
+        if (isPostponed()) {
+            return;
+        }
+        boolean ownThread = !isInCallersThread();
         TaskRun<?> next = this;
-        for (int ran = 1; (next = next.runOnce(!next.isInCallersThread())) != null; ran++) {
+        for (int ran = 1; (next = next.runOnce(ownThread)) != null; ran++) {
             if (ran % 64 == 0) {
                 Thread.yield();
             }

@@ -1,0 +1,93 @@
+package dev.raddle.scope;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * How many of several alternatives are needed, and when they begin. Immutable.
+ *
+ * {@snippet :
+ * Price price = scope.join(JoinStrategy.hedged(Duration.ofMillis(50)), List.of(() -> near.price(), () -> far.price()));
+ * }
+ *
+ * @param <T> the type of an alternative's value
+ * @param <R> the type of the result
+ * @see ThreadScope#join(JoinStrategy, java.util.Collection)
+ */
+public final class JoinStrategy<T, R> {
+
+    private final int needed;
+    private final @Nullable Duration stagger;
+    private final Function<List<T>, R> result;
+    private final String text;
+
+    private JoinStrategy(int needed, @Nullable Duration stagger, Function<List<T>, R> result, String text) {
+        this.needed = needed;
+        this.stagger = stagger;
+        this.result = result;
+        this.text = text;
+    }
+
+    /**
+     * Begins all at once and takes the first value, which may be null.
+     *
+     * @param <T> the type of the value
+     * @return the strategy
+     */
+    public static <T> JoinStrategy<T, T> firstSuccess() {
+        return new JoinStrategy<>(1, null, List::getFirst, "first success");
+    }
+
+    /**
+     * Begins all at once and takes the first few values, in the order in which they come.
+     *
+     * @param <T> the type of a value
+     * @param values how many, at least 1
+     * @return the strategy
+     * @throws IllegalArgumentException if it is less than 1
+     */
+    public static <T> JoinStrategy<T, List<T>> quorum(int values) {
+        if (values < 1) {
+            throw new IllegalArgumentException("quorum must be at least 1, was " + values);
+        }
+        return new JoinStrategy<>(values, null, Function.identity(), "quorum of " + values);
+    }
+
+    /**
+     * Begins one after the other, each some time after the last or at once when all that have begun have failed, and takes
+     * the first value, which may be null.
+     *
+     * @param <T> the type of the value
+     * @param delay how long to wait before a backup begins, positive
+     * @return the strategy
+     * @throws IllegalArgumentException if it is not positive
+     * @see <a href="https://doi.org/10.1145/2408776.2408794">Dean and Barroso, "The Tail at Scale" (CACM 2013)</a>
+     */
+    public static <T> JoinStrategy<T, T> hedged(Duration delay) {
+        if (!delay.isPositive()) {
+            throw new IllegalArgumentException("delay of a hedge must be positive, was " + delay);
+        }
+        return new JoinStrategy<>(1, delay, List::getFirst, "hedged by " + dev.raddle.task.TimeLimit.text(delay));
+    }
+
+    int needed() {
+        return needed;
+    }
+
+    /** Returns how long after one alternative the next begins, or null if all begin at once. */
+    @Nullable
+    Duration stagger() {
+        return stagger;
+    }
+
+    R result(List<T> values) {
+        return result.apply(values);
+    }
+
+    @Override
+    public String toString() {
+        return "join strategy, " + text;
+    }
+}

@@ -1,0 +1,95 @@
+package dev.raddle.scope;
+
+import dev.raddle.task.Outcome;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.Deadline;
+import java.time.Duration;
+import java.util.concurrent.Executors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A job that is repeated: a run that is never admitted itself, and submits a task for each round. One round begins after the
+ * one before has ended, so rounds never overlap; at a fixed rate, a round that is late begins at once.
+ */
+final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object> {
+
+    private final Runnable job;
+    private final Duration period;
+    private final boolean fixedRate;
+    private long moment; // when the current round was due; owned by the round
+    private volatile @Nullable Alarm alarm;
+    private volatile @Nullable ScopeRun<?> round;
+
+    PeriodicRun(ThreadScope scope, long id, Runnable job, Deadline first, Duration period, boolean fixedRate) {
+        super(scope, id, null, Executors.callable(job), 0, null, null, first.nanoTime());
+        this.job = job;
+        this.period = period;
+        this.fixedRate = fixedRate;
+        this.moment = first.nanoTime();
+    }
+
+    /** Lets the next round begin at its moment. */
+    void schedule() {
+        alarm = new Deadline(time(), moment).alarm(() -> scope.elsewhere().execute(this::beginRound));
+        if (isDecided()) {
+            stop();
+        }
+    }
+
+    private void beginRound() {
+        if (isDecided()) {
+            return;
+        }
+        ScopeRun<?> begun = scope.roundOf(this, job, moment);
+        round = begun;
+        begun.whenEnded(() -> roundEnded(begun));
+        if (isDecided()) {
+            stop();
+        }
+    }
+
+    private void roundEnded(ScopeRun<?> ended) {
+        switch (ended.result()) {
+            case Outcome.Success<?> success -> {
+                moment = Deadline.after(time(), period).nanoTime() + late();
+                schedule();
+            }
+            case Outcome.Failure<?> failure -> end(new Outcome.Failure<>(failure.error()), false, Runnable::run);
+            case Outcome.Cancelled<?> cancelled ->
+                end(new Outcome.Cancelled<>(cancelled.cause()), false, Runnable::run);
+            default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
+        }
+    }
+
+    /** Returns what to add to now plus the period: nothing with a fixed delay, minus how late this is at a fixed rate. */
+    private long late() {
+        return fixedRate ? moment - time().nanoTime() : 0;
+    }
+
+    private void stop() {
+        Alarm set = alarm;
+        if (set != null) {
+            set.cancel();
+        }
+        ScopeRun<?> running = round;
+        if (running != null) {
+            running.cancel();
+        }
+    }
+
+    @Override
+    protected void settled(Outcome<Object> outcome) {
+        scope.unschedule(this);
+        stop();
+        super.settled(outcome);
+    }
+
+    /** The rounds are told of and counted, one by one; the job itself is not a task that runs. */
+    @Override
+    void tell(Outcome<Object> outcome) {}
+
+    @Override
+    public boolean isPeriodic() {
+        return true;
+    }
+}

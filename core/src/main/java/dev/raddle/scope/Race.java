@@ -1,0 +1,194 @@
+package dev.raddle.scope;
+
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.Outcome;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.Signal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.TreeMap;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/** One join of several alternatives, of which some values are needed. */
+final class Race<T> {
+
+    /*
+     * Overview.
+     *
+     * `begun` alternatives have been submitted, `ended` of these have ended, some with a value, some with a failure. The race
+     * is over as soon as enough have a value, or those that have not failed are too few; `over` is set then, once. All of it
+     * is guarded by this object's monitor, under which nothing foreign runs: who finds that another alternative is to begin
+     * counts it as begun under the monitor and submits it afterwards.
+     *
+     * Alternatives that are staggered begin by an alarm, which is set anew by whoever begins one; one that ends without a
+     * value, when no other is running, begins the next itself. An alarm that was overtaken finds another turn and does
+     * nothing.
+     *
+     * When it is over the owner cancels what still runs, and waits until nothing of it is in the scope: losers have really
+     * ended when the join returns.
+     */
+
+    /** An alternative, which tells when nothing of it is in the scope any more. */
+    final class Contender extends ScopeRun<T> {
+        private final Signal gone = new Signal();
+
+        Contender(ThreadScope scope, long id, Callable<? extends T> callable) {
+            super(scope, id, null, callable, scope.defaultRank(), scope.retryPolicy(), scope.limit(null), scope.now());
+        }
+
+        @Override
+        void left() {
+            gone.set();
+        }
+    }
+
+    private final ThreadScope scope;
+    private final JoinStrategy<T, ?> strategy;
+    private final List<Callable<? extends T>> alternatives;
+    private final Signal over = new Signal();
+    private final List<Contender> contenders = new ArrayList<>(); // guarded by this
+    private final List<T> values = new ArrayList<>(); // in order of completion; guarded by this
+    private final TreeMap<Integer, Throwable> failures = new TreeMap<>(); // by place in the list; guarded by this
+    private int begun; // guarded by this
+    private int ended; // guarded by this
+    private @Nullable Alarm nextTurn; // guarded by this
+
+    Race(ThreadScope scope, JoinStrategy<T, ?> strategy, List<Callable<? extends T>> alternatives) {
+        this.scope = scope;
+        this.strategy = strategy;
+        this.alternatives = alternatives;
+    }
+
+    /** Runs the race and returns the values that were needed, in order of completion. */
+    List<T> run() throws InterruptedException {
+        try {
+            for (int first = strategy.stagger() == null ? alternatives.size() : 1; first > 0; first--) {
+                begin(begunBefore());
+            }
+            over.await();
+        } finally {
+            stop();
+        }
+        for (Contender contender : contenders()) {
+            contender.gone.await();
+        }
+        return result();
+    }
+
+    private synchronized int begunBefore() {
+        return begun;
+    }
+
+    /** Begins the next alternative, if as many have begun as the caller thinks. */
+    private void begin(int seen) {
+        int place;
+        synchronized (this) {
+            if (begun != seen || begun == alternatives.size() || over.isSet()) {
+                return;
+            }
+            place = begun++;
+        }
+        Contender contender = new Contender(scope, scope.nextId(), alternatives.get(place));
+        synchronized (this) {
+            contenders.add(contender);
+        }
+        scope.admit(contender);
+        contender.whenEnded(() -> ended(place, contender));
+        armNextTurn();
+        if (over.isSet()) {
+            contender.cancel();
+        }
+    }
+
+    private void armNextTurn() {
+        Duration stagger = strategy.stagger();
+        if (stagger == null) {
+            return;
+        }
+        int seen;
+        synchronized (this) {
+            if (begun == alternatives.size() || over.isSet()) {
+                return;
+            }
+            seen = begun;
+        }
+        Alarm turn = scope.time().after(stagger, () -> scope.elsewhere().execute(() -> begin(seen)));
+        Alarm overtaken;
+        synchronized (this) {
+            overtaken = begun == seen && !over.isSet() ? nextTurn : turn;
+            if (overtaken != turn) {
+                nextTurn = turn;
+            }
+        }
+        if (overtaken != null) {
+            overtaken.cancel();
+        }
+    }
+
+    private void ended(int place, Contender contender) {
+        boolean decided;
+        int next = -1;
+        synchronized (this) {
+            ended++;
+            switch (contender.result()) {
+                case Outcome.Success<T> success -> addValue(success);
+                case Outcome.Failure<T> failure -> failures.put(place, failure.error());
+                case Outcome.Cancelled<T> cancelled -> failures.put(place, cancelled.cause());
+                default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
+            }
+            decided = values.size() >= strategy.needed()
+                    || alternatives.size() - failures.size() < strategy.needed()
+                    || scope.gate().closed() != null;
+            if (!decided && ended == begun) {
+                next = begun;
+            }
+        }
+        if (decided) {
+            over.set();
+        } else if (next >= 0) {
+            begin(next);
+        }
+    }
+
+    @SuppressWarnings("NullAway") // whether a value may be null is for the caller's T to say
+    private void addValue(Outcome.Success<T> success) {
+        if (values.size() < strategy.needed()) {
+            values.add(success.value());
+        }
+    }
+
+    private void stop() {
+        over.set();
+        Alarm pending;
+        synchronized (this) {
+            pending = nextTurn;
+        }
+        if (pending != null) {
+            pending.cancel();
+        }
+        CancelledException lost =
+                new CancelledException("cancelled because a join in scope \"" + scope.name() + "\" is over");
+        contenders().forEach(contender -> contender.cancel(lost, Runnable::run));
+    }
+
+    private synchronized List<Contender> contenders() {
+        return List.copyOf(contenders);
+    }
+
+    private synchronized List<T> result() {
+        if (values.size() >= strategy.needed()) {
+            return values;
+        }
+        CancelledException closed = scope.gate().closed();
+        if (closed != null) {
+            ScopeTimeoutException expired = scope.expiredBy(closed);
+            throw expired != null ? expired : closed;
+        }
+        throw new AggregateException(
+                strategy + " in scope \"" + scope.name() + "\" is impossible: " + failures.size() + " of "
+                        + alternatives.size() + " failed, " + strategy.needed() + " needed",
+                List.copyOf(failures.values()));
+    }
+}

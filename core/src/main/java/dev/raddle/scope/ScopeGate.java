@@ -1,0 +1,231 @@
+package dev.raddle.scope;
+
+import dev.raddle.limit.Bounds;
+import dev.raddle.limit.FairCap;
+import dev.raddle.limit.Grants;
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.TaskGate;
+import dev.raddle.task.TaskRun;
+import dev.raddle.time.Signal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tasks of one scope that have not ended: those that wait for its limit, and those that are placed or run. A task is in
+ * here from its submission until its runner is through with it, also if it was ended from outside before.
+ */
+final class ScopeGate extends TaskGate {
+
+    /** What became of a task that wanted to enter. */
+    enum Admission {
+        HELD,
+        WAITING,
+        CANCELLED
+    }
+
+    private record Limit(int concurrency) implements Bounds {
+        @Override
+        public int maxInFlight() {
+            return concurrency;
+        }
+
+        @Override
+        public int maxWaiting() {
+            return Integer.MAX_VALUE;
+        }
+
+        @Override
+        public int weight() {
+            return 1;
+        }
+    }
+
+    private static final Limit UNLIMITED = new Limit(Integer.MAX_VALUE);
+    private static final FairCap NO_CAP = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
+
+    private final ConcurrentHashMap<Thread, TaskRun<?>> waits = new ConcurrentHashMap<>();
+    private final ThreadScope scope;
+    private @Nullable Signal empty; // to be set when nobody is in here; guarded by this
+    private volatile @Nullable CancelledException closed; // why nobody enters any more; written under this
+
+    ScopeGate(ThreadScope scope) {
+        super(UNLIMITED);
+        this.scope = scope;
+    }
+
+    void limit(int concurrency) {
+        lock();
+        try {
+            bind(new Limit(concurrency), new Grants());
+        } finally {
+            unlock();
+        }
+    }
+
+    boolean isLimited() {
+        return bounds() != UNLIMITED;
+    }
+
+    Admission admit(ScopeRun<?> run) {
+        lock();
+        try {
+            if (closed != null) {
+                return Admission.CANCELLED;
+            }
+            return enter(run) == Entry.HELD ? Admission.HELD : Admission.WAITING;
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Gives back what a run holds; does nothing if it holds nothing. */
+    void release(ScopeRun<?> run, long ranNanos, Grants grants) {
+        Signal nobody;
+        lock();
+        try {
+            leave(run, ranNanos, grants);
+            nobody = takeSignalIfEmpty();
+        } finally {
+            unlock();
+        }
+        tell(nobody);
+    }
+
+    /** Takes a run out of those that wait; false if it does not wait. */
+    boolean withdraw(ScopeRun<?> run, Grants grants) {
+        Signal nobody;
+        lock();
+        try {
+            if (!super.withdraw(run, grants)) {
+                return false;
+            }
+            nobody = takeSignalIfEmpty();
+        } finally {
+            unlock();
+        }
+        tell(nobody);
+        return true;
+    }
+
+    /** Lets nobody enter any more; false if that was so before. */
+    boolean close(CancelledException cause) {
+        lock();
+        try {
+            if (closed != null) {
+                return false;
+            }
+            closed = cause;
+            return true;
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Returns why nobody enters any more, or null if that is not so. */
+    @Nullable
+    CancelledException closed() {
+        return closed;
+    }
+
+    /** Takes out all who wait, and returns them and all who are placed or run, oldest first. */
+    List<ScopeRun<?>> takeAll() {
+        List<ScopeRun<?>> all = new ArrayList<>();
+        int held;
+        Signal nobody;
+        lock();
+        try {
+            forEachHeld(permit -> all.add((ScopeRun<?>) permit));
+            held = all.size();
+            drain().forEach(permit -> all.add((ScopeRun<?>) permit));
+            nobody = takeSignalIfEmpty();
+        } finally {
+            unlock();
+        }
+        all.subList(held, all.size()).forEach(ScopeRun::left);
+        tell(nobody);
+        return all;
+    }
+
+    /** Returns all who are placed or run, oldest first, and then all who wait. */
+    List<ScopeRun<?>> all() {
+        List<ScopeRun<?>> all = new ArrayList<>();
+        lock();
+        try {
+            forEachHeld(permit -> all.add((ScopeRun<?>) permit));
+            forEachWaiting(permit -> all.add((ScopeRun<?>) permit));
+        } finally {
+            unlock();
+        }
+        return all;
+    }
+
+    /** Returns all who are placed or run, oldest first. */
+    List<ScopeRun<?>> placed() {
+        List<ScopeRun<?>> held = new ArrayList<>();
+        lock();
+        try {
+            forEachHeld(permit -> held.add((ScopeRun<?>) permit));
+        } finally {
+            unlock();
+        }
+        return held;
+    }
+
+    /** Returns a signal that is set when nobody is in here. */
+    Signal untilEmpty() {
+        Signal signal;
+        Signal nobody;
+        lock();
+        try {
+            signal = empty == null ? new Signal() : empty;
+            empty = signal;
+            nobody = takeSignalIfEmpty();
+        } finally {
+            unlock();
+        }
+        tell(nobody);
+        return signal;
+    }
+
+    private @Nullable Signal takeSignalIfEmpty() {
+        if (empty == null || !isEmpty()) {
+            return null;
+        }
+        Signal signal = empty;
+        empty = null;
+        return signal;
+    }
+
+    private static void tell(@Nullable Signal nobody) {
+        if (nobody != null) {
+            nobody.set();
+        }
+    }
+
+    @Override
+    protected FairCap cap() {
+        return NO_CAP;
+    }
+
+    @Override
+    protected ConcurrentHashMap<Thread, TaskRun<?>> waits() {
+        return waits;
+    }
+
+    @Override
+    protected boolean owns(TaskRun<?> run) {
+        return true;
+    }
+
+    @Override
+    protected String kind() {
+        return "scope";
+    }
+
+    @Override
+    protected String label() {
+        return scope.name();
+    }
+}

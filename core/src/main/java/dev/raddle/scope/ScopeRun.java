@@ -1,0 +1,494 @@
+package dev.raddle.scope;
+
+import dev.raddle.limit.Grants;
+import dev.raddle.task.Attempts;
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.CapturedContext;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.Task;
+import dev.raddle.task.TaskExecutionException;
+import dev.raddle.task.TaskRun;
+import dev.raddle.task.TimeLimit;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeoutException;
+import org.jspecify.annotations.Nullable;
+
+/** One life of a task of a scope: the handle, the node in the scope's gate, and what the scheduler runs. */
+class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
+
+    /*
+     * Overview.
+     *
+     * The kernel's state says how the run stands (TaskRun), the gate whether it waits or is held (ScopeGate). Three further
+     * things have a life of their own:
+     *
+     *   placement   the place at the scheduler, if it can be left. Whoever ends the run from outside leaves it, so that a
+     *               cancelled task does not wait in a group's or a pool's queue. It is known only after the scheduler has
+     *               returned it, when the run may have been ended already: so the placer looks once more after it has noted
+     *               it, and the two cannot both miss. Who withdraws it gives the permit back, for nobody will run the run.
+     *   watches     the waits that want to hear of its failure: see Watch.
+     *   info        what hooks are told; null if there is none.
+     *
+     * The order at the end, if the runner decides: hook, metrics and listener are told, the permit is given back, waits are
+     * woken. If somebody else decides, the permit is given back when the callable has really ended.
+     */
+
+    private static final VarHandle WATCHES;
+
+    static {
+        try {
+            WATCHES = MethodHandles.lookup().findVarHandle(ScopeRun.class, "watches", Watch.Chain.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    final ThreadScope scope;
+    private final long id;
+    private final @Nullable String name;
+    private final int priority;
+    private final @Nullable RetryPolicy retry;
+    private final @Nullable TimeLimit limit;
+    private final CapturedContext context;
+    private final @Nullable TaskInfo info;
+    private volatile @Nullable Attempts<T> attempts;
+    private volatile Scheduler.@Nullable Placement placement;
+    private volatile Watch.@Nullable Chain watches;
+    private @Nullable Alarm limitAlarm; // written by the submitter before the run is anywhere
+    private @Nullable Thread placer; // the thread that is inside place(); meaningful to that thread only
+    private boolean mayPostpone; // written and read by the placer
+    private boolean postponed; // written and read by the placer
+    private @Nullable Thread lastRunner; // written by the runner before it is entered; for diagnosis
+    private long waited; // written by the runner
+    private boolean counted; // whether the start was counted; written by the runner before it is entered
+    private boolean told; // owned by who decides
+
+    ScopeRun(
+            ThreadScope scope,
+            long id,
+            @Nullable String name,
+            Callable<? extends T> callable,
+            int priority,
+            @Nullable RetryPolicy retry,
+            @Nullable TimeLimit limit,
+            long submitNanos) {
+        super(callable, submitNanos);
+        this.scope = scope;
+        this.id = id;
+        this.name = name;
+        this.priority = priority;
+        this.retry = retry;
+        this.limit = limit;
+        this.context = scope.capture();
+        this.info = scope.infoOf(id, name());
+    }
+
+    // The corridor.
+
+    /** Begins to watch the time, if the task has a limit of its own: that of the scope is the scope's to watch. */
+    final void arm() {
+        if (limit != null && limit.enclosure() == null) {
+            limitAlarm = limit.deadline().alarm(() -> outOfTime(limit));
+        }
+    }
+
+    private void outOfTime(TimeLimit over) {
+        endFromOutside(over.outcome(name(), attempts, isRunning()), scope.elsewhere());
+    }
+
+    /**
+     * Hands the run, which was granted, to the scheduler; adds to the grants if that fails.
+     *
+     * @param fromRunner whether this thread has just run another task, and can run this one next
+     * @return true if the scheduler wants this thread to run it, and it shall do so next
+     */
+    final boolean place(Scheduler scheduler, Grants grants, boolean fromRunner) {
+        placer = Thread.currentThread();
+        mayPostpone = fromRunner;
+        try {
+            Scheduler.Placement place = scheduler.place(this);
+            if (place != Scheduler.Placement.FINAL) {
+                placement = place;
+                if (isDecided()) {
+                    leavePlace(grants);
+                }
+            }
+        } catch (Throwable failure) {
+            neverRuns(failure, grants);
+        } finally {
+            placer = null;
+        }
+        return fromRunner && postponed;
+    }
+
+    @Override
+    public final void reject(RejectedExecutionException reason) {
+        Grants grants = new Grants();
+        neverRuns(reason, grants);
+        scope.dispatch(grants);
+    }
+
+    private void neverRuns(Throwable failure, Grants grants) {
+        boolean claimed = claim();
+        if (!claimed && !isDecided()) {
+            return; // it has begun nevertheless: its runner sees to the rest
+        }
+        release(0, grants);
+        if (claimed) {
+            conclude(new Outcome.Failure<>(failure), true);
+        }
+    }
+
+    /** Gives up the place at the scheduler; the permit, too, if the run will not be run then. */
+    private void leavePlace(Grants grants) {
+        Scheduler.Placement place = placement;
+        if (place != null && place.withdraw()) {
+            release(0, grants);
+        }
+    }
+
+    private void release(long ranNanos, Grants grants) {
+        scope.gate().release(this, ranNanos, grants);
+        left();
+    }
+
+    /** Hears that nothing of the run is in the scope any more. */
+    void left() {}
+
+    @Override
+    protected final boolean isInCallersThread() {
+        return placer == Thread.currentThread();
+    }
+
+    @Override
+    protected final boolean isPostponed() {
+        if (placer != Thread.currentThread() || !mayPostpone) {
+            return false;
+        }
+        mayPostpone = false;
+        postponed = true;
+        return true;
+    }
+
+    @Override
+    protected final void started(long waitNanos) {
+        lastRunner = Thread.currentThread();
+        waited = waitNanos;
+        counted = true;
+        scope.meter().started(waitNanos);
+        scope.tellStarted(this, waitNanos);
+    }
+
+    @Override
+    protected final T enter(Callable<? extends T> callable) throws Exception {
+        return context.call(() -> inContext(callable));
+    }
+
+    private T inContext(Callable<? extends T> callable) throws Exception {
+        if (info != null) {
+            scope.tellHook("onStart", info, hook -> hook.onStart(info));
+        }
+        if (retry == null || retry.maxAttempts() == 1) {
+            return callable.call();
+        }
+        Attempts<T> all = new Attempts<>(callable, retry, this, name(), limit);
+        attempts = all;
+        return all.call();
+    }
+
+    @Override
+    protected final void ended(Outcome<T> outcome) {
+        tell(outcome);
+    }
+
+    @Override
+    protected final @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
+        Grants grants = new Grants();
+        release(ranNanos, grants);
+        return scope.dispatchNext(grants);
+    }
+
+    @Override
+    protected void settled(Outcome<T> outcome) {
+        if (limitAlarm != null) {
+            limitAlarm.cancel();
+        }
+        if (!told) {
+            tell(outcome);
+        }
+        if (outcome instanceof Outcome.Failure<T> failure) {
+            for (Watch.Chain chain = watches; chain != null; chain = chain.next()) {
+                chain.watch().failed(this, failure.error());
+            }
+        }
+    }
+
+    void tell(Outcome<T> outcome) {
+        told = true;
+        State state = stateOf(outcome);
+        long ran = wasEntered() ? endNanos() - startNanos() : 0;
+        if (wasEntered()) {
+            scope.meter().ended(state, ran);
+        } else {
+            if (counted) {
+                scope.meter().neverStarted(waited);
+            }
+            scope.meter().endedBeforeStart(state);
+        }
+        if (info != null) {
+            tellHook(info, outcome, Duration.ofNanos(ran));
+        }
+        scope.tellSettled(this, outcome, ran);
+    }
+
+    private void tellHook(TaskInfo task, Outcome<T> outcome, Duration ran) {
+        switch (outcome) {
+            case Outcome.Success<T> success -> scope.tellHook("onSuccess", task, hook -> hook.onSuccess(task, ran));
+            case Outcome.Failure<T> failure ->
+                scope.tellHook("onFailure", task, hook -> hook.onFailure(task, failure.error(), ran));
+            default -> scope.tellHook("onCancel", task, hook -> hook.onCancel(task, ran));
+        }
+    }
+
+    // Ending from outside.
+
+    @Override
+    public final boolean cancel() {
+        return cancel(
+                new CancelledException("task \"" + name() + "\" was cancelled through its handle"), Runnable::run);
+    }
+
+    final boolean cancel(Throwable cause, Executor teller) {
+        return endFromOutside(new Outcome.Cancelled<>(cause), teller);
+    }
+
+    /**
+     * Ends the run wherever it is. It leaves the scope's queue before it is decided, so that what becomes possible by that
+     * does not go to it, and its place at the scheduler afterwards.
+     */
+    private boolean endFromOutside(Outcome<T> outcome, Executor teller) {
+        if (isDecided()) {
+            return false;
+        }
+        Grants grants = new Grants();
+        if (scope.gate().withdraw(this, grants)) {
+            left();
+            teller.execute(() -> scope.dispatch(grants));
+        }
+        if (!end(outcome, true, teller)) {
+            return false;
+        }
+        if (placement != null) {
+            teller.execute(() -> {
+                Grants freed = new Grants();
+                leavePlace(freed);
+                scope.dispatch(freed);
+            });
+        }
+        return true;
+    }
+
+    /** Leaves the queue that the run has just entered, if it was ended meanwhile. */
+    final void leaveIfEnded() {
+        Grants grants = new Grants();
+        if (isDecided() && scope.gate().withdraw(this, grants)) {
+            left();
+            scope.dispatch(grants);
+        }
+    }
+
+    // Waiting.
+
+    /** Lets a wait hear of this run's failure, at once if it has failed. */
+    final void watch(Watch watch, Watch.Chain alone) {
+        Watch.Chain before = watches;
+        while (!WATCHES.compareAndSet(this, before, before == null ? alone : new Watch.Chain(watch, before))) {
+            before = watches;
+        }
+        if (decided() instanceof Outcome.Failure<T> failure) {
+            watch.failed(this, failure.error());
+        }
+    }
+
+    final Outcome<T> awaitEnd() throws InterruptedException {
+        if (end().isSet()) {
+            return settledOutcome();
+        }
+        boolean noted = scope.gate().isLimited() && scope.gate().beginWait(this);
+        try {
+            return awaitOutcome();
+        } finally {
+            if (noted) {
+                scope.gate().endWait(this);
+            }
+        }
+    }
+
+    @Override
+    public final T await() throws InterruptedException {
+        return valueOf(awaitEnd());
+    }
+
+    @Override
+    public final T await(Duration longest) throws InterruptedException, TimeoutException {
+        Outcome<T> outcome = awaitOutcome(Deadline.after(time(), longest));
+        if (outcome == null) {
+            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.name() + "\" had not ended after "
+                    + TimeLimit.text(longest) + "; it goes on");
+        }
+        return valueOf(outcome);
+    }
+
+    @SuppressWarnings("NullAway") // whether the value may be null is for the caller's T to say
+    private T valueOf(Outcome<T> outcome) {
+        if (outcome instanceof Outcome.Success<T> success) {
+            return success.value();
+        }
+        throw asThrown(outcome);
+    }
+
+    /** Returns what a wait for this run throws, if it has no value; throws it if it is an error. */
+    final RuntimeException asThrown(Outcome<?> outcome) {
+        return switch (outcome) {
+            case Outcome.Failure<?> failure -> asThrown(failure.error());
+            case Outcome.Cancelled<?> cancelled -> asCancelled(cancelled.cause());
+            default -> throw new AssertionError("a task of a scope cannot end as " + outcome);
+        };
+    }
+
+    private RuntimeException asThrown(Throwable error) {
+        if (error instanceof Error thrown) {
+            throw thrown;
+        }
+        return error instanceof RuntimeException thrown
+                ? thrown
+                : new TaskExecutionException("task \"" + name() + "\" in scope \"" + scope.name() + "\" failed", error);
+    }
+
+    private RuntimeException asCancelled(Throwable cause) {
+        ScopeTimeoutException expired = scope.expiredBy(cause);
+        if (expired != null) {
+            return expired;
+        }
+        return cause instanceof CancelledException cancelled
+                ? cancelled
+                : new CancelledException("task \"" + name() + "\" was interrupted, and gave up", cause);
+    }
+
+    // The handle.
+
+    @Override
+    public final long id() {
+        return id;
+    }
+
+    @Override
+    public final String name() {
+        return name == null ? "task-" + id : name;
+    }
+
+    @Override
+    public final String owner() {
+        return scope.name();
+    }
+
+    @Override
+    protected final TimeSource time() {
+        return scope.time();
+    }
+
+    @Override
+    public final int priority() {
+        return priority;
+    }
+
+    @Override
+    public final boolean isDone() {
+        return isDecided();
+    }
+
+    @Override
+    public final State state() {
+        Outcome<T> outcome = decided();
+        if (outcome != null) {
+            return stateOf(outcome);
+        }
+        return isRunning() ? State.RUNNING : State.PENDING;
+    }
+
+    static State stateOf(Outcome<?> outcome) {
+        return switch (outcome) {
+            case Outcome.Success<?> success -> State.SUCCESS;
+            case Outcome.Failure<?> failure -> State.FAILED;
+            default -> State.CANCELLED;
+        };
+    }
+
+    @Override
+    public final Optional<Thread> runner() {
+        return Optional.ofNullable(runningThread());
+    }
+
+    @Override
+    public final Optional<Outcome<T>> outcome() {
+        return Optional.ofNullable(decided());
+    }
+
+    /** Returns the thread that ran the callable last, which may still be in it although the run was ended. */
+    final @Nullable Thread lastRunner() {
+        return lastRunner;
+    }
+
+    /** Runs an action when the run is settled, in the thread that settles it, or at once. */
+    final void whenEnded(Runnable action) {
+        end().whenSet(action);
+    }
+
+    /** Returns how the run ended, once it is settled. */
+    final Outcome<T> result() {
+        return settledOutcome();
+    }
+
+    final long begunNanos() {
+        return startNanos();
+    }
+
+    final long decidedNanos() {
+        return endNanos();
+    }
+
+    @Override
+    public final CompletableFuture<T> toCompletableFuture() {
+        CompletableFuture<T> copy = new CompletableFuture<>();
+        end().whenSet(() -> complete(copy));
+        return copy;
+    }
+
+    private void complete(CompletableFuture<T> copy) {
+        T value;
+        try {
+            value = valueOf(settledOutcome());
+        } catch (Throwable thrown) {
+            copy.completeExceptionally(thrown);
+            return;
+        }
+        copy.complete(value);
+    }
+
+    @Override
+    public String toString() {
+        return "task \"" + name() + "\" in scope \"" + scope.name() + "\", " + state();
+    }
+}

@@ -1,0 +1,119 @@
+package dev.raddle.scope;
+
+import dev.raddle.task.Elsewhere;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Task;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * Tells of slow tasks: once while the task is still running, as soon as it has run for longer than a threshold, and again
+ * with its final duration.
+ *
+ * {@snippet :
+ * ThreadHook slow = SlowTaskHook.create(Duration.ofSeconds(1), event -> log.warn("{}", event));
+ * }
+ */
+public final class SlowTaskHook implements ThreadHook {
+
+    private static final Alarm NOT_YET = () -> false;
+
+    private final Duration threshold;
+    private final Consumer<SlowTaskEvent> consumer;
+    private final TimeSource time;
+    private final ExceptionSink sink = ExceptionSink.logging();
+    private final Elsewhere elsewhere = new Elsewhere(sink);
+    private final ConcurrentHashMap<TaskInfo, Alarm> running = new ConcurrentHashMap<>();
+
+    private SlowTaskHook(Duration threshold, Consumer<SlowTaskEvent> consumer, TimeSource time) {
+        this.threshold = threshold;
+        this.consumer = consumer;
+        this.time = time;
+    }
+
+    /**
+     * Creates a hook on real time.
+     *
+     * @param threshold how long a task may run before it is slow, positive
+     * @param consumer is told, in a virtual thread of its own while the task runs, in the thread that ends it afterwards
+     * @return a new hook
+     * @throws IllegalArgumentException if the threshold is not positive
+     */
+    public static SlowTaskHook create(Duration threshold, Consumer<SlowTaskEvent> consumer) {
+        return create(threshold, consumer, TimeSource.system());
+    }
+
+    /**
+     * Creates a hook.
+     *
+     * @param threshold how long a task may run before it is slow, positive
+     * @param consumer is told, in a virtual thread of its own while the task runs, in the thread that ends it afterwards
+     * @param time the time source of the scopes
+     * @return a new hook
+     * @throws IllegalArgumentException if the threshold is not positive
+     */
+    public static SlowTaskHook create(Duration threshold, Consumer<SlowTaskEvent> consumer, TimeSource time) {
+        if (!threshold.isPositive()) {
+            throw new IllegalArgumentException("threshold of slow tasks must be positive, was " + threshold);
+        }
+        return new SlowTaskHook(
+                threshold, Objects.requireNonNull(consumer, "consumer"), Objects.requireNonNull(time, "time"));
+    }
+
+    /**
+     * Returns how long a task may run before it is slow.
+     *
+     * @return the threshold
+     */
+    public Duration threshold() {
+        return threshold;
+    }
+
+    @Override
+    public void onStart(TaskInfo task) {
+        running.put(task, NOT_YET); // an alarm may ring before it is known here
+        Alarm alarm = time.after(threshold, () -> elsewhere.execute(() -> tellWhileRunning(task)));
+        if (running.replace(task, alarm) == null) {
+            alarm.cancel();
+        }
+    }
+
+    @Override
+    public void onSuccess(TaskInfo task, Duration ran) {
+        ended(task, Task.State.SUCCESS, ran);
+    }
+
+    @Override
+    public void onFailure(TaskInfo task, Throwable error, Duration ran) {
+        ended(task, Task.State.FAILED, ran);
+    }
+
+    @Override
+    public void onCancel(TaskInfo task, Duration ran) {
+        ended(task, Task.State.CANCELLED, ran);
+    }
+
+    private void tellWhileRunning(TaskInfo task) {
+        if (running.containsKey(task)) {
+            try {
+                consumer.accept(new SlowTaskEvent(task, Task.State.RUNNING, threshold));
+            } catch (Throwable failure) {
+                sink.report("consumer of slow tasks, told of task \"" + task.name() + "\"", failure);
+            }
+        }
+    }
+
+    private void ended(TaskInfo task, Task.State state, Duration ran) {
+        Alarm alarm = running.remove(task);
+        if (alarm != null) {
+            alarm.cancel();
+        }
+        if (ran.compareTo(threshold) >= 0) {
+            consumer.accept(new SlowTaskEvent(task, state, ran));
+        }
+    }
+}

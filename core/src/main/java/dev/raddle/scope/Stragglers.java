@@ -1,0 +1,79 @@
+package dev.raddle.scope;
+
+import dev.raddle.task.Elsewhere;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.TimeLimit;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Names those for whom a closing scope waits, again and again, until they have ended. The alarm only starts a thread that
+ * looks: a stack takes time to read, and the sink is foreign.
+ */
+final class Stragglers {
+
+    /** Somebody who has not ended: what it is called, since when it runs, and where. */
+    record Straggler(String name, long sinceNanos, @Nullable Thread thread) {}
+
+    /** Carries the stack of a straggler's thread to the sink. */
+    static final class StillRunningException extends RuntimeException {
+        private static final long serialVersionUID = 1;
+
+        StillRunningException(String message, @Nullable Thread thread) {
+            super(message, null, false, true);
+            setStackTrace(thread == null ? new StackTraceElement[0] : thread.getStackTrace());
+        }
+    }
+
+    private final String scope;
+    private final TimeSource time;
+    private final Duration patience;
+    private final ExceptionSink sink;
+    private final Elsewhere elsewhere;
+    private final Supplier<List<Straggler>> who;
+    private boolean over; // guarded by this
+    private @Nullable Alarm alarm; // guarded by this
+
+    Stragglers(String scope, TimeSource time, Duration patience, ExceptionSink sink, Supplier<List<Straggler>> who) {
+        this.scope = scope;
+        this.time = time;
+        this.patience = patience;
+        this.sink = sink;
+        this.elsewhere = new Elsewhere(sink);
+        this.who = who;
+    }
+
+    /** Begins to watch. */
+    synchronized void watch() {
+        if (!over) {
+            alarm = time.after(patience, () -> elsewhere.execute(this::look));
+        }
+    }
+
+    private void look() {
+        long now = time.nanoTime();
+        for (Straggler straggler : who.get()) {
+            String task = "task \"" + straggler.name() + "\"";
+            sink.report(
+                    "close() of scope \"" + scope + "\", which waits for " + task,
+                    new StillRunningException(
+                            task + " ignores its interrupt; it has run for "
+                                    + TimeLimit.text(Duration.ofNanos(now - straggler.sinceNanos()))
+                                    + (straggler.thread() == null ? "" : " in " + straggler.thread()),
+                            straggler.thread()));
+        }
+        watch();
+    }
+
+    /** Stops watching. */
+    synchronized void end() {
+        over = true;
+        if (alarm != null) {
+            alarm.cancel();
+        }
+    }
+}

@@ -1,0 +1,1087 @@
+package dev.raddle.scope;
+
+import dev.raddle.limit.Grants;
+import dev.raddle.limit.Permit;
+import dev.raddle.task.CancellationToken;
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.CapturedContext;
+import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.Elsewhere;
+import dev.raddle.task.Enclosure;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.Propagation;
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.Task;
+import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskListener;
+import dev.raddle.task.TaskPriority;
+import dev.raddle.task.TaskRun;
+import dev.raddle.task.TaskSpec;
+import dev.raddle.task.TimeLimit;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A block of code that no task outlives: tasks are submitted to it, and when the block is left, all of them have ended.
+ *
+ * {@snippet :
+ * try (ThreadScope scope = ThreadScope.open("page").withDeadline(Duration.ofSeconds(2))) {
+ *     Task<User> user = scope.submit("user", () -> users.load(id));
+ *     Task<List<Order>> orders = scope.submit("orders", () -> orderService.of(id), Duration.ofMillis(200));
+ *     scope.await(user, orders); // throws what failed first, and cancels the other
+ *     return render(user.await(), orders.await());
+ * }
+ * }
+ *
+ * <p>The thread that opens a scope owns it: it configures it, before the first task, and closes it. Every other method may be
+ * called by any thread, the scope's own tasks included. Hooks, listeners and deferred actions are never called under a lock.
+ *
+ * <p>A scope has no deadline unless it is given one. A scope that is opened inside another, in the same thread or in one of
+ * its tasks, has no more time than the other has left; so has everything that is submitted to a
+ * {@code GroupExecutor} from inside a scope.
+ *
+ * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task; the task
+ * <i>happens-before</i> the return of a wait for it and of {@link #close()}.
+ */
+public final class ThreadScope extends Enclosure implements AutoCloseable {
+
+    /*
+     * Overview.
+     *
+     * A task walks: ask (submit) ─► admit (ScopeGate) ─► place (Scheduler) ─► run, settle (ScopeRun). The gate holds every
+     * task that has not ended, so it is the list of what is to be cancelled and to be waited for, and a task enters and
+     * leaves it in O(1).
+     *
+     * The scope's own state is the gate's: as long as it is open, tasks enter. It is closed once, with the reason, by the
+     * first of: cancel, the deadline's alarm, close(). Whoever closes it takes all tasks out of the queue, cancels them and
+     * those that run, and then what is scheduled. A task that comes later is cancelled by its submitter. As the gate is
+     * closed under its lock, each task was either seen by who closed it or saw that it is closed.
+     *
+     * What is scheduled for later is in a set of its own, and enters the gate when its time has come. It is added before it
+     * is looked whether the gate is closed, and the gate is closed before the set is emptied: so nothing is missed.
+     *
+     * close() waits until the gate is empty, however long that takes, and only then runs what was deferred.
+     *
+     * The deadline's alarm decides, and interrupts, in the time source's thread; whoever has to be told of it is told in
+     * another (Elsewhere), because that thread must not run foreign code.
+     */
+
+    private static final AtomicLong IDS = new AtomicLong();
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** A task context, and what it looks like in a task of this scope. */
+    private record Known(TaskContext context, CapturedContext captured) {}
+
+    private final Thread owner = Thread.currentThread();
+    private final long id = IDS.incrementAndGet();
+    private final String name;
+    private final @Nullable Enclosure enclosing;
+    private final ScopeGate gate = new ScopeGate(this);
+    private final ScopeMeter meter = new ScopeMeter();
+    private final ScopeToken token = new ScopeToken(this);
+    private final AtomicLong taskIds = new AtomicLong();
+    private final Set<ScopeRun<?>> scheduled = ConcurrentHashMap.newKeySet();
+    private final ConcurrentLinkedDeque<Runnable> deferred = new ConcurrentLinkedDeque<>();
+
+    // Written by the owner before the first task is submitted.
+    private TimeSource time = TimeSource.system();
+    private ExceptionSink sink = ExceptionSink.logging();
+    private Elsewhere elsewhere = new Elsewhere(sink);
+    private Propagation propagation = new Propagation(List.of(), List.of(), sink);
+    private Scheduler scheduler = Scheduler.detect();
+    private Scheduler.@Nullable Lease lease;
+    private FailurePolicy failurePolicy = FailurePolicy.FAIL_FAST;
+    private RetryPolicy retryPolicy = RetryPolicy.noRetry();
+    private TaskPriority defaultPriority = TaskPriority.NORMAL;
+    private Duration patience = PATIENCE;
+    private @Nullable ThreadHook hook;
+    private @Nullable TaskListener listener;
+
+    private volatile boolean begun; // whether a task was submitted
+    private volatile boolean closed;
+    private volatile @Nullable Deadline deadline;
+    private volatile @Nullable Expiry expiry;
+    private @Nullable Alarm deadlineAlarm; // the owner's
+    private volatile @Nullable Known known; // most tasks are submitted in the same context
+
+    private ThreadScope(@Nullable String name) {
+        this.name = name == null ? "scope-" + id : name;
+        this.enclosing = Enclosure.innermost();
+    }
+
+    /**
+     * Opens a scope, owned by the calling thread, which closes it.
+     *
+     * @return a new scope, named by its number
+     */
+    public static ThreadScope open() {
+        return open(new ThreadScope(null));
+    }
+
+    /**
+     * Opens a scope, owned by the calling thread, which closes it.
+     *
+     * @param name what the scope is called in messages and events
+     * @return a new scope
+     */
+    public static ThreadScope open(String name) {
+        return open(new ThreadScope(Objects.requireNonNull(name, "name")));
+    }
+
+    private static ThreadScope open(ThreadScope scope) {
+        scope.enter();
+        Deadline outer = scope.enclosing == null ? null : scope.enclosing.deadline();
+        if (outer != null) {
+            scope.time = outer.time();
+            scope.setDeadline(outer, outer.remaining());
+        }
+        return scope;
+    }
+
+    /**
+     * Returns the scope that the calling thread is inside of: as its owner, or in one of its tasks, or in a task that was
+     * submitted elsewhere from inside it.
+     *
+     * @return the innermost scope, or empty
+     */
+    public static Optional<ThreadScope> current() {
+        return Enclosure.innermost() instanceof ThreadScope scope ? Optional.of(scope) : Optional.empty();
+    }
+
+    // Configuring.
+
+    /**
+     * Sets where tasks run; on virtual threads unless set.
+     *
+     * @param where stays its maker's: the scope never shuts it down, but lets it know when it is through with it
+     * @return this scope
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withScheduler(Scheduler where) {
+        requireNotBegun("withScheduler");
+        scheduler = Objects.requireNonNull(where, "scheduler");
+        return this;
+    }
+
+    /**
+     * Sets what a wait for several tasks does when one fails; {@link FailurePolicy#FAIL_FAST} unless set.
+     *
+     * @param policy the policy
+     * @return this scope
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withFailurePolicy(FailurePolicy policy) {
+        requireNotBegun("withFailurePolicy");
+        failurePolicy = Objects.requireNonNull(policy, "failurePolicy");
+        return this;
+    }
+
+    /**
+     * Sets how often tasks are tried that do not say so themselves; once unless set.
+     *
+     * @param policy the policy
+     * @return this scope
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withRetryPolicy(RetryPolicy policy) {
+        requireNotBegun("withRetryPolicy");
+        retryPolicy = Objects.requireNonNull(policy, "retryPolicy");
+        return this;
+    }
+
+    /**
+     * Sets the priority of tasks that do not say it themselves; {@link TaskPriority#NORMAL} unless set. It orders the tasks
+     * that wait for this scope's {@linkplain #withConcurrencyLimit limit}, and those that wait at a
+     * {@linkplain Scheduler#priority priority scheduler}; elsewhere it has no effect.
+     *
+     * @param priority the priority
+     * @return this scope
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withDefaultTaskPriority(TaskPriority priority) {
+        requireNotBegun("withDefaultTaskPriority");
+        defaultPriority = Objects.requireNonNull(priority, "priority");
+        return this;
+    }
+
+    /**
+     * Sets how many tasks run at once; any number unless set. More of them wait, without a thread and without blocking their
+     * submitter, by priority and then in order of submission.
+     *
+     * @param tasks at least 1
+     * @return this scope
+     * @throws IllegalArgumentException if it is less than 1
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withConcurrencyLimit(int tasks) {
+        requireNotBegun("withConcurrencyLimit");
+        if (tasks < 1) {
+            throw new IllegalArgumentException("concurrency limit must be at least 1, was " + tasks);
+        }
+        gate.limit(tasks);
+        return this;
+    }
+
+    /**
+     * Sets how long the scope may take from now on. When that is over, its tasks are cancelled and interrupted, and waits for
+     * them throw {@link ScopeTimeoutException}. A scope inside another can only shorten what the other has left.
+     *
+     * @param length positive
+     * @return this scope
+     * @throws IllegalArgumentException if it is not positive
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withDeadline(Duration length) {
+        requireNotBegun("withDeadline");
+        if (!length.isPositive()) {
+            throw new IllegalArgumentException("deadline of scope \"" + name + "\" must be positive, was " + length);
+        }
+        Deadline outer = enclosing == null ? null : enclosing.deadline();
+        if (outer == null || length.compareTo(outer.remaining()) < 0) {
+            setDeadline(Deadline.after(time, length), length);
+        }
+        return this;
+    }
+
+    /**
+     * Adds a hook; it hears after those added before.
+     *
+     * @param hears is told of each task
+     * @return this scope
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withHook(ThreadHook hears) {
+        requireNotBegun("withHook");
+        Objects.requireNonNull(hears, "hook");
+        hook = hook == null ? hears : hook.andThen(hears);
+        return this;
+    }
+
+    /**
+     * Sets a listener, as every door has it.
+     *
+     * @param hears is told of each task; its owner is this scope's name
+     * @return this scope
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withListener(TaskListener hears) {
+        requireNotBegun("withListener");
+        listener = Objects.requireNonNull(hears, "listener");
+        return this;
+    }
+
+    /**
+     * Adds what carries a context that Raddle does not know, such as that of logging, into the tasks. Those added are
+     * installed in this order and restored in the reverse.
+     *
+     * @param propagator the propagator
+     * @return this scope
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withPropagator(ContextPropagator propagator) {
+        requireNotBegun("withPropagator");
+        List<ContextPropagator> all = new ArrayList<>(propagation.propagators());
+        all.add(Objects.requireNonNull(propagator, "propagator"));
+        propagation = new Propagation(all, propagation.scopedValues(), sink);
+        return this;
+    }
+
+    /**
+     * Adds a scoped value that is bound in the tasks as it is bound in their submitters.
+     *
+     * @param value the scoped value
+     * @return this scope
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withScopedValue(ScopedValue<?> value) {
+        requireNotBegun("withScopedValue");
+        List<ScopedValue<?>> all = new ArrayList<>(propagation.scopedValues());
+        all.add(Objects.requireNonNull(value, "value"));
+        propagation = new Propagation(propagation.propagators(), all, sink);
+        return this;
+    }
+
+    /**
+     * Sets where exceptions go that must not change a task: those of hooks, listeners and propagators, and the reports about
+     * tasks that {@link #close()} waits for; a {@linkplain ExceptionSink#logging() log} unless set.
+     *
+     * @param target the sink
+     * @return this scope
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withExceptionSink(ExceptionSink target) {
+        requireNotBegun("withExceptionSink");
+        sink = Objects.requireNonNull(target, "sink");
+        elsewhere = new Elsewhere(sink);
+        propagation = new Propagation(propagation.propagators(), propagation.scopedValues(), sink);
+        return this;
+    }
+
+    /**
+     * Sets how long {@link #close()} waits before it names, through the sink, the tasks that do not end, and how often; ten
+     * seconds unless set. It waits on in any case.
+     *
+     * @param length positive
+     * @return this scope
+     * @throws IllegalArgumentException if it is not positive
+     * @throws IllegalStateException if a task was submitted
+     */
+    public ThreadScope withPatience(Duration length) {
+        requireNotBegun("withPatience");
+        if (!length.isPositive()) {
+            throw new IllegalArgumentException("patience of scope \"" + name + "\" must be positive, was " + length);
+        }
+        patience = length;
+        return this;
+    }
+
+    /**
+     * Sets what knows the time; real time unless set, or the time of the enclosing scope's deadline.
+     *
+     * @param source the time source
+     * @return this scope
+     * @throws IllegalStateException if a task was submitted, or the scope has a deadline: that is a moment of another time
+     */
+    public ThreadScope withTimeSource(TimeSource source) {
+        requireNotBegun("withTimeSource");
+        Deadline set = deadline;
+        if (set != null && set.time() != source) {
+            throw new IllegalStateException("scope \"" + name + "\" has a deadline on " + set.time()
+                    + "; call withTimeSource before withDeadline, and inside a scope with a deadline not at all");
+        }
+        time = Objects.requireNonNull(source, "time");
+        return this;
+    }
+
+    private void requireNotBegun(String method) {
+        requireOpen(method);
+        if (begun) {
+            throw new IllegalStateException(
+                    method + " of scope \"" + name + "\" came too late; call it before the first submit or schedule");
+        }
+    }
+
+    private void setDeadline(Deadline moment, Duration length) {
+        if (deadlineAlarm != null) {
+            deadlineAlarm.cancel();
+        }
+        deadline = moment;
+        deadlineAlarm = moment.alarm(() -> expire(moment, length));
+    }
+
+    // Submitting.
+
+    /**
+     * Submits a task.
+     *
+     * @param <T> the type of the value
+     * @param callable what to call
+     * @return the task, named by its number
+     * @throws IllegalStateException if this scope is closed
+     */
+    public <T> Task<T> submit(Callable<? extends T> callable) {
+        return submitted(null, callable, defaultRank(), retryPolicy, null);
+    }
+
+    /**
+     * Submits a task. Never blocks, unless the scheduler runs tasks in the calling thread. If the scope was cancelled, the
+     * task is cancelled at once.
+     *
+     * @param <T> the type of the value
+     * @param name what the task is called
+     * @param callable what to call
+     * @return the task
+     * @throws IllegalStateException if this scope is closed
+     */
+    public <T> Task<T> submit(String name, Callable<? extends T> callable) {
+        return submitted(Objects.requireNonNull(name, "name"), callable, defaultRank(), retryPolicy, null);
+    }
+
+    /**
+     * Submits a task that may not take longer than some time from now on, waiting and all attempts included.
+     *
+     * @param <T> the type of the value
+     * @param name what the task is called
+     * @param callable what to call
+     * @param timeout positive
+     * @return the task
+     * @throws IllegalArgumentException if the timeout is not positive
+     * @throws IllegalStateException if this scope is closed
+     */
+    public <T> Task<T> submit(String name, Callable<? extends T> callable, Duration timeout) {
+        return submit(TaskSpec.<T>named(name, callable).timeout(timeout));
+    }
+
+    /**
+     * Submits a planned task. What the plan leaves open is as this scope was configured. A scope knows no costs and no queue
+     * timeouts: each task takes one of the scope's places.
+     *
+     * @param <T> the type of the value
+     * @param spec the plan
+     * @return the task
+     * @throws IllegalStateException if this scope is closed
+     */
+    public <T> Task<T> submit(TaskSpec<T> spec) {
+        RetryPolicy retry = spec.retry();
+        return submitted(
+                spec.name(),
+                spec.callable(),
+                spec.priorityOr(defaultRank()),
+                retry == null ? retryPolicy : retry,
+                spec.timeout());
+    }
+
+    private <T> ScopeRun<T> submitted(
+            @Nullable String taskName,
+            Callable<? extends T> callable,
+            int rank,
+            RetryPolicy retry,
+            @Nullable Duration timeout) {
+        Objects.requireNonNull(callable, "callable");
+        begin(taskName == null ? "a task" : "task \"" + taskName + "\"");
+        TimeLimit limit = timeout != null || retry.maxAttempts() > 1 ? limit(timeout) : null;
+        ScopeRun<T> run = new ScopeRun<>(this, nextId(), taskName, callable, rank, retry, limit, now());
+        admit(run);
+        return run;
+    }
+
+    private void begin(String what) {
+        requireOpen(what);
+        if (!begun) {
+            begun = true;
+            lease = scheduler.lease();
+        }
+    }
+
+    private void requireOpen(String what) {
+        if (closed) {
+            throw new IllegalStateException(
+                    "scope \"" + name + "\" is closed, " + what + " came too late; submit inside its try block");
+        }
+    }
+
+    /** Lets a run enter the gate, and places it if it is its turn. */
+    void admit(ScopeRun<?> run) {
+        meter.submitted();
+        TaskListener hears = listener;
+        if (hears != null) {
+            guard("onSubmitted of the listener", () -> hears.onSubmitted(run));
+        }
+        run.arm();
+        switch (gate.admit(run)) {
+            case HELD -> start(run);
+            case WAITING -> run.leaveIfEnded();
+            case CANCELLED -> {
+                CancelledException cause = gate.closed();
+                run.cancel(cause == null ? new CancelledException("scope was closed") : cause, Runnable::run);
+                run.left();
+            }
+        }
+    }
+
+    private void start(ScopeRun<?> run) {
+        Grants grants = new Grants();
+        run.place(scheduler, grants, false);
+        dispatch(grants);
+    }
+
+    /** Places what was granted, and what becomes possible by that. */
+    void dispatch(Grants grants) {
+        for (Permit granted; (granted = grants.poll()) != null; ) {
+            ((ScopeRun<?>) granted).place(scheduler, grants, false);
+        }
+    }
+
+    /** Places what was granted; returns a run that the scheduler wants the calling thread, a runner, to run next, or null. */
+    @Nullable
+    TaskRun<?> dispatchNext(Grants grants) {
+        ScopeRun<?> next = null;
+        for (Permit granted; (granted = grants.poll()) != null; ) {
+            ScopeRun<?> run = (ScopeRun<?>) granted;
+            if (run.place(scheduler, grants, next == null)) {
+                next = run;
+            }
+        }
+        return next;
+    }
+
+    // Waiting.
+
+    /**
+     * Waits for tasks under the failure policy.
+     *
+     * @param first a task of this scope
+     * @param rest more of them
+     * @return how they ended
+     * @throws InterruptedException as {@link #await(Collection)} does
+     */
+    public ScopeResult await(Task<?> first, Task<?>... rest) throws InterruptedException {
+        List<Task<?>> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        all.addAll(Arrays.asList(rest));
+        return await(all);
+    }
+
+    /**
+     * Waits for tasks under the {@linkplain #withFailurePolicy failure policy}. Under a policy by which the first failure
+     * cancels the scope's other tasks, whatever they are, it does so in the moment of the failure; tasks that are submitted
+     * later are not concerned.
+     *
+     * @param tasks tasks of this scope
+     * @return how they ended
+     * @throws RuntimeException under {@link FailurePolicy#FAIL_FAST}, what the task threw that failed first, with later
+     *     failures as suppressed exceptions; a checked exception is wrapped, as by {@link Task#await()}
+     * @throws Error in the same way
+     * @throws AggregateException under {@link FailurePolicy#COLLECT_ALL}, if a task failed
+     * @throws ScopeTimeoutException if the scope's deadline passed before one of them had ended
+     * @throws IllegalArgumentException if a task is not of this scope
+     * @throws InterruptedException if the calling thread is interrupted; the tasks go on
+     */
+    public ScopeResult await(Collection<? extends Task<?>> tasks) throws InterruptedException {
+        List<ScopeRun<?>> runs = ownRuns(tasks);
+        Watch watch = failurePolicy.cancelsOthers() ? new Watch(this) : null;
+        try {
+            if (watch != null) {
+                Watch.Chain alone = new Watch.Chain(watch, null);
+                runs.forEach(run -> run.watch(watch, alone));
+            }
+            for (ScopeRun<?> run : runs) {
+                run.awaitEnd();
+            }
+        } finally {
+            if (watch != null) {
+                watch.end();
+            }
+        }
+        return new Verdict(this, runs).under(failurePolicy);
+    }
+
+    /**
+     * Waits for tasks, as {@link #await(Collection)} does, and returns their values.
+     *
+     * @param <T> the type of the values
+     * @param first a task of this scope
+     * @param rest more of them
+     * @return the values
+     * @throws InterruptedException if the calling thread is interrupted; the tasks go on
+     */
+    @SafeVarargs
+    public final <T> List<T> awaitAll(Task<? extends T> first, Task<? extends T>... rest) throws InterruptedException {
+        List<Task<? extends T>> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        for (Task<? extends T> task : rest) {
+            all.add(task);
+        }
+        return awaitAll(all);
+    }
+
+    /**
+     * Waits for tasks, as {@link #await(Collection)} does, and returns their values.
+     *
+     * @param <T> the type of the values
+     * @param tasks tasks of this scope
+     * @return the values, in the order of the tasks; a value may be null
+     * @throws CancelledException if one of them was cancelled, under a policy that throws
+     * @throws IllegalStateException if one of them has no value, under a policy that does not throw: use {@code await} and
+     *     {@link Task#outcome()} there
+     * @throws InterruptedException if the calling thread is interrupted; the tasks go on
+     */
+    public <T> List<T> awaitAll(Collection<? extends Task<? extends T>> tasks) throws InterruptedException {
+        await(tasks);
+        List<T> values = new ArrayList<>(tasks.size());
+        for (Task<? extends T> task : tasks) {
+            if (!failurePolicy.isThrowing() && task.state() != Task.State.SUCCESS) {
+                throw new IllegalStateException(
+                        "task \"" + task.name() + "\" in scope \"" + name + "\" has no value, it is " + task.state()
+                                + "; under " + failurePolicy + " use await and outcome()");
+            }
+            values.add(task.await());
+        }
+        return values;
+    }
+
+    /**
+     * Calls alternatives, each in a task of its own, and takes as many values as the strategy needs. When it returns, the
+     * others have been cancelled and have ended.
+     *
+     * @param <T> the type of an alternative's value
+     * @param <R> the type of the result
+     * @param strategy how many are needed, and when they begin
+     * @param alternatives what to call; at least as many as are needed
+     * @return the result
+     * @throws AggregateException if too many of them failed, as soon as that is so
+     * @throws ScopeTimeoutException if the scope's deadline passed first
+     * @throws CancelledException if the scope was cancelled
+     * @throws IllegalArgumentException if there are too few alternatives
+     * @throws IllegalStateException if this scope is closed
+     * @throws InterruptedException if the calling thread is interrupted; the alternatives are cancelled
+     */
+    public <T, R> R join(JoinStrategy<T, R> strategy, Collection<? extends Callable<? extends T>> alternatives)
+            throws InterruptedException {
+        List<Callable<? extends T>> all = List.copyOf(alternatives);
+        if (all.size() < strategy.needed()) {
+            throw new IllegalArgumentException(
+                    strategy + " needs at least " + strategy.needed() + " alternatives, there are " + all.size());
+        }
+        begin("a join");
+        return strategy.result(new Race<>(this, strategy, all).run());
+    }
+
+    private List<ScopeRun<?>> ownRuns(Collection<? extends Task<?>> tasks) {
+        List<ScopeRun<?>> runs = new ArrayList<>(tasks.size());
+        for (Task<?> task : tasks) {
+            if (!(task instanceof ScopeRun<?> run) || run.scope != this) {
+                throw new IllegalArgumentException(
+                        "scope \"" + name + "\" can wait only for its own tasks, was given " + task);
+            }
+            runs.add(run);
+        }
+        return runs;
+    }
+
+    // Later.
+
+    /**
+     * Submits a task when some time has passed.
+     *
+     * @param <T> the type of the value
+     * @param delay how long to wait; zero or less does not
+     * @param callable what to call
+     * @return the task, pending until then
+     * @throws IllegalStateException if this scope is closed
+     */
+    public <T> ScheduledTask<T> schedule(Duration delay, Callable<? extends T> callable) {
+        begin("a scheduled task");
+        Deadline moment = Deadline.after(time, delay);
+        ScheduledRun<T> run = new ScheduledRun<>(this, nextId(), callable, moment, limit(null));
+        schedule(run, run::schedule);
+        return run;
+    }
+
+    /**
+     * Runs a job again and again, at moments that are a period apart. A round that is late because the one before took too
+     * long begins at once; rounds never overlap. The job ends when a round throws, and with the scope.
+     *
+     * @param delay how long to wait before the first round; zero or less does not
+     * @param period between the moments, positive
+     * @param job what to run, in a task of its own for each round
+     * @return the job, pending until it ends
+     * @throws IllegalArgumentException if the period is not positive
+     * @throws IllegalStateException if this scope is closed
+     */
+    public ScheduledTask<?> scheduleAtFixedRate(Duration delay, Duration period, Runnable job) {
+        return scheduleAgain(delay, period, job, true);
+    }
+
+    /**
+     * Runs a job again and again, with a rest in between. The job ends when a round throws, and with the scope.
+     *
+     * @param delay how long to wait before the first round; zero or less does not
+     * @param rest between the end of a round and the beginning of the next, positive
+     * @param job what to run, in a task of its own for each round
+     * @return the job, pending until it ends
+     * @throws IllegalArgumentException if the rest is not positive
+     * @throws IllegalStateException if this scope is closed
+     */
+    public ScheduledTask<?> scheduleWithFixedDelay(Duration delay, Duration rest, Runnable job) {
+        return scheduleAgain(delay, rest, job, false);
+    }
+
+    private ScheduledTask<?> scheduleAgain(Duration delay, Duration period, Runnable job, boolean fixedRate) {
+        Objects.requireNonNull(job, "job");
+        if (!period.isPositive()) {
+            throw new IllegalArgumentException("period of a job must be positive, was " + period);
+        }
+        begin("a repeated job");
+        PeriodicRun run = new PeriodicRun(this, nextId(), job, Deadline.after(time, delay), period, fixedRate);
+        schedule(run, run::schedule);
+        return run;
+    }
+
+    private void schedule(ScopeRun<?> run, Runnable arm) {
+        scheduled.add(run);
+        CancelledException cause = gate.closed();
+        if (cause == null) {
+            arm.run();
+        } else {
+            run.cancel(cause, Runnable::run);
+        }
+    }
+
+    void unschedule(ScopeRun<?> run) {
+        scheduled.remove(run);
+    }
+
+    /** Submits the task of one round of a job. */
+    ScopeRun<?> roundOf(PeriodicRun periodic, Runnable job, long due) {
+        ScopeRun<Object> round = new ScopeRun<>(
+                this, nextId(), periodic.name(), Executors.callable(job), defaultRank(), retryPolicy, limit(null), due);
+        admit(round);
+        return round;
+    }
+
+    /**
+     * Opens a channel that closes with this scope.
+     *
+     * @param <T> the type of the values
+     * @param capacity how many values may have been sent and not received, at least 1
+     * @return a new channel
+     * @throws IllegalArgumentException if the capacity is less than 1
+     * @throws IllegalStateException if this scope is closed
+     */
+    public <T> Channel<T> openChannel(int capacity) {
+        requireOpen("a channel");
+        Channel<T> channel = Channel.bounded(capacity);
+        token.whenCancelled(channel::close);
+        return channel;
+    }
+
+    // Ending.
+
+    /**
+     * Cancels this scope: its tasks are cancelled, those that run are interrupted, and tasks that are submitted later are
+     * cancelled at once. Does nothing if it was cancelled or closed before.
+     *
+     * @param reason why, for people
+     */
+    public void cancel(String reason) {
+        cancel(new CancelledException("scope \"" + name + "\" was cancelled: " + reason));
+    }
+
+    private void cancel(CancelledException cause) {
+        if (gate.close(cause)) {
+            cancelAll(gate.takeAll(), cause, Runnable::run);
+            token.tell();
+        }
+    }
+
+    private void cancelAll(List<ScopeRun<?>> runs, CancelledException cause, Executor teller) {
+        // Those that wait come last, and go first: a place that one of the others gives back must not go to them.
+        runs.reversed().forEach(run -> run.cancel(cause, teller));
+        scheduled.forEach(run -> run.cancel(cause, teller));
+    }
+
+    /** Cancels every task but one, because that has failed. */
+    void cancelOthers(ScopeRun<?> failed, CancelledException cause) {
+        for (ScopeRun<?> run : gate.takeAll().reversed()) {
+            if (run != failed) {
+                run.cancel(cause, Runnable::run);
+            }
+        }
+    }
+
+    /** Runs in the time source's thread. */
+    private void expire(Deadline moment, Duration length) {
+        if (deadline != moment) {
+            return; // another deadline was set meanwhile
+        }
+        List<ScopeRun<?>> unfinished = gate.all();
+        Expiry passed =
+                Expiry.of(name, length, unfinished.stream().map(ScopeRun::name).toList());
+        expiry = passed;
+        if (gate.close(passed.cause())) {
+            cancelAll(gate.takeAll(), passed.cause(), elsewhere);
+            elsewhere.execute(token::tell);
+        }
+    }
+
+    /** Returns what waits throw for a task that was cancelled by the passing of the deadline, or null if it was not. */
+    @Nullable
+    ScopeTimeoutException expiredBy(Throwable cause) {
+        Expiry passed = expiry;
+        return passed != null && passed.cause() == cause ? passed.exception() : null;
+    }
+
+    /**
+     * Runs an action when this scope closes, after every task has ended. Actions run in the reverse order of their
+     * registration, each once, in the owner's thread.
+     *
+     * @param cleanUp what to do
+     * @throws IllegalStateException if this scope is closed
+     */
+    public void defer(Runnable cleanUp) {
+        requireOpen("a deferred action");
+        deferred.push(Objects.requireNonNull(cleanUp, "cleanUp"));
+    }
+
+    /**
+     * Closes this scope: cancels what has not ended, waits until every task has ended, however long that takes, runs what was
+     * {@linkplain #defer deferred}, and lets go of the scheduler. A task that does not end is named through the sink. If the
+     * calling thread is interrupted, it waits on, and its interrupt status is set when this returns. Closing twice is
+     * harmless.
+     *
+     * @throws WrongThreadException if the caller is not the owner
+     * @throws IllegalStateException if the caller is a task of this scope, which could never end
+     * @throws AggregateException if deferred actions threw; all of them have run
+     */
+    @Override
+    public void close() {
+        requireMayClose();
+        if (closed) {
+            return;
+        }
+        cancel(new CancelledException("scope \"" + name + "\" was closed"));
+        awaitEmpty();
+        closed = true;
+        leave();
+        if (deadlineAlarm != null) {
+            deadlineAlarm.cancel();
+        }
+        List<Throwable> failures = runDeferred();
+        if (lease != null) {
+            lease.close();
+        }
+        if (!failures.isEmpty()) {
+            throw new AggregateException(
+                    failures.size() + " deferred action(s) of scope \"" + name + "\" failed; all of them were run",
+                    failures);
+        }
+    }
+
+    private void requireMayClose() {
+        for (Enclosure inside = ofTask(); inside instanceof ThreadScope scope; inside = scope.enclosing) {
+            if (scope == this) {
+                throw new IllegalStateException(
+                        "scope \"" + name + "\" cannot be closed by one of its own tasks, for which"
+                                + " it waits; cancel it through its token");
+            }
+        }
+        if (Thread.currentThread() != owner) {
+            throw new WrongThreadException("scope \"" + name + "\" can be closed only by its owner, " + owner
+                    + ", was closed by " + Thread.currentThread());
+        }
+    }
+
+    private void awaitEmpty() {
+        Signal empty = gate.untilEmpty();
+        if (empty.isSet()) {
+            return;
+        }
+        Stragglers stragglers = new Stragglers(name, time, patience, sink, this::stragglers);
+        stragglers.watch();
+        boolean interrupted = false;
+        try {
+            while (!empty.isSet()) {
+                try {
+                    empty.await();
+                } catch (InterruptedException interrupt) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            stragglers.end();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private List<Stragglers.Straggler> stragglers() {
+        return gate.placed().stream()
+                .map(run -> new Stragglers.Straggler(run.name(), run.begunNanos(), run.lastRunner()))
+                .toList();
+    }
+
+    private List<Throwable> runDeferred() {
+        List<Throwable> failures = new ArrayList<>();
+        for (Runnable cleanUp; (cleanUp = deferred.poll()) != null; ) {
+            try {
+                cleanUp.run();
+            } catch (Throwable failure) {
+                failures.add(failure);
+            }
+        }
+        return failures;
+    }
+
+    // Looking.
+
+    /**
+     * Returns the token that says whether this scope is still wanted.
+     *
+     * @return the same token at every call
+     */
+    public CancellationToken token() {
+        return token;
+    }
+
+    /**
+     * Returns how much time is left.
+     *
+     * @return the time until the deadline, zero if it has passed; empty if there is none
+     */
+    public Optional<Duration> remaining() {
+        Deadline moment = deadline;
+        return moment == null ? Optional.empty() : Optional.of(moment.hasPassed() ? Duration.ZERO : moment.remaining());
+    }
+
+    /**
+     * Returns what has become of the tasks so far.
+     *
+     * @return the numbers, read in one moment
+     */
+    public ScopeMetrics metrics() {
+        return meter.read();
+    }
+
+    /**
+     * Returns what this scope is called.
+     *
+     * @return its name
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Returns this scope's number.
+     *
+     * @return a number that no other scope of this JVM has
+     */
+    public long id() {
+        return id;
+    }
+
+    /**
+     * Returns where tasks run.
+     *
+     * @return the scheduler
+     */
+    public Scheduler scheduler() {
+        return scheduler;
+    }
+
+    /**
+     * Returns what a wait for several tasks does when one fails.
+     *
+     * @return the policy
+     */
+    public FailurePolicy failurePolicy() {
+        return failurePolicy;
+    }
+
+    @Override
+    public @Nullable Deadline deadline() {
+        return deadline;
+    }
+
+    @Override
+    public String label() {
+        return "scope \"" + name + "\"";
+    }
+
+    @Override
+    public String toString() {
+        ScopeMetrics now = metrics();
+        String state = closed ? "closed" : gate.closed() != null ? "cancelled" : "open";
+        return "scope \"" + name + "\", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
+    }
+
+    // What the scope and its runs share.
+
+    ScopeGate gate() {
+        return gate;
+    }
+
+    ScopeMeter meter() {
+        return meter;
+    }
+
+    TimeSource time() {
+        return time;
+    }
+
+    long now() {
+        return time.nanoTime();
+    }
+
+    long nextId() {
+        return taskIds.incrementAndGet();
+    }
+
+    Elsewhere elsewhere() {
+        return elsewhere;
+    }
+
+    int defaultRank() {
+        return defaultPriority.rank();
+    }
+
+    RetryPolicy retryPolicy() {
+        return retryPolicy;
+    }
+
+    @Nullable
+    TimeLimit limit(@Nullable Duration timeout) {
+        return TimeLimit.of(time, timeout, this);
+    }
+
+    CapturedContext capture() {
+        TaskContext context = TaskContext.current();
+        if (!propagation.isPlain()) {
+            return propagation.capture(context.within(this));
+        }
+        Known last = known;
+        if (last == null || last.context() != context) {
+            last = new Known(context, propagation.capture(context.within(this)));
+            known = last;
+        }
+        return last.captured();
+    }
+
+    @Nullable
+    TaskInfo infoOf(long taskId, String taskName) {
+        return hook == null ? null : new TaskInfo(id, taskId, taskName, Instant.now(), scheduler.toString());
+    }
+
+    void tellHook(String event, TaskInfo task, Consumer<ThreadHook> telling) {
+        ThreadHook hears = hook;
+        if (hears != null) {
+            guard(event + " of the hook, for task \"" + task.name() + "\"", () -> telling.accept(hears));
+        }
+    }
+
+    void tellStarted(ScopeRun<?> run, long waitNanos) {
+        TaskListener hears = listener;
+        if (hears != null) {
+            guard("onStarted of the listener", () -> hears.onStarted(run, waitNanos));
+        }
+    }
+
+    void tellSettled(ScopeRun<?> run, Outcome<?> outcome, long ranNanos) {
+        TaskListener hears = listener;
+        if (hears != null) {
+            guard("onSettled of the listener", () -> hears.onSettled(run, outcome, ranNanos));
+        }
+    }
+
+    /** Runs foreign code that must not change anything by throwing. */
+    void guard(String source, Runnable foreign) {
+        try {
+            foreign.run();
+        } catch (Throwable failure) {
+            sink.report(source + " in scope \"" + name + "\"", failure);
+        }
+    }
+}
