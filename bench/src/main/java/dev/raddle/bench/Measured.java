@@ -1,6 +1,7 @@
 package dev.raddle.bench;
 
 import com.sun.management.OperatingSystemMXBean;
+import com.sun.management.ThreadMXBean;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
@@ -14,17 +15,22 @@ import org.openjdk.jmh.results.ScalarResult;
 
 /**
  * Adds to each iteration's results what the benchmark has noted, and {@value #CPU}: the CPU time of the whole process
- * for one operation, that of the collector and of the compilers included, unless it is a single shot.
+ * for one operation, that of the collector and of the compilers included, and {@value #ALLOCATED}: what all threads have
+ * allocated for it; unless it is a single shot.
  */
 public final class Measured implements InternalProfiler {
 
     static final String CPU = "cpu";
+    static final String ALLOCATED = "bytes";
 
     private static final OperatingSystemMXBean PROCESS =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private static final List<ScalarResult> NOTES = new ArrayList<>(); // guarded by itself
 
+    private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
+
     private long cpuNanos;
+    private long allocated;
 
     /** Creates a profiler; JMH does. */
     public Measured() {}
@@ -46,6 +52,7 @@ public final class Measured implements InternalProfiler {
         synchronized (NOTES) {
             NOTES.clear();
         }
+        allocated = THREADS.getTotalThreadAllocatedBytes();
         cpuNanos = PROCESS.getProcessCpuTime();
     }
 
@@ -53,11 +60,13 @@ public final class Measured implements InternalProfiler {
     public List<ScalarResult> afterIteration(
             BenchmarkParams benchmark, IterationParams iteration, IterationResult result) {
         double spent = PROCESS.getProcessCpuTime() - cpuNanos;
+        double bytes = THREADS.getTotalThreadAllocatedBytes() - allocated;
         long operations = result.getMetadata().getAllOps();
         synchronized (NOTES) {
             List<ScalarResult> all = new ArrayList<>(NOTES);
             if (benchmark.getMode() != Mode.SingleShotTime) {
                 all.add(new ScalarResult(CPU, spent / operations, "ns/op", AggregationPolicy.AVG));
+                all.add(new ScalarResult(ALLOCATED, bytes / operations, "B/op", AggregationPolicy.AVG));
             }
             return all;
         }

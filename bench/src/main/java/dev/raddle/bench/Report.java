@@ -40,6 +40,7 @@ public final class Report {
             new Chapter("dispatch-threads", DispatchOnThreads.class, DispatchOnThreads::rows),
             new Chapter("cancel", Cancel.class, Cancel::rows),
             new Chapter("busy", StartBesideBusyGroups.class, StartBesideBusyGroups::rows),
+            new Chapter("scope", ScopeSubmitAwait.class, ScopeSubmitAwait::rows),
             new Chapter("pool-burst", PoolBurst.class, PoolBurst::rows),
             new Chapter("pool-bounded", PoolBounded.class, PoolBounded::rows),
             new Chapter("pool-busy", PoolBusy.class, PoolBusy::rows),

@@ -21,7 +21,7 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
     private volatile @Nullable ScopeRun<?> round;
 
     PeriodicRun(ThreadScope scope, long id, Runnable job, Deadline first, Duration period, boolean fixedRate) {
-        super(scope, id, null, Executors.callable(job), 0, null, null, first.nanoTime());
+        super(scope, id, null, Executors.callable(job), 0, null, null, scope.capture(), first.nanoTime());
         this.job = job;
         this.period = period;
         this.fixedRate = fixedRate;

@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.CapturedContext;
 import dev.raddle.task.Outcome;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Signal;
@@ -35,7 +36,16 @@ final class Race<T> {
         private final Signal gone = new Signal();
 
         Contender(ThreadScope scope, long id, Callable<? extends T> callable) {
-            super(scope, id, null, callable, scope.defaultRank(), scope.retryPolicy(), scope.limit(null), scope.now());
+            super(
+                    scope,
+                    id,
+                    null,
+                    callable,
+                    scope.defaultRank(),
+                    scope.retryPolicy(),
+                    scope.limit(null),
+                    context,
+                    scope.now());
         }
 
         @Override
@@ -47,6 +57,7 @@ final class Race<T> {
     private final ThreadScope scope;
     private final JoinStrategy<T, ?> strategy;
     private final List<Callable<? extends T>> alternatives;
+    private final CapturedContext context;
     private final Signal over = new Signal();
     private final List<Contender> contenders = new ArrayList<>(); // guarded by this
     private final List<T> values = new ArrayList<>(); // in order of completion; guarded by this
@@ -59,6 +70,7 @@ final class Race<T> {
         this.scope = scope;
         this.strategy = strategy;
         this.alternatives = alternatives;
+        this.context = scope.capture();
     }
 
     /** Runs the race and returns the values that were needed, in order of completion. */
@@ -94,7 +106,7 @@ final class Race<T> {
         synchronized (this) {
             contenders.add(contender);
         }
-        scope.admit(contender);
+        scope.submit(contender);
         contender.whenEnded(() -> ended(place, contender));
         armNextTurn();
         if (over.isSet()) {

@@ -15,7 +15,16 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
 
     ScheduledRun(
             ThreadScope scope, long id, Callable<? extends T> callable, Deadline moment, @Nullable TimeLimit limit) {
-        super(scope, id, null, callable, scope.defaultRank(), scope.retryPolicy(), limit, moment.nanoTime());
+        super(
+                scope,
+                id,
+                null,
+                callable,
+                scope.defaultRank(),
+                scope.retryPolicy(),
+                limit,
+                scope.capture(),
+                moment.nanoTime());
         this.moment = moment;
     }
 
@@ -29,7 +38,9 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
 
     private void begin() {
         scope.unschedule(this);
-        scope.admit(this);
+        if (!isDecided()) {
+            scope.admit(this);
+        }
     }
 
     private void cancelAlarm() {

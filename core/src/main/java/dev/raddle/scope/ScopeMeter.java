@@ -22,9 +22,8 @@ final class ScopeMeter {
     private final AtomicLong waitNanos = new AtomicLong();
     private final LongAccumulator maxNanos = new LongAccumulator(Math::max, 0);
 
-    /** Counts a submission and returns its number, 1 for the first. */
-    long submitted() {
-        return submitted.incrementAndGet();
+    void submitted() {
+        submitted.incrementAndGet();
     }
 
     void started(long waited) {

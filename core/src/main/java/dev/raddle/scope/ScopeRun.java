@@ -66,6 +66,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private volatile @Nullable Attempts<T> attempts;
     private volatile Scheduler.@Nullable Placement placement;
     private volatile Watch.@Nullable Chain watches;
+    private volatile boolean endedFromOutside; // or somebody is about to
     private @Nullable Alarm limitAlarm; // written by the submitter before the run is anywhere
     private @Nullable Thread placer; // the thread that is inside place(); meaningful to that thread only
     private boolean mayPostpone; // written and read by the placer
@@ -83,6 +84,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             int priority,
             @Nullable RetryPolicy retry,
             @Nullable TimeLimit limit,
+            CapturedContext context,
             long submitNanos) {
         super(callable, submitNanos);
         this.scope = scope;
@@ -91,7 +93,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         this.priority = priority;
         this.retry = retry;
         this.limit = limit;
-        this.context = scope.capture();
+        this.context = context;
         this.info = scope.infoOf(id, name());
     }
 
@@ -121,7 +123,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             Scheduler.Placement place = scheduler.place(this);
             if (place != Scheduler.Placement.FINAL) {
                 placement = place;
-                if (isDecided()) {
+                if (endedFromOutside) {
                     leavePlace(grants);
                 }
             }
@@ -287,6 +289,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             left();
             teller.execute(() -> scope.dispatch(grants));
         }
+        endedFromOutside = true;
         if (!end(outcome, true, teller)) {
             return false;
         }
@@ -449,6 +452,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     /** Returns the thread that ran the callable last, which may still be in it although the run was ended. */
     final @Nullable Thread lastRunner() {
         return lastRunner;
+    }
+
+    /** Returns the context that the run was given. */
+    final CapturedContext context() {
+        return context;
     }
 
     /** Runs an action when the run is settled, in the thread that settles it, or at once. */

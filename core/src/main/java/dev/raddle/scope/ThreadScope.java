@@ -38,6 +38,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -101,6 +102,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private final ScopeMeter meter = new ScopeMeter();
     private final ScopeToken token = new ScopeToken(this);
     private final AtomicLong taskIds = new AtomicLong();
+    private final AtomicBoolean begun = new AtomicBoolean(); // whether a task was submitted
     private final Set<ScopeRun<?>> scheduled = ConcurrentHashMap.newKeySet();
     private final ConcurrentLinkedDeque<Runnable> deferred = new ConcurrentLinkedDeque<>();
 
@@ -118,7 +120,6 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private @Nullable ThreadHook hook;
     private @Nullable TaskListener listener;
 
-    private volatile boolean begun; // whether a task was submitted
     private volatile boolean closed;
     private volatile @Nullable Deadline deadline;
     private volatile @Nullable Expiry expiry;
@@ -376,7 +377,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     private void requireNotBegun(String method) {
         requireOpen(method);
-        if (begun) {
+        if (begun.get()) {
             throw new IllegalStateException(
                     method + " of scope \"" + name + "\" came too late; call it before the first submit or schedule");
         }
@@ -461,15 +462,14 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         Objects.requireNonNull(callable, "callable");
         begin(taskName == null ? "a task" : "task \"" + taskName + "\"");
         TimeLimit limit = timeout != null || retry.maxAttempts() > 1 ? limit(timeout) : null;
-        ScopeRun<T> run = new ScopeRun<>(this, nextId(), taskName, callable, rank, retry, limit, now());
-        admit(run);
+        ScopeRun<T> run = new ScopeRun<>(this, nextId(), taskName, callable, rank, retry, limit, capture(), now());
+        submit(run);
         return run;
     }
 
     private void begin(String what) {
         requireOpen(what);
-        if (!begun) {
-            begun = true;
+        if (!begun.get() && begun.compareAndSet(false, true)) {
             lease = scheduler.lease();
         }
     }
@@ -481,13 +481,14 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         }
     }
 
+    /** Counts and tells of a run, and lets it enter the gate. */
+    void submit(ScopeRun<?> run) {
+        tellSubmitted(run);
+        admit(run);
+    }
+
     /** Lets a run enter the gate, and places it if it is its turn. */
     void admit(ScopeRun<?> run) {
-        meter.submitted();
-        TaskListener hears = listener;
-        if (hears != null) {
-            guard("onSubmitted of the listener", () -> hears.onSubmitted(run));
-        }
         run.arm();
         switch (gate.admit(run)) {
             case HELD -> start(run);
@@ -675,6 +676,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         begin("a scheduled task");
         Deadline moment = Deadline.after(time, delay);
         ScheduledRun<T> run = new ScheduledRun<>(this, nextId(), callable, moment, limit(null));
+        tellSubmitted(run);
         schedule(run, run::schedule);
         return run;
     }
@@ -736,8 +738,16 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     /** Submits the task of one round of a job. */
     ScopeRun<?> roundOf(PeriodicRun periodic, Runnable job, long due) {
         ScopeRun<Object> round = new ScopeRun<>(
-                this, nextId(), periodic.name(), Executors.callable(job), defaultRank(), retryPolicy, limit(null), due);
-        admit(round);
+                this,
+                nextId(),
+                periodic.name(),
+                Executors.callable(job),
+                defaultRank(),
+                retryPolicy,
+                limit(null),
+                periodic.context(),
+                due);
+        submit(round);
         return round;
     }
 
@@ -1059,6 +1069,14 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         ThreadHook hears = hook;
         if (hears != null) {
             guard(event + " of the hook, for task \"" + task.name() + "\"", () -> telling.accept(hears));
+        }
+    }
+
+    private void tellSubmitted(ScopeRun<?> run) {
+        meter.submitted();
+        TaskListener hears = listener;
+        if (hears != null) {
+            guard("onSubmitted of the listener", () -> hears.onSubmitted(run));
         }
     }
 

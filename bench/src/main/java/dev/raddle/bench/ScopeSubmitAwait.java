@@ -1,0 +1,101 @@
+package dev.raddle.bench;
+
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.Task;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.openjdk.jmh.annotations.Benchmark;
+import org.openjdk.jmh.annotations.BenchmarkMode;
+import org.openjdk.jmh.annotations.Fork;
+import org.openjdk.jmh.annotations.Measurement;
+import org.openjdk.jmh.annotations.Mode;
+import org.openjdk.jmh.annotations.OutputTimeUnit;
+import org.openjdk.jmh.annotations.Param;
+import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.State;
+import org.openjdk.jmh.annotations.Warmup;
+
+/** What do an empty task's submission to a scope and the wait for it cost, against the JDK's own scope? */
+@State(Scope.Benchmark)
+@BenchmarkMode(Mode.AverageTime)
+@OutputTimeUnit(TimeUnit.NANOSECONDS)
+@Fork(
+        value = 3,
+        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED, Jvm.TWO_PROCESSORS})
+@Warmup(iterations = 4, time = 1)
+@Measurement(iterations = 6, time = 1)
+public class ScopeSubmitAwait {
+
+    private static final Callable<String> EMPTY = () -> "done";
+    private static final Duration LONG = Duration.ofMinutes(1);
+
+    /** How many tasks a scope has. */
+    @Param({"1", "10", "100", "10000"})
+    public int tasks;
+
+    /** Raddle. */
+    @Benchmark
+    public void raddle() throws InterruptedException {
+        try (ThreadScope scope = ThreadScope.open()) {
+            submitAndAwait(scope);
+        }
+    }
+
+    /** Raddle, with a deadline that does not pass. */
+    @Benchmark
+    public void raddleWithDeadline() throws InterruptedException {
+        try (ThreadScope scope = ThreadScope.open().withDeadline(LONG)) {
+            submitAndAwait(scope);
+        }
+    }
+
+    private void submitAndAwait(ThreadScope scope) throws InterruptedException {
+        List<Task<String>> all = new ArrayList<>(tasks);
+        for (int i = 0; i < tasks; i++) {
+            all.add(scope.submit(EMPTY));
+        }
+        scope.await(all);
+    }
+
+    /** The JDK's. */
+    @Benchmark
+    public void jdk() throws Throwable {
+        JdkScope.run(EMPTY, tasks);
+    }
+
+    /** No scope at all: threads and a latch. */
+    @Benchmark
+    public void bare() throws InterruptedException {
+        CountDownLatch latch = new CountDownLatch(tasks);
+        for (int i = 0; i < tasks; i++) {
+            Thread.startVirtualThread(latch::countDown);
+        }
+        latch.await();
+    }
+
+    static List<Row> rows(Results results) {
+        List<Row> rows = new ArrayList<>();
+        for (int n : new int[] {1, 10, 100, 10_000}) {
+            String tasks = n == 1 ? "one task" : Row.count(Integer.toString(n)) + " tasks";
+            rows.add(Row.of("CPU of an empty task in a scope, " + tasks, per(results, Measured.CPU, "raddle", n), "ns")
+                    .against("JDK's scope", per(results, Measured.CPU, "jdk", n))
+                    .ratioAtMost(1.5));
+            rows.add(Row.of("the same, with a deadline", per(results, Measured.CPU, "raddleWithDeadline", n), "ns")
+                    .against("without", per(results, Measured.CPU, "raddle", n))
+                    .ratioAtMost(1.1));
+            rows.add(Row.of("allocated for it, with its thread", per(results, Measured.ALLOCATED, "raddle", n), "B")
+                    .against("JDK's scope", per(results, Measured.ALLOCATED, "jdk", n))
+                    .atMost(700));
+        }
+        return rows;
+    }
+
+    private static Stat per(Results results, String label, String method, int tasks) {
+        return results.note(label, "ScopeSubmitAwait." + method, "tasks=" + tasks)
+                .times(1.0 / tasks);
+    }
+}
