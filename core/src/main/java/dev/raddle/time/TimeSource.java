@@ -40,6 +40,10 @@ public interface TimeSource {
     /**
      * Returns real time. It has no thread of its own: alarms ride on the delay scheduler that every JDK 25 process shares.
      *
+     * <p>Its resolution is about one millisecond. An alarm never rings before its moment; on an idle machine it rings a
+     * millisecond or two after it, together with those whose moments are that close. Arming and cancelling take the same
+     * time however many alarms are armed, and a cancelled alarm keeps nothing alive.
+     *
      * @return the system's time source, the same object at every call
      */
     static TimeSource system() {

@@ -1,0 +1,79 @@
+package dev.raddle.time;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.testing.Wait;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.Phaser;
+import org.junit.jupiter.api.Test;
+
+class BriefLockTest {
+
+    private static final class Counter extends BriefLock {
+        private long count; // guarded by this lock
+
+        long add() {
+            lock();
+            try {
+                return ++count;
+            } finally {
+                unlock();
+            }
+        }
+    }
+
+    private final Counter counter = new Counter();
+
+    @Test
+    void sections_come_one_after_the_other() throws Exception {
+        int each = 1_000_000;
+        Phaser start = new Phaser(3);
+        List<FutureTask<Long>> tasks = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            tasks.add(new FutureTask<>(() -> {
+                start.arriveAndAwaitAdvance();
+                return addAll(each);
+            }));
+            Thread.ofPlatform().daemon().start(tasks.getLast());
+        }
+        for (FutureTask<Long> task : tasks) {
+            task.get();
+        }
+
+        assertThat(counter.add()).isEqualTo(3 * each + 1);
+    }
+
+    private long addAll(int count) {
+        long last = 0;
+        for (int i = 0; i < count; i++) {
+            last = counter.add();
+        }
+        return last;
+    }
+
+    @Test
+    void whoever_meets_the_lock_taken_for_long_sleeps_and_keeps_an_interrupt_for_later() throws Exception {
+        Callable<Boolean> section = () -> {
+            counter.add();
+            return Thread.interrupted();
+        };
+        FutureTask<Boolean> task = new FutureTask<>(section);
+        Thread thread = Thread.ofPlatform().daemon().unstarted(task);
+        counter.lock();
+        try {
+            thread.start();
+            Wait.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+            thread.interrupt();
+            Wait.until(() -> !thread.isInterrupted()); // it was seen
+            Wait.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
+            assertThat(task.isDone()).isFalse();
+        } finally {
+            counter.unlock();
+        }
+
+        assertThat(task.get()).as("interrupted").isTrue();
+    }
+}
