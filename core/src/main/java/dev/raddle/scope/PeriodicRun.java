@@ -84,9 +84,13 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
         super.settled(outcome);
     }
 
-    /** The rounds are told of and counted, one by one; the job itself is not a task that runs. */
+    // The rounds are told of and counted, one by one; the job itself is not a task that runs.
+
     @Override
     void tell(Outcome<Object> outcome) {}
+
+    @Override
+    void countIn(ScopeMeter meter) {}
 
     @Override
     public boolean isPeriodic() {

@@ -39,7 +39,7 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
     private void begin() {
         scope.unschedule(this);
         if (!isDecided()) {
-            scope.admit(this);
+            scope.admit(this, false);
         }
     }
 

@@ -9,6 +9,7 @@ import dev.raddle.task.TaskRun;
 import dev.raddle.time.Signal;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -45,8 +46,10 @@ final class ScopeGate extends TaskGate {
     private static final Limit UNLIMITED = new Limit(Integer.MAX_VALUE);
     private static final FairCap NO_CAP = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
 
-    private final ConcurrentHashMap<Thread, TaskRun<?>> waits = new ConcurrentHashMap<>();
     private final ThreadScope scope;
+    private final ScopeMeter meter = new ScopeMeter();
+    private @Nullable ConcurrentHashMap<Thread, TaskRun<?>>
+            waits; // null without a limit; written before the first task
     private @Nullable Signal empty; // to be set when nobody is in here; guarded by this
     private volatile @Nullable CancelledException closed; // why nobody enters any more; written under this
 
@@ -56,6 +59,7 @@ final class ScopeGate extends TaskGate {
     }
 
     void limit(int concurrency) {
+        waits = new ConcurrentHashMap<>();
         lock();
         try {
             bind(new Limit(concurrency), new Grants());
@@ -68,9 +72,13 @@ final class ScopeGate extends TaskGate {
         return bounds() != UNLIMITED;
     }
 
-    Admission admit(ScopeRun<?> run) {
+    /** Lets a run enter, or wait, unless the gate is closed; counts it as submitted unless that was done before. */
+    Admission admit(ScopeRun<?> run, boolean counts) {
         lock();
         try {
+            if (counts) {
+                meter.submitted();
+            }
             if (closed != null) {
                 return Admission.CANCELLED;
             }
@@ -80,11 +88,48 @@ final class ScopeGate extends TaskGate {
         }
     }
 
-    /** Gives back what a run holds; does nothing if it holds nothing. */
-    void release(ScopeRun<?> run, long ranNanos, Grants grants) {
+    /** Counts a submission that will be admitted later. */
+    void submitted() {
+        lock();
+        try {
+            meter.submitted();
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Counts how a run ended that was ended from outside. */
+    void count(ScopeRun<?> run) {
+        lock();
+        try {
+            run.countIn(meter);
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Returns who counts starts. */
+    ScopeMeter meter() {
+        return meter;
+    }
+
+    ScopeMetrics metrics() {
+        lock();
+        try {
+            return meter.read();
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Gives back what a run holds; does nothing if it holds nothing. Counts how it ended, if its runner has found that. */
+    void release(ScopeRun<?> run, boolean counts, long ranNanos, Grants grants) {
         Signal nobody;
         lock();
         try {
+            if (counts) {
+                run.countIn(meter);
+            }
             leave(run, ranNanos, grants);
             nobody = takeSignalIfEmpty();
         } finally {
@@ -211,7 +256,7 @@ final class ScopeGate extends TaskGate {
 
     @Override
     protected ConcurrentHashMap<Thread, TaskRun<?>> waits() {
-        return waits;
+        return Objects.requireNonNull(waits, "waits are noted only under a limit");
     }
 
     @Override

@@ -38,7 +38,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      *               cancelled task does not wait in a group's or a pool's queue. It is known only after the scheduler has
      *               returned it, when the run may have been ended already: so the placer looks once more after it has noted
      *               it, and the two cannot both miss. Who withdraws it gives the permit back, for nobody will run the run.
-     *   watches     the waits that want to hear of its failure: see Watch.
+     *   watches     the waits that want to hear of its end, or SETTLED: see Watch.
      *   info        what hooks are told; null if there is none.
      *
      * The order at the end, if the runner decides: hook, metrics and listener are told, the permit is given back, waits are
@@ -74,7 +74,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private @Nullable Thread lastRunner; // written by the runner before it is entered; for diagnosis
     private long waited; // written by the runner
     private boolean counted; // whether the start was counted; written by the runner before it is entered
-    private boolean told; // owned by who decides
+    private boolean toldByRunner; // written by the runner, if it decided; nobody else reads it then
 
     ScopeRun(
             ThreadScope scope,
@@ -147,7 +147,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (!claimed && !isDecided()) {
             return; // it has begun nevertheless: its runner sees to the rest
         }
-        release(0, grants);
+        release(false, 0, grants);
         if (claimed) {
             conclude(new Outcome.Failure<>(failure), true);
         }
@@ -157,12 +157,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private void leavePlace(Grants grants) {
         Scheduler.Placement place = placement;
         if (place != null && place.withdraw()) {
-            release(0, grants);
+            release(false, 0, grants);
         }
     }
 
-    private void release(long ranNanos, Grants grants) {
-        scope.gate().release(this, ranNanos, grants);
+    private void release(boolean counts, long ranNanos, Grants grants) {
+        scope.gate().release(this, counts, ranNanos, grants);
         left();
     }
 
@@ -189,7 +189,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         lastRunner = Thread.currentThread();
         waited = waitNanos;
         counted = true;
-        scope.meter().started(waitNanos);
+        scope.gate().meter().started();
         scope.tellStarted(this, waitNanos);
     }
 
@@ -212,13 +212,14 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     protected final void ended(Outcome<T> outcome) {
+        toldByRunner = true;
         tell(outcome);
     }
 
     @Override
     protected final @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
         Grants grants = new Grants();
-        release(ranNanos, grants);
+        release(toldByRunner, ranNanos, grants);
         return scope.dispatchNext(grants);
     }
 
@@ -227,28 +228,33 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (limitAlarm != null) {
             limitAlarm.cancel();
         }
-        if (!told) {
+        if (!toldByRunner) {
             tell(outcome);
+            scope.gate().count(this);
         }
-        if (outcome instanceof Outcome.Failure<T> failure) {
-            for (Watch.Chain chain = watches; chain != null; chain = chain.next()) {
-                chain.watch().failed(this, failure.error());
+        Watch.Chain chain = (Watch.Chain) WATCHES.getAndSet(this, Watch.Chain.SETTLED);
+        for (; chain != null; chain = chain.next()) {
+            if (chain.watch() != null) {
+                chain.watch().settled(this);
             }
         }
     }
 
-    void tell(Outcome<T> outcome) {
-        told = true;
-        State state = stateOf(outcome);
-        long ran = wasEntered() ? endNanos() - startNanos() : 0;
+    /** Counts how this ended; called under the gate's lock, once. */
+    void countIn(ScopeMeter meter) {
+        State state = state();
         if (wasEntered()) {
-            scope.meter().ended(state, ran);
-        } else {
-            if (counted) {
-                scope.meter().neverStarted(waited);
-            }
-            scope.meter().endedBeforeStart(state);
+            meter.ended(state, waited, endNanos() - startNanos());
+            return;
         }
+        if (counted) {
+            meter.neverStarted();
+        }
+        meter.endedBeforeStart(state);
+    }
+
+    void tell(Outcome<T> outcome) {
+        long ran = wasEntered() ? endNanos() - startNanos() : 0;
         if (info != null) {
             tellHook(info, outcome, Duration.ofNanos(ran));
         }
@@ -314,15 +320,20 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     // Waiting.
 
-    /** Lets a wait hear of this run's failure, at once if it has failed. */
+    /**
+     * Lets a wait hear when this run is settled, now if it is.
+     *
+     * @param alone the chain of that watch alone, which all its runs can share
+     */
     final void watch(Watch watch, Watch.Chain alone) {
         Watch.Chain before = watches;
-        while (!WATCHES.compareAndSet(this, before, before == null ? alone : new Watch.Chain(watch, before))) {
+        while (before != Watch.Chain.SETTLED) {
+            if (WATCHES.compareAndSet(this, before, before == null ? alone : new Watch.Chain(watch, before))) {
+                return;
+            }
             before = watches;
         }
-        if (decided() instanceof Outcome.Failure<T> failure) {
-            watch.failed(this, failure.error());
-        }
+        watch.settled(this);
     }
 
     final Outcome<T> awaitEnd() throws InterruptedException {

@@ -35,11 +35,11 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -90,27 +90,32 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     private static final AtomicLong IDS = new AtomicLong();
     private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final ExceptionSink LOG = ExceptionSink.logging();
+    private static final Elsewhere ELSEWHERE = new Elsewhere(LOG);
+    private static final Propagation PLAIN = new Propagation(List.of(), List.of(), LOG);
 
     /** A task context, and what it looks like in a task of this scope. */
     private record Known(TaskContext context, CapturedContext captured) {}
+
+    /** What is to be done at the end, before what was deferred earlier. */
+    private record Deferred(Runnable cleanUp, @Nullable Deferred earlier) {}
 
     private final Thread owner = Thread.currentThread();
     private final long id = IDS.incrementAndGet();
     private final String name;
     private final @Nullable Enclosure enclosing;
     private final ScopeGate gate = new ScopeGate(this);
-    private final ScopeMeter meter = new ScopeMeter();
     private final ScopeToken token = new ScopeToken(this);
     private final AtomicLong taskIds = new AtomicLong();
     private final AtomicBoolean begun = new AtomicBoolean(); // whether a task was submitted
-    private final Set<ScopeRun<?>> scheduled = ConcurrentHashMap.newKeySet();
-    private final ConcurrentLinkedDeque<Runnable> deferred = new ConcurrentLinkedDeque<>();
+    private final AtomicReference<@Nullable Deferred> deferred = new AtomicReference<>(); // the latest
+    private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until something is
 
     // Written by the owner before the first task is submitted.
     private TimeSource time = TimeSource.system();
-    private ExceptionSink sink = ExceptionSink.logging();
-    private Elsewhere elsewhere = new Elsewhere(sink);
-    private Propagation propagation = new Propagation(List.of(), List.of(), sink);
+    private ExceptionSink sink = LOG;
+    private Elsewhere elsewhere = ELSEWHERE;
+    private Propagation propagation = PLAIN;
     private Scheduler scheduler = Scheduler.detect();
     private Scheduler.@Nullable Lease lease;
     private FailurePolicy failurePolicy = FailurePolicy.FAIL_FAST;
@@ -484,13 +489,13 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     /** Counts and tells of a run, and lets it enter the gate. */
     void submit(ScopeRun<?> run) {
         tellSubmitted(run);
-        admit(run);
+        admit(run, true);
     }
 
     /** Lets a run enter the gate, and places it if it is its turn. */
-    void admit(ScopeRun<?> run) {
+    void admit(ScopeRun<?> run, boolean counts) {
         run.arm();
-        switch (gate.admit(run)) {
+        switch (gate.admit(run, counts)) {
             case HELD -> start(run);
             case WAITING -> run.leaveIfEnded();
             case CANCELLED -> {
@@ -561,19 +566,20 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      */
     public ScopeResult await(Collection<? extends Task<?>> tasks) throws InterruptedException {
         List<ScopeRun<?>> runs = ownRuns(tasks);
-        Watch watch = failurePolicy.cancelsOthers() ? new Watch(this) : null;
+        Watch watch = new Watch(this, runs.size());
         try {
-            if (watch != null) {
-                Watch.Chain alone = new Watch.Chain(watch, null);
-                runs.forEach(run -> run.watch(watch, alone));
-            }
+            Watch.Chain alone = new Watch.Chain(watch, null);
             for (ScopeRun<?> run : runs) {
-                run.awaitEnd();
+                run.watch(watch, alone);
             }
+            if (gate.isLimited()) {
+                for (ScopeRun<?> run : runs) {
+                    run.awaitEnd(); // a wait that could never end is found one by one
+                }
+            }
+            watch.await();
         } finally {
-            if (watch != null) {
-                watch.end();
-            }
+            watch.end();
         }
         return new Verdict(this, runs).under(failurePolicy);
     }
@@ -676,6 +682,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         begin("a scheduled task");
         Deadline moment = Deadline.after(time, delay);
         ScheduledRun<T> run = new ScheduledRun<>(this, nextId(), callable, moment, limit(null));
+        gate.submitted();
         tellSubmitted(run);
         schedule(run, run::schedule);
         return run;
@@ -722,7 +729,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private void schedule(ScopeRun<?> run, Runnable arm) {
-        scheduled.add(run);
+        scheduled().add(run);
         CancelledException cause = gate.closed();
         if (cause == null) {
             arm.run();
@@ -732,7 +739,20 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     void unschedule(ScopeRun<?> run) {
-        scheduled.remove(run);
+        scheduled().remove(run);
+    }
+
+    private Set<ScopeRun<?>> scheduled() {
+        Set<ScopeRun<?>> known = scheduled;
+        if (known != null) {
+            return known;
+        }
+        synchronized (deferred) {
+            if (scheduled == null) {
+                scheduled = ConcurrentHashMap.newKeySet();
+            }
+            return scheduled;
+        }
     }
 
     /** Submits the task of one round of a job. */
@@ -789,7 +809,10 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private void cancelAll(List<ScopeRun<?>> runs, CancelledException cause, Executor teller) {
         // Those that wait come last, and go first: a place that one of the others gives back must not go to them.
         runs.reversed().forEach(run -> run.cancel(cause, teller));
-        scheduled.forEach(run -> run.cancel(cause, teller));
+        Set<ScopeRun<?>> later = scheduled;
+        if (later != null) {
+            later.forEach(run -> run.cancel(cause, teller));
+        }
     }
 
     /** Cancels every task but one, because that has failed. */
@@ -832,7 +855,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      */
     public void defer(Runnable cleanUp) {
         requireOpen("a deferred action");
-        deferred.push(Objects.requireNonNull(cleanUp, "cleanUp"));
+        Objects.requireNonNull(cleanUp, "cleanUp");
+        deferred.updateAndGet(earlier -> new Deferred(cleanUp, earlier));
     }
 
     /**
@@ -915,9 +939,9 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     private List<Throwable> runDeferred() {
         List<Throwable> failures = new ArrayList<>();
-        for (Runnable cleanUp; (cleanUp = deferred.poll()) != null; ) {
+        for (Deferred next = deferred.get(); next != null; next = next.earlier()) {
             try {
-                cleanUp.run();
+                next.cleanUp().run();
             } catch (Throwable failure) {
                 failures.add(failure);
             }
@@ -952,7 +976,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @return the numbers, read in one moment
      */
     public ScopeMetrics metrics() {
-        return meter.read();
+        return gate.metrics();
     }
 
     /**
@@ -1014,10 +1038,6 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         return gate;
     }
 
-    ScopeMeter meter() {
-        return meter;
-    }
-
     TimeSource time() {
         return time;
     }
@@ -1073,7 +1093,6 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private void tellSubmitted(ScopeRun<?> run) {
-        meter.submitted();
         TaskListener hears = listener;
         if (hears != null) {
             guard("onSubmitted of the listener", () -> hears.onSubmitted(run));

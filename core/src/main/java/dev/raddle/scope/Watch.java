@@ -1,34 +1,53 @@
 package dev.raddle.scope;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.Outcome;
+import dev.raddle.time.Signal;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 
 /**
- * One wait for several tasks under a policy by which the first failure cancels the others. A run that fails tells its
- * watches; a watch that is put on a run which has failed already tells itself. Both sides write first and read the other's
- * field then, so a failure is never overlooked, and `fired` makes it count once.
+ * One wait for several runs. Each of them tells its watches when it is settled, or tells at once if it was settled before; the
+ * last one ends the wait. So a wait parks once, however many tasks it is for. Under a policy by which the first failure
+ * cancels the others, whoever tells of that failure does so.
  */
 final class Watch {
 
     /** The watches on one run, the latest first. Immutable. */
-    record Chain(
-            Watch watch, @org.jspecify.annotations.Nullable Chain next) {}
-
-    private final ThreadScope scope;
-    private final AtomicBoolean fired = new AtomicBoolean();
-
-    Watch(ThreadScope scope) {
-        this.scope = scope;
+    record Chain(@Nullable Watch watch, @Nullable Chain next) {
+        /** The run is settled: it will tell nobody any more. */
+        static final Chain SETTLED = new Chain(null, null);
     }
 
-    /** Cancels what else is in the scope, if this is the first failure of the wait. */
-    void failed(ScopeRun<?> run, Throwable error) {
-        if (fired.compareAndSet(false, true)) {
+    private final ThreadScope scope;
+    private final boolean cancelsOthers;
+    private final AtomicInteger remaining;
+    private final Signal all = new Signal();
+    private final AtomicBoolean fired = new AtomicBoolean();
+
+    Watch(ThreadScope scope, int runs) {
+        this.scope = scope;
+        this.cancelsOthers = scope.failurePolicy().cancelsOthers();
+        this.remaining = new AtomicInteger(runs);
+    }
+
+    void settled(ScopeRun<?> run) {
+        if (cancelsOthers && run.result() instanceof Outcome.Failure<?> failure && fired.compareAndSet(false, true)) {
             scope.cancelOthers(
                     run,
                     new CancelledException(
                             "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name() + "\" failed",
-                            error));
+                            failure.error()));
+        }
+        if (remaining.decrementAndGet() == 0) {
+            all.set();
+        }
+    }
+
+    void await() throws InterruptedException {
+        if (remaining.get() > 0) {
+            all.await();
         }
     }
 
