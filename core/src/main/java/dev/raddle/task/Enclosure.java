@@ -17,8 +17,11 @@ public abstract class Enclosure {
      *
      * Two things say what a thread is inside of. In a task it is the TaskContext in force, which the task's door bound for
      * it. In the thread that opened an enclosure it is a list, kept in a thread-local, of what this thread has opened and
-     * not left, the innermost first. An entry of the list counts only while the context is the one in which it was made: so
-     * what a task opened and never left is not seen by the next task of its thread.
+     * not left, the innermost first. An entry of the list counts only while the context says the same as when it was made.
+     *
+     * A thread that is given a task to run puts its list away until the task has ended. So a task is inside of nothing that
+     * its thread happens to have entered, and what a task opened and never left is not seen by the next. Only a virtual
+     * thread that ends with its one task does not: to look at a thread-local would cost it more than it has to hide.
      */
 
     private static final ThreadLocal<@Nullable Enclosure> INNERMOST = new ThreadLocal<>();
@@ -74,13 +77,26 @@ public abstract class Enclosure {
     protected final void leave() {
         for (Enclosure entered = INNERMOST.get(); entered != null; entered = entered.outer) {
             if (entered == this) {
-                restore(outer);
+                resume(outer);
                 return;
             }
         }
     }
 
-    private static void restore(@Nullable Enclosure innermost) {
+    /** Puts away what the calling thread has entered, and returns it. */
+    static @Nullable Enclosure suspend() {
+        Enclosure entered = INNERMOST.get();
+        forget();
+        return entered;
+    }
+
+    /** Forgets what the calling thread has entered. */
+    static void forget() {
+        INNERMOST.remove();
+    }
+
+    /** Brings back what was put away, instead of what the calling thread has entered since. */
+    static void resume(@Nullable Enclosure innermost) {
         if (innermost == null) {
             INNERMOST.remove();
         } else {

@@ -141,7 +141,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Tells whether the thread that calls {@link #run()} belongs to somebody else, who gets it back afterwards.
      *
-     * @return true if its interrupt status must be left as the callable leaves it
+     * @return true if its interrupt status must be as it was, or as the callable leaves it
      */
     protected boolean isInCallersThread() {
         return false;
@@ -177,12 +177,24 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (isPostponed()) {
             return;
         }
+        Thread self = Thread.currentThread();
         boolean ownThread = !isInCallersThread();
+        boolean interrupted =
+                !ownThread && Thread.interrupted(); // it is for the caller, and for nothing that it runs here
+        boolean endsWithThis = ownThread && self.isVirtual();
+        Enclosure entered = endsWithThis ? null : Enclosure.suspend();
         TaskRun<?> next = this;
         for (int ran = 1; (next = next.runOnce(ownThread)) != null; ran++) {
+            Enclosure.forget();
             if (ran % 64 == 0) {
                 Thread.yield();
             }
+        }
+        if (!endsWithThis) {
+            Enclosure.resume(entered);
+        }
+        if (interrupted) {
+            self.interrupt();
         }
     }
 
