@@ -50,7 +50,7 @@ final class ScopeGate extends TaskGate {
     private final ScopeMeter meter = new ScopeMeter();
     private @Nullable ConcurrentHashMap<Thread, TaskRun<?>>
             waits; // null without a limit; written before the first task
-    private @Nullable Signal empty; // to be set when nobody is in here; guarded by this
+    private @Nullable Signal empty; // to be set when all is over; guarded by this
     private volatile @Nullable CancelledException closed; // why nobody enters any more; written under this
 
     ScopeGate(ThreadScope scope) {
@@ -98,14 +98,17 @@ final class ScopeGate extends TaskGate {
         }
     }
 
-    /** Counts how a run ended that was ended from outside. */
+    /** Counts how a run ended that was ended from outside, and still runs. */
     void count(ScopeRun<?> run) {
+        Signal nobody;
         lock();
         try {
             run.countIn(meter);
+            nobody = takeSignalIfEmpty();
         } finally {
             unlock();
         }
+        tell(nobody);
     }
 
     /** Returns who counts starts. */
@@ -218,7 +221,7 @@ final class ScopeGate extends TaskGate {
         return held;
     }
 
-    /** Returns a signal that is set when nobody is in here. */
+    /** Returns a signal that is set when nobody is in here, and everybody has been told of and counted. */
     Signal untilEmpty() {
         Signal signal;
         Signal nobody;
@@ -235,7 +238,7 @@ final class ScopeGate extends TaskGate {
     }
 
     private @Nullable Signal takeSignalIfEmpty() {
-        if (empty == null || !isEmpty()) {
+        if (empty == null || !isEmpty() || meter.unsettled() > 0) {
             return null;
         }
         Signal signal = empty;

@@ -56,6 +56,11 @@ final class ScopeMeter {
         }
     }
 
+    /** Returns how many were submitted and have not been counted at their end. */
+    long unsettled() {
+        return submitted - succeeded - failed - cancelled - failedBeforeStart - cancelledBeforeStart;
+    }
+
     ScopeMetrics read() {
         long begun = started.get();
         return new ScopeMetrics(

@@ -37,12 +37,15 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      *   placement   the place at the scheduler, if it can be left. Whoever ends the run from outside leaves it, so that a
      *               cancelled task does not wait in a group's or a pool's queue. It is known only after the scheduler has
      *               returned it, when the run may have been ended already: so the placer looks once more after it has noted
-     *               it, and the two cannot both miss. Who withdraws it gives the permit back, for nobody will run the run.
+     *               it, and the two cannot both miss.
      *   watches     the waits that want to hear of its end, or SETTLED: see Watch.
      *   info        what hooks are told; null if there is none.
      *
      * The order at the end, if the runner decides: hook, metrics and listener are told, the permit is given back, waits are
-     * woken. If somebody else decides, the permit is given back when the callable has really ended.
+     * woken. If somebody else decides, the permit is given back when the callable has really ended; at once if it has not
+     * begun, for it never will, and a scheduler that cannot take it back, or has lost it, must not keep a scope from closing.
+     * A run that is decided between its grant and its placing is not placed: whoever decided it may have looked for the
+     * permit before it was there.
      */
 
     private static final VarHandle WATCHES;
@@ -117,6 +120,10 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      * @return true if the scheduler wants this thread to run it, and it shall do so next
      */
     final boolean place(Scheduler scheduler, Grants grants, boolean fromRunner) {
+        if (isDecided()) {
+            release(0, grants);
+            return false;
+        }
         placer = Thread.currentThread();
         mayPostpone = fromRunner;
         try {
@@ -124,7 +131,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             if (place != Scheduler.Placement.FINAL) {
                 placement = place;
                 if (endedFromOutside) {
-                    leavePlace(grants);
+                    leavePlace();
                 }
             }
         } catch (Throwable failure) {
@@ -153,11 +160,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    /** Gives up the place at the scheduler; the permit, too, if the run will not be run then. */
-    private void leavePlace(Grants grants) {
+    /** Gives up the place at the scheduler, if the run has not begun there. */
+    private void leavePlace() {
         Scheduler.Placement place = placement;
-        if (place != null && place.withdraw()) {
-            release(false, 0, grants);
+        if (place != null) {
+            scope.guard("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
         }
     }
 
@@ -201,6 +208,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private T inContext(Callable<? extends T> callable) throws Exception {
         if (info != null) {
             scope.tellHook("onStart", info, hook -> hook.onStart(info));
+            throwIfDecided();
         }
         if (retry == null || retry.maxAttempts() == 1) {
             return callable.call();
@@ -210,10 +218,17 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return all.call();
     }
 
+    private void throwIfDecided() {
+        if (isDecided()) {
+            throw new CancelledException("task \"" + name() + "\" was decided while its hook heard of its start");
+        }
+    }
+
     @Override
     protected final void ended(Outcome<T> outcome) {
         toldByRunner = true;
         tell(outcome);
+        tellOfFailure(outcome);
     }
 
     @Override
@@ -230,12 +245,36 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
         if (!toldByRunner) {
             tell(outcome);
-            scope.gate().count(this);
+            tellOfFailure(outcome);
+            settleFromOutside();
         }
         Watch.Chain chain = (Watch.Chain) WATCHES.getAndSet(this, Watch.Chain.SETTLED);
         for (; chain != null; chain = chain.next()) {
             if (chain.watch() != null) {
                 chain.watch().settled(this);
+            }
+        }
+    }
+
+    /** Counts the run; gives its permit back, too, if it never began: its scheduler may never call it. */
+    private void settleFromOutside() {
+        if (wasEntered()) {
+            scope.gate().count(this);
+            return;
+        }
+        leavePlace();
+        Grants grants = new Grants();
+        release(true, 0, grants);
+        scope.dispatch(grants);
+    }
+
+    /** Lets waits cancel the others: before the permit is given back for which one of these may wait. */
+    private void tellOfFailure(Outcome<T> outcome) {
+        if (outcome instanceof Outcome.Failure<T> failure) {
+            for (Watch.Chain chain = watches; chain != null; chain = chain.next()) {
+                if (chain.watch() != null) {
+                    chain.watch().failed(this, failure.error());
+                }
             }
         }
     }
@@ -284,7 +323,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /**
      * Ends the run wherever it is. It leaves the scope's queue before it is decided, so that what becomes possible by that
-     * does not go to it, and its place at the scheduler afterwards.
+     * does not go to it, and its place at the scheduler when it is settled.
      */
     private boolean endFromOutside(Outcome<T> outcome, Executor teller) {
         if (isDecided()) {
@@ -296,17 +335,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             teller.execute(() -> scope.dispatch(grants));
         }
         endedFromOutside = true;
-        if (!end(outcome, true, teller)) {
-            return false;
-        }
-        if (placement != null) {
-            teller.execute(() -> {
-                Grants freed = new Grants();
-                leavePlace(freed);
-                scope.dispatch(freed);
-            });
-        }
-        return true;
+        return end(outcome, true, teller);
     }
 
     /** Leaves the queue that the run has just entered, if it was ended meanwhile. */

@@ -32,13 +32,20 @@ final class Watch {
         this.remaining = new AtomicInteger(runs);
     }
 
-    void settled(ScopeRun<?> run) {
-        if (cancelsOthers && run.result() instanceof Outcome.Failure<?> failure && fired.compareAndSet(false, true)) {
+    /** Hears of a failure, before the run gives anything back. */
+    void failed(ScopeRun<?> run, Throwable error) {
+        if (cancelsOthers && fired.compareAndSet(false, true)) {
             scope.cancelOthers(
                     run,
                     new CancelledException(
                             "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name() + "\" failed",
-                            failure.error()));
+                            error));
+        }
+    }
+
+    void settled(ScopeRun<?> run) {
+        if (run.result() instanceof Outcome.Failure<?> failure) {
+            failed(run, failure.error());
         }
         if (remaining.decrementAndGet() == 0) {
             all.set();

@@ -1,0 +1,56 @@
+package dev.raddle.checks.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.TaskHandle;
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.Task;
+import dev.raddle.testing.StepScheduler;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LLLL_Result;
+
+/** A scope is cancelled while its task is being placed in a group, where it has to wait: it does not stay in the queue. */
+@JCStressTest
+@Outcome(id = "0, 0, CANCELLED, 0", expect = ACCEPTABLE, desc = "it left the queue, or never came there")
+@Outcome(id = "[1-9], .*", expect = FORBIDDEN, desc = "a cancelled task waits in the group's queue")
+@Outcome(expect = FORBIDDEN, desc = "it ran, or its scope believes that it still does")
+@State
+public class ScopeCancelMeetsPlacing {
+
+    private final StepScheduler steps = new StepScheduler();
+    private final GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+            .defaultMaxConcurrencyPerGroup(1)
+            .scheduler(key -> steps)
+            .build());
+    private final TaskHandle<Integer> holder = executor.submit("a", "holder", () -> 0);
+    private final ThreadScope scope = ThreadScope.open().withScheduler(executor.scheduler("a"));
+    private final AtomicInteger ran = new AtomicInteger();
+    private volatile Task<Integer> task;
+
+    @Actor
+    public void submit() {
+        task = scope.submit(ran::incrementAndGet);
+    }
+
+    @Actor
+    public void cancel() {
+        scope.cancel("for the test");
+    }
+
+    @Arbiter
+    public void check(LLLL_Result result) {
+        result.r1 = executor.stats().totalQueuedCount();
+        steps.runAll();
+        result.r2 = holder.isDone() ? ran.get() : "the holder never ended";
+        result.r3 = task.state().toString();
+        result.r4 = scope.metrics().running();
+    }
+}

@@ -1,0 +1,381 @@
+package dev.raddle.scope;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.Task;
+import dev.raddle.task.TaskPriority;
+import dev.raddle.task.TaskSpec;
+import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+class ScopeSchedulerTest {
+
+    /** As many tasks as one thread has room for: one runs, until the plug is pulled, and 256 wait. */
+    private static List<Task<String>> fill(ThreadScope scope, Plug plug) throws InterruptedException {
+        List<Task<String>> tasks = new ArrayList<>();
+        tasks.add(scope.submit(plug));
+        plug.awaitBegun();
+        for (int i = 0; i < 256; i++) {
+            tasks.add(scope.submit(() -> "waited"));
+        }
+        return tasks;
+    }
+
+    // C1
+    @Test
+    void tasks_run_on_virtual_threads_unless_told_otherwise() throws Exception {
+        try (ThreadScope scope = ThreadScope.open()) {
+            assertThat(scope.scheduler()).isSameAs(Scheduler.detect()).isSameAs(Scheduler.virtualThreads());
+            assertThat(scope.scheduler().isVirtualThreadMode()).isTrue();
+            assertThat(scope.submit(() -> Thread.currentThread().isVirtual()).await())
+                    .isTrue();
+        }
+        assertThat(Scheduler.fixed(1).isVirtualThreadMode()).isFalse();
+        assertThat(Scheduler.commonPool().isVirtualThreadMode()).isFalse();
+        try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.commonPool())) {
+            assertThat(scope.submit(() -> Thread.currentThread().isVirtual()).await())
+                    .isFalse();
+        }
+    }
+
+    // C2
+    @Test
+    void a_fixed_scheduler_has_platform_threads_with_a_name() throws Exception {
+        try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(2))) {
+            CyclicBarrier both = new CyclicBarrier(2);
+            Task<Thread> one = scope.submit(() -> {
+                both.await();
+                return Thread.currentThread();
+            });
+            Task<Thread> other = scope.submit(() -> {
+                both.await();
+                return Thread.currentThread();
+            });
+            assertThat(List.of(one.await().getName(), other.await().getName()))
+                    .containsExactlyInAnyOrder("raddle-fixed-1", "raddle-fixed-2");
+            assertThat(one.await().isVirtual()).isFalse();
+        }
+    }
+
+    // C2
+    @Test
+    void a_task_that_finds_the_queue_full_runs_in_its_submitter_and_is_counted_like_any_other() throws Exception {
+        Plug plug = new Plug();
+        try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
+            List<Task<String>> tasks = fill(scope, plug);
+
+            Task<Thread> here = scope.submit(Thread::currentThread);
+
+            assertThat(here.state()).isEqualTo(Task.State.SUCCESS);
+            assertThat(here.await()).isSameAs(Thread.currentThread());
+            assertThat(scope.metrics().succeeded()).isEqualTo(1);
+            assertThat(scope.metrics().running()).isEqualTo(1);
+            plug.letGo();
+            scope.awaitAll(tasks);
+            assertThat(scope.metrics().succeeded()).isEqualTo(258);
+        }
+    }
+
+    // C2
+    @Test
+    void a_task_in_its_submitter_runs_out_of_time_like_any_other() throws Exception {
+        VirtualTime time = new VirtualTime();
+        Plug plug = new Plug();
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withScheduler(Scheduler.fixed(1))) {
+            fill(scope, plug);
+            Plug slow = Plug.stubborn();
+            Thread clock = Thread.startVirtualThread(() -> {
+                try {
+                    slow.awaitBegun();
+                    time.advance(Duration.ofSeconds(2));
+                    slow.awaitInterrupt();
+                } catch (InterruptedException nobodyDoes) {
+                    throw new AssertionError(nobodyDoes);
+                } finally {
+                    slow.letGo();
+                }
+            });
+
+            Task<String> task = scope.submit("slow", slow, Duration.ofSeconds(2));
+
+            clock.join();
+            assertThat(slow.thread()).isSameAs(Thread.currentThread());
+            assertThat(Thread.currentThread().isInterrupted()).isFalse();
+            assertThatThrownBy(task::await).isInstanceOf(TaskTimeoutException.class);
+            assertThat(scope.metrics().failed()).isEqualTo(1);
+            assertThat(time.alarms()).isZero();
+            plug.letGo();
+        }
+    }
+
+    // C2
+    @Test
+    void the_submitters_own_interrupt_survives_whatever_the_task_does_with_it() throws Exception {
+        Plug plug = new Plug();
+        VirtualTime time = new VirtualTime();
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withScheduler(Scheduler.fixed(1))) {
+            fill(scope, plug);
+
+            Thread.currentThread().interrupt();
+            Task<Boolean> looks = scope.submit(() -> Thread.currentThread().isInterrupted());
+            assertThat(Thread.interrupted()).as("after a task that only looks").isTrue();
+            Thread.currentThread().interrupt();
+            Task<Boolean> takes = scope.submit(Thread::interrupted);
+            assertThat(Thread.interrupted()).as("after a task that clears it").isTrue();
+            Thread.currentThread().interrupt();
+            Task<String> waits = scope.submit(() -> {
+                new CountDownLatch(0).await();
+                return "value";
+            });
+            assertThat(Thread.interrupted()).as("after a task that waits").isTrue();
+            Thread.currentThread().interrupt();
+            Task<String> timedOut = scope.submit(
+                    "timed out",
+                    () -> {
+                        time.advance(Duration.ofSeconds(1)); // which interrupts this thread
+                        return Thread.currentThread().isInterrupted() ? "interrupted" : "not interrupted";
+                    },
+                    Duration.ofSeconds(1));
+            assertThat(Thread.interrupted())
+                    .as("after a task that was interrupted")
+                    .isTrue();
+            assertThat(timedOut.state()).isEqualTo(Task.State.FAILED);
+
+            assertThat(looks.await())
+                    .as("the interrupt is none of the task's business")
+                    .isFalse();
+            assertThat(takes.await()).isFalse();
+            assertThat(waits.await()).isEqualTo("value");
+            plug.letGo();
+        }
+    }
+
+    // C2
+    @Test
+    void an_interrupt_that_came_for_the_submitter_while_it_ran_a_task_is_left_to_it() throws Exception {
+        Plug plug = new Plug();
+        try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
+            fill(scope, plug);
+
+            scope.submit(() -> {
+                Thread.currentThread().interrupt();
+                return "";
+            });
+
+            assertThat(Thread.interrupted()).isTrue();
+            plug.letGo();
+        }
+    }
+
+    // C2
+    @Test
+    void a_full_queue_with_a_concurrency_limit_does_not_recurse() throws Exception {
+        Plug plug = new Plug();
+        Plug first = new Plug();
+        AtomicInteger here = new AtomicInteger();
+        Scheduler shared = Scheduler.fixed(1);
+        try (ThreadScope other = ThreadScope.open().withScheduler(shared);
+                ThreadScope scope = ThreadScope.open().withScheduler(shared).withConcurrencyLimit(1)) {
+            fill(other, plug);
+            FutureTask<Task<String>> submitter = new FutureTask<>(() -> scope.submit(first));
+            Thread thread = Thread.ofPlatform().start(submitter);
+            first.awaitBegun(); // in its submitter
+            List<Task<Integer>> tasks = new ArrayList<>();
+            for (int i = 0; i < 20_000; i++) {
+                tasks.add(scope.submit(() -> Thread.currentThread() == thread ? here.incrementAndGet() : here.get()));
+            }
+
+            first.letGo();
+            thread.join();
+
+            assertThat(here).hasValue(20_000);
+            assertThat(scope.awaitAll(tasks)).hasSize(20_000).last().isEqualTo(20_000);
+            plug.letGo();
+        }
+    }
+
+    // C2
+    @Test
+    void a_scheduler_that_runs_tasks_in_the_calling_thread_does_not_pile_up_what_waits() {
+        List<Runnable> placed = new ArrayList<>();
+        AtomicInteger calls = new AtomicInteger();
+        Scheduler scheduler = task -> {
+            if (placed.isEmpty()) {
+                placed.add(task);
+            } else {
+                task.run();
+            }
+        };
+        try (ThreadScope scope = ThreadScope.open().withScheduler(scheduler).withConcurrencyLimit(1)) {
+            for (int i = 0; i < 20_000; i++) {
+                scope.submit(calls::incrementAndGet);
+            }
+            placed.getFirst().run();
+        }
+        assertThat(calls).hasValue(20_000);
+    }
+
+    // C3
+    @Test
+    void a_priority_scheduler_runs_high_before_normal_before_low_and_equal_ones_in_order() throws Exception {
+        List<String> ran = new CopyOnWriteArrayList<>();
+        Plug plug = new Plug();
+        try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.priority(1))) {
+            scope.submit(plug);
+            plug.awaitBegun();
+            List<Task<Boolean>> tasks = new ArrayList<>();
+            for (TaskPriority priority :
+                    List.of(TaskPriority.LOW, TaskPriority.NORMAL, TaskPriority.HIGH, TaskPriority.LOW)) {
+                for (int i = 1; i <= 2; i++) {
+                    String name = priority + " " + i;
+                    tasks.add(scope.submit(
+                            TaskSpec.named(name, () -> ran.add(name)).priority(priority)));
+                }
+            }
+            plug.letGo();
+            scope.awaitAll(tasks);
+        }
+        assertThat(ran).containsExactly("HIGH 1", "HIGH 2", "NORMAL 1", "NORMAL 2", "LOW 1", "LOW 2", "LOW 1", "LOW 2");
+    }
+
+    // C3
+    @Test
+    void elsewhere_priorities_are_accepted_and_change_nothing() {
+        StepScheduler steps = new StepScheduler();
+        List<String> ran = new ArrayList<>();
+        try (ThreadScope scope = ThreadScope.open().withScheduler(steps)) {
+            scope.submit(TaskSpec.named("low", () -> ran.add("low")).priority(TaskPriority.LOW));
+            scope.submit(TaskSpec.named("high", () -> ran.add("high")).priority(TaskPriority.HIGH));
+            steps.runAll();
+        }
+        assertThat(ran).containsExactly("low", "high");
+    }
+
+    // C4
+    @Test
+    void a_scheduler_that_was_made_for_a_scope_lets_its_threads_go_when_the_scope_closes() throws Exception {
+        List<Thread> threads = new ArrayList<>();
+        try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(2))) {
+            threads.add(scope.submit(Thread::currentThread).await());
+        }
+        try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.priority(2))) {
+            threads.add(scope.submit(Thread::currentThread).await());
+        }
+        for (Thread thread : threads) {
+            thread.join(); // long before the minute for which it would have been kept
+        }
+        assertThat(threads).noneMatch(Thread::isAlive);
+    }
+
+    // C4
+    @Test
+    void a_scheduler_of_two_scopes_goes_on_when_one_of_them_closes() throws Exception {
+        Scheduler shared = Scheduler.fixed(1);
+        try (ThreadScope stays = ThreadScope.open().withScheduler(shared)) {
+            Thread thread = stays.submit(Thread::currentThread).await();
+            try (ThreadScope goes = ThreadScope.open().withScheduler(shared)) {
+                assertThat(goes.submit(Thread::currentThread).await()).isSameAs(thread);
+            }
+            assertThat(stays.submit(Thread::currentThread).await()).isSameAs(thread);
+        }
+        try (ThreadScope later = ThreadScope.open().withScheduler(shared)) {
+            assertThat(later.submit(() -> "of use again").await()).isEqualTo("of use again");
+        }
+    }
+
+    // C4
+    @Test
+    void an_executor_stays_its_owners() throws Exception {
+        try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
+            Scheduler scheduler = Scheduler.from(executor);
+            try (ThreadScope scope = ThreadScope.open().withScheduler(scheduler)) {
+                assertThat(scope.submit(() -> "value").await()).isEqualTo("value");
+            }
+            assertThat(executor.isShutdown()).isFalse();
+            executor.shutdown();
+            try (ThreadScope scope = ThreadScope.open().withScheduler(scheduler)) {
+                assertThatThrownBy(scope.submit(() -> "never")::await).isInstanceOf(RejectedExecutionException.class);
+            }
+        }
+    }
+
+    // C4
+    @Test
+    void a_lease_is_taken_once_whoever_submits_first_and_is_ended_once() throws Exception {
+        AtomicInteger opened = new AtomicInteger();
+        AtomicInteger ended = new AtomicInteger();
+        Scheduler leased = new Scheduler() {
+            @Override
+            public void execute(Runnable task) {
+                Scheduler.virtualThreads().execute(task);
+            }
+
+            @Override
+            public Lease lease() {
+                opened.incrementAndGet();
+                return ended::incrementAndGet;
+            }
+        };
+        try (ThreadScope scope = ThreadScope.open().withScheduler(leased)) {
+            assertThat(opened).as("nothing was submitted").hasValue(0);
+            scope.submit(() -> "");
+            scope.submit(() -> "");
+            assertThat(opened).hasValue(1);
+            assertThat(ended).hasValue(0);
+        }
+        assertThat(ended).hasValue(1);
+        for (int round = 0; round < 2_000; round++) {
+            CyclicBarrier start = new CyclicBarrier(2);
+            try (ThreadScope scope = ThreadScope.open().withScheduler(leased)) {
+                Thread other = Thread.startVirtualThread(() -> {
+                    try {
+                        start.await();
+                    } catch (Exception broken) {
+                        throw new AssertionError(broken);
+                    }
+                    scope.submit(() -> "");
+                });
+                start.await();
+                scope.submit(() -> "");
+                other.join();
+            }
+            assertThat(opened.get() - ended.get())
+                    .as("leases that were forgotten")
+                    .isZero();
+        }
+    }
+
+    // C4
+    @Test
+    void a_cancelled_task_does_not_wait_in_a_pools_queue() throws Exception {
+        Plug plug = new Plug();
+        try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
+            List<Task<String>> tasks = fill(scope, plug);
+            tasks.stream().skip(1).forEach(Task::cancel);
+            assertThat(scope.gate().placed()).hasSize(1);
+
+            List<Task<String>> more = new ArrayList<>();
+            for (int i = 0; i < 256; i++) {
+                more.add(scope.submit(() -> Thread.currentThread().getName()));
+            }
+            assertThat(more).as("there was room in the queue").noneMatch(Task::isDone);
+            plug.letGo();
+            assertThat(scope.awaitAll(more)).containsOnly("raddle-fixed-1");
+        }
+    }
+}
