@@ -7,7 +7,9 @@ import dev.raddle.time.Deadline;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** A task whose time comes later. Until then it is nowhere but in the scope's list of what is scheduled. */
+/**
+ * A task that was submitted, and whose time comes later. Until then it is nowhere but in the scope's list of what is scheduled.
+ */
 final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
 
     private final Deadline moment;

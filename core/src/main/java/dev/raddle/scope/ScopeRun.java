@@ -121,7 +121,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      */
     final boolean place(Scheduler scheduler, Grants grants, boolean fromRunner) {
         if (isDecided()) {
-            release(0, grants);
+            release(false, 0, grants);
             return false;
         }
         placer = Thread.currentThread();

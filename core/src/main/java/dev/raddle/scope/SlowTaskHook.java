@@ -98,7 +98,7 @@ public final class SlowTaskHook implements ThreadHook {
     }
 
     private void tellWhileRunning(TaskInfo task) {
-        if (running.containsKey(task)) {
+        if (running.remove(task) != null) {
             try {
                 consumer.accept(new SlowTaskEvent(task, Task.State.RUNNING, threshold));
             } catch (Throwable failure) {

@@ -29,6 +29,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -41,6 +42,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -108,6 +110,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private final ScopeToken token = new ScopeToken(this);
     private final AtomicLong taskIds = new AtomicLong();
     private final AtomicBoolean begun = new AtomicBoolean(); // whether a task was submitted
+    private final AtomicReference<Scheduler.@Nullable Lease> lease = new AtomicReference<>(); // null until then
     private final AtomicReference<@Nullable Deferred> deferred = new AtomicReference<>(); // the latest
     private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until something is
 
@@ -117,7 +120,6 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private Elsewhere elsewhere = ELSEWHERE;
     private Propagation propagation = PLAIN;
     private Scheduler scheduler = Scheduler.detect();
-    private Scheduler.@Nullable Lease lease;
     private FailurePolicy failurePolicy = FailurePolicy.FAIL_FAST;
     private RetryPolicy retryPolicy = RetryPolicy.noRetry();
     private TaskPriority defaultPriority = TaskPriority.NORMAL;
@@ -266,6 +268,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         Deadline outer = enclosing == null ? null : enclosing.deadline();
         if (outer == null || length.compareTo(outer.remaining()) < 0) {
             setDeadline(Deadline.after(time, length), length);
+        } else {
+            setDeadline(outer, outer.remaining());
         }
         return this;
     }
@@ -475,7 +479,10 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private void begin(String what) {
         requireOpen(what);
         if (!begun.get() && begun.compareAndSet(false, true)) {
-            lease = scheduler.lease();
+            Scheduler.Lease taken = scheduler.lease();
+            if (!lease.compareAndSet(null, taken)) {
+                taken.close(); // this scope has been closed meanwhile
+            }
         }
     }
 
@@ -817,11 +824,10 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     /** Cancels every task but one, because that has failed. */
     void cancelOthers(ScopeRun<?> failed, CancelledException cause) {
-        for (ScopeRun<?> run : gate.takeAll().reversed()) {
-            if (run != failed) {
-                run.cancel(cause, Runnable::run);
-            }
-        }
+        Set<ScopeRun<?>> later = scheduled;
+        Stream.concat(gate.takeAll().reversed().stream(), later == null ? Stream.empty() : later.stream())
+                .filter(run -> run != failed)
+                .forEach(run -> run.cancel(cause, Runnable::run));
     }
 
     /** Runs in the time source's thread. */
@@ -829,14 +835,23 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         if (deadline != moment) {
             return; // another deadline was set meanwhile
         }
-        List<ScopeRun<?>> unfinished = gate.all();
         Expiry passed =
-                Expiry.of(name, length, unfinished.stream().map(ScopeRun::name).toList());
+                Expiry.of(name, length, unfinished());
         expiry = passed;
         if (gate.close(passed.cause())) {
             cancelAll(gate.takeAll(), passed.cause(), elsewhere);
             elsewhere.execute(token::tell);
         }
+    }
+
+    /** Returns the names of what has not ended, in order of submission. A repeated job has no end; its round is named. */
+    private List<String> unfinished() {
+        Set<ScopeRun<?>> later = scheduled;
+        return Stream.concat(gate.all().stream(), later == null ? Stream.empty() : later.stream())
+                .filter(run -> !run.isDone() && !(run instanceof PeriodicRun))
+                .sorted(Comparator.comparingLong(ScopeRun::id))
+                .map(ScopeRun::name)
+                .toList();
     }
 
     /** Returns what waits throw for a task that was cancelled by the passing of the deadline, or null if it was not. */
@@ -883,13 +898,22 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
             deadlineAlarm.cancel();
         }
         List<Throwable> failures = runDeferred();
-        if (lease != null) {
-            lease.close();
-        }
+        endLease(failures);
         if (!failures.isEmpty()) {
             throw new AggregateException(
                     failures.size() + " deferred action(s) of scope \"" + name + "\" failed; all of them were run",
                     failures);
+        }
+    }
+
+    private void endLease(List<Throwable> failures) {
+        Scheduler.Lease taken = lease.getAndSet(Scheduler.Lease.NOTHING);
+        if (taken != null) {
+            try {
+                taken.close();
+            } catch (Throwable failure) {
+                failures.add(failure);
+            }
         }
     }
 
