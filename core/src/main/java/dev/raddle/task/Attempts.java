@@ -73,14 +73,27 @@ public final class Attempts<T> implements Callable<T> {
             } catch (Error failure) {
                 throw withEarlier(failure, earlier);
             } catch (Exception failure) {
-                if (run.isDecided() || !policy.allowsRetry(attempt, failure)) {
+                long delay = delayBeforeNext(attempt, failure, earlier);
+                if (delay < 0) {
                     throw withEarlier(failure, earlier);
                 }
-                long delay = policy.delayNanos(attempt, failure);
                 requireTimeFor(delay, attempt, failure, earlier);
                 earlier.add(failure);
                 rest(delay);
             }
+        }
+    }
+
+    /** Returns how long to rest, or less than nothing if no attempt follows. What the policy throws comes with all failures. */
+    private long delayBeforeNext(int attempt, Exception failure, List<Throwable> earlier) {
+        try {
+            return !run.isDecided() && policy.allowsRetry(attempt, failure) ? policy.delayNanos(attempt, failure) : -1;
+        } catch (RuntimeException | Error thrown) {
+            if (thrown != failure) {
+                earlier.add(failure);
+            }
+            withEarlier(thrown, earlier);
+            throw thrown;
         }
     }
 
