@@ -63,6 +63,32 @@ class SystemTimeTest {
     }
 
     @Test
+    void alarms_of_many_threads_all_ring_and_none_before_its_time() throws InterruptedException {
+        int threads = 8; // more than one to a wheel
+        int each = 200;
+        CountDownLatch rings = new CountDownLatch(threads * each);
+        BlockingQueue<Long> early = new LinkedBlockingQueue<>();
+        for (int thread = 0; thread < threads; thread++) {
+            Thread.ofVirtual().start(() -> {
+                for (int i = 0; i < each; i++) {
+                    Duration delay = Duration.ofNanos(100_000L * i);
+                    Deadline moment = Deadline.after(time, delay);
+                    time.after(delay, () -> {
+                        if (!moment.hasPassed()) {
+                            early.add(moment.nanoTime());
+                        }
+                        rings.countDown();
+                    });
+                }
+            });
+        }
+
+        rings.await();
+
+        assertThat(early).isEmpty();
+    }
+
+    @Test
     void an_alarm_that_was_called_off_never_rings() throws InterruptedException {
         BlockingQueue<String> rang = new LinkedBlockingQueue<>();
         Duration delay = Duration.ofMillis(10);
