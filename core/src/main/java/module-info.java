@@ -16,5 +16,6 @@ module dev.raddle {
     exports dev.raddle.task;
     exports dev.raddle.scope;
     exports dev.raddle.group;
+    exports dev.raddle.scope;
     exports dev.raddle.testing;
 }

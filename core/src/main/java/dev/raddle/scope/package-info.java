@@ -1,11 +1,9 @@
 /**
- * Which calls belong to this request? Start at {@link dev.raddle.scope.ThreadScope}: named tasks with retries, timeouts,
- * deadlines and policies, in a block that none of them outlives. Code that was written against JEP 462 finds its
- * {@code StructuredTaskScope} here.
+ * Which calls belong to this request? Start at {@link dev.raddle.scope.StructuredTaskScope}, which is the API of JEP 462
+ * on any JDK from 25 on, or at {@code ThreadScope}, which adds names, retries, timeouts and policies.
  *
- * <p>A scope is opened and closed by one thread, its owner, in a {@code try} block. A timeout is a length, a deadline a
- * moment; a task is cancelled, a scope is closed, a thread is interrupted. Nothing here decides how many tasks of one tenant
- * run at once across requests: that is what groups are for, through which a scope's tasks can be placed. Unless stated
- * otherwise nothing is null, and every class is safe for many threads.
+ * <p>A scope is a block of code and the tasks that it forks; no task outlives the block. Unless stated otherwise nothing is
+ * null, moments are values of the time source's clock in nanoseconds, and a scope is confined: its owner, the thread that
+ * opened it, joins and closes it, and only the owner and threads inside the scope fork into it.
  */
 package dev.raddle.scope;

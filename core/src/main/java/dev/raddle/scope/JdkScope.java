@@ -1,0 +1,183 @@
+package dev.raddle.scope;
+
+import java.lang.invoke.MethodHandle;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.MethodType;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ThreadFactory;
+import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One scope of the JDK's own, used only as a container of threads. That API is in preview: it is in every JDK from 25 on, but
+ * a class that names it needs a flag to be compiled and run. Method handles do not.
+ */
+final class JdkScope {
+
+    /** What a JDK offers, looked up once. The same handles fit JDK 25, whose configuration is a Function, and later ones. */
+    private record Api(
+            MethodHandle joiner,
+            MethodHandle open,
+            MethodHandle withName,
+            MethodHandle withThreadFactory,
+            MethodHandle fork,
+            MethodHandle join,
+            MethodHandle close) {
+
+        static Api find() throws ReflectiveOperationException {
+            MethodHandles.Lookup lookup = MethodHandles.publicLookup();
+            Class<?> scope = Class.forName(NAME);
+            Class<?> joiner = Class.forName(NAME + "$Joiner");
+            Class<?> configuration = Class.forName(NAME + "$Configuration");
+            return new Api(
+                    lookup.unreflect(joiner.getMethod("awaitAllSuccessfulOrThrow"))
+                            .asType(MethodType.methodType(Object.class)),
+                    open(lookup, scope, joiner)
+                            .asType(MethodType.methodType(Object.class, Object.class, UnaryOperator.class)),
+                    lookup.unreflect(configuration.getMethod("withName", String.class))
+                            .asType(MethodType.methodType(Object.class, Object.class, String.class)),
+                    lookup.unreflect(configuration.getMethod("withThreadFactory", ThreadFactory.class))
+                            .asType(MethodType.methodType(Object.class, Object.class, ThreadFactory.class)),
+                    lookup.unreflect(scope.getMethod("fork", Callable.class))
+                            .asType(MethodType.methodType(Object.class, Object.class, Callable.class)),
+                    lookup.unreflect(scope.getMethod("join")).asType(MethodType.methodType(Object.class, Object.class)),
+                    lookup.unreflect(scope.getMethod("close")).asType(MethodType.methodType(void.class, Object.class)));
+        }
+
+        private static MethodHandle open(MethodHandles.Lookup lookup, Class<?> scope, Class<?> joiner)
+                throws ReflectiveOperationException {
+            try {
+                return lookup.unreflect(scope.getMethod("open", joiner, UnaryOperator.class));
+            } catch (NoSuchMethodException jdk25) {
+                return lookup.unreflect(scope.getMethod("open", joiner, Function.class));
+            }
+        }
+    }
+
+    private static final String NAME = "java.util.concurrent.StructuredTaskScope";
+    private static final String VIOLATION = "java.util.concurrent.StructureViolationException";
+
+    private static final @Nullable String ABSENCE; // why there is no API, or null
+    private static final MethodHandle JOINER;
+    private static final MethodHandle OPEN;
+    private static final MethodHandle WITH_NAME;
+    private static final MethodHandle WITH_THREAD_FACTORY;
+    private static final MethodHandle FORK;
+    private static final MethodHandle JOIN;
+    private static final MethodHandle CLOSE;
+
+    static {
+        Api api = null;
+        String absence = null;
+        if ("fallback".equals(System.getProperty("dev.raddle.scope.container"))) {
+            absence = "forced by the system property dev.raddle.scope.container";
+        } else {
+            try {
+                api = Api.find();
+            } catch (ReflectiveOperationException | RuntimeException | LinkageError missing) {
+                absence = "this JDK has none that fits: " + missing;
+            }
+        }
+        MethodHandle none = MethodHandles.empty(MethodType.methodType(void.class));
+        ABSENCE = absence;
+        JOINER = api == null ? none : api.joiner();
+        OPEN = api == null ? none : api.open();
+        WITH_NAME = api == null ? none : api.withName();
+        WITH_THREAD_FACTORY = api == null ? none : api.withThreadFactory();
+        FORK = api == null ? none : api.fork();
+        JOIN = api == null ? none : api.join();
+        CLOSE = api == null ? none : api.close();
+    }
+
+    /** How a scope shall be. An object and not a lambda, whose class the JDK would make at run time. */
+    private record Settings(String name, ThreadFactory factory) implements UnaryOperator<Object> {
+        @Override
+        public Object apply(Object configuration) {
+            try {
+                Object named = (Object) WITH_NAME.invokeExact(configuration, name);
+                return (Object) WITH_THREAD_FACTORY.invokeExact(named, factory);
+            } catch (Throwable thrown) {
+                throw unchecked(thrown);
+            }
+        }
+    }
+
+    private final Object scope;
+
+    private JdkScope(Object scope) {
+        this.scope = scope;
+    }
+
+    /** Returns why this JDK's scopes cannot be used, or null if they can. */
+    static @Nullable String absence() {
+        return ABSENCE;
+    }
+
+    /** Opens one, owned by the calling thread. */
+    static JdkScope open(String name, ThreadFactory factory) {
+        try {
+            Object joiner = (Object) JOINER.invokeExact();
+            UnaryOperator<?> settings = new Settings(name, factory);
+            return new JdkScope((Object) OPEN.invokeExact(joiner, (UnaryOperator) settings));
+        } catch (Throwable thrown) {
+            throw unchecked(thrown);
+        }
+    }
+
+    /** Has a thread made and started. One that is closed makes it and does not start it. Called by its owner. */
+    void fork(Callable<?> task) {
+        try {
+            Object _ = (Object) FORK.invokeExact(scope, (Callable) task);
+        } catch (Throwable thrown) {
+            throw unchecked(thrown);
+        }
+    }
+
+    /**
+     * Waits for its threads to end and closes it. Without the join it would interrupt them, and throw for want of it.
+     *
+     * @return true if the owner was interrupted meanwhile
+     */
+    boolean joinAndClose() {
+        boolean interrupted = false;
+        boolean joined = false;
+        try {
+            Object _ = (Object) JOIN.invokeExact(scope);
+            joined = true;
+        } catch (InterruptedException interrupt) {
+            interrupted = true;
+        } catch (Throwable thrown) {
+            throw unchecked(thrown);
+        } finally {
+            close(joined);
+        }
+        return interrupted;
+    }
+
+    private void close(boolean joined) {
+        try {
+            CLOSE.invokeExact(scope);
+        } catch (IllegalStateException notJoined) {
+            if (joined) {
+                throw notJoined;
+            }
+        } catch (Throwable thrown) {
+            throw unchecked(thrown);
+        }
+    }
+
+    private static RuntimeException unchecked(Throwable thrown) {
+        if (thrown.getClass().getName().equals(VIOLATION)) {
+            return new StructureViolationException(
+                    "a scope forks and closes under the scoped values with which it was opened, and closes after those"
+                            + " opened in it: " + thrown.getMessage(),
+                    thrown);
+        }
+        return switch (thrown) {
+            case Error error -> throw error;
+            case RuntimeException runtime -> runtime;
+            default -> new IllegalStateException("the JDK's scope threw what it does not declare", thrown);
+        };
+    }
+}

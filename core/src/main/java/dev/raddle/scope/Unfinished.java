@@ -1,0 +1,124 @@
+package dev.raddle.scope;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** The subtasks of one scope that have not ended: how many, and which. Forking and ending cost O(1). */
+final class Unfinished {
+
+    /*
+     * Overview.
+     *
+     *   count    subtasks that have not ended: the truth
+     *   newest   the head of a list, newest first, which holds every subtask that has not ended, and some that have
+     *
+     * A forker counts first and lists then; who ends a subtask only counts down. So an end touches no list. Subtasks that
+     * have ended are unlinked by a forker, who sweeps the list when as many have been listed since the last sweep as there
+     * were left over then, twice: each pays for a few. The list is then at most three times as long as it must be, or 64
+     * longer. The head is never unlinked by a sweep, so a sweeper and a forker write different links; only one sweeps.
+     *
+     * Whoever walks the list while it is swept may stand on a subtask that is unlinked under its feet. It goes on from
+     * there to older ones, as if nothing had happened: links are only ever moved over subtasks that have ended. That is
+     * why links need not be volatile either; an old one leads to more of those, and never past one that has not ended.
+     *
+     * When the owner sees a count of zero, all that was listed before has ended, and it drops the list as a whole.
+     */
+    private static final VarHandle COUNT;
+    private static final VarHandle NEWEST;
+    private static final VarHandle SWEEPING;
+    private static final int AT_LEAST = 64;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            COUNT = lookup.findVarHandle(Unfinished.class, "count", int.class);
+            NEWEST = lookup.findVarHandle(Unfinished.class, "newest", ForkedSubtask.class);
+            SWEEPING = lookup.findVarHandle(Unfinished.class, "sweeping", boolean.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    @SuppressWarnings("UnusedVariable") // by COUNT
+    private volatile int count;
+
+    private volatile @Nullable ForkedSubtask<?> newest;
+
+    @SuppressWarnings("UnusedVariable") // by SWEEPING
+    private volatile boolean sweeping;
+
+    private int listed; // since the last sweep, about: forkers may lose one another's increments
+    private int sweepAt = AT_LEAST;
+
+    /** Counts and lists a subtask that is about to be started. */
+    void add(ForkedSubtask<?> subtask) {
+        COUNT.getAndAdd(this, 1);
+        ForkedSubtask<?> head;
+        do {
+            head = newest;
+            subtask.next = head;
+        } while (!NEWEST.compareAndSet(this, head, subtask));
+        if (++listed >= sweepAt) {
+            sweep(subtask);
+        }
+    }
+
+    /** Counts one that has ended. Returns true if it was the last. */
+    boolean ended() {
+        return (int) COUNT.getAndAdd(this, -1) == 1;
+    }
+
+    /** Returns how many have not ended. */
+    int count() {
+        return count;
+    }
+
+    /** Lets go of those that have ended, if all have. */
+    void forgetIfNone() {
+        ForkedSubtask<?> head = newest;
+        if (head != null && count == 0) {
+            NEWEST.compareAndSet(this, head, null);
+        }
+    }
+
+    /** Does something with each that has not ended and was listed before this call. */
+    void forEach(Consumer<? super ForkedSubtask<?>> action) {
+        for (ForkedSubtask<?> each = newest; each != null; each = each.next) {
+            if (!each.hasEnded()) {
+                action.accept(each);
+            }
+        }
+    }
+
+    /** Abandons those whose threads have died. Stops at the first that is alive: when that dies, the owner is woken again. */
+    void abandonDead() {
+        for (ForkedSubtask<?> each = newest; each != null; each = each.next) {
+            if (each.isDead()) {
+                each.abandon();
+            } else if (!each.hasEnded()) {
+                return;
+            }
+        }
+    }
+
+    private void sweep(ForkedSubtask<?> from) {
+        if (!SWEEPING.compareAndSet(this, false, true)) {
+            return;
+        }
+        int left = 0;
+        ForkedSubtask<?> kept = from;
+        for (ForkedSubtask<?> each = from.next; each != null; each = each.next) {
+            if (!each.hasEnded()) {
+                kept.next = each;
+                kept = each;
+                left++;
+            }
+        }
+        kept.next = null;
+        listed = 0;
+        sweepAt = Math.max(AT_LEAST, 2 * left);
+        sweeping = false;
+    }
+}

@@ -1,0 +1,39 @@
+package dev.raddle.scope;
+
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.util.concurrent.ThreadFactory;
+
+/** What starts the threads of a scope under test, and of which kind they are. */
+enum Kind {
+    JDK_VIRTUAL(true, Thread.ofVirtual().factory()),
+    JDK_PLATFORM(true, Thread.ofPlatform().factory()),
+    PLAIN_VIRTUAL(false, Thread.ofVirtual().factory()),
+    PLAIN_PLATFORM(false, Thread.ofPlatform().factory());
+
+    private final boolean jdk;
+    final ThreadFactory factory;
+
+    Kind(boolean jdk, ThreadFactory factory) {
+        this.jdk = jdk;
+        this.factory = factory;
+    }
+
+    StructuredScopeOptions options() {
+        return options(factory);
+    }
+
+    StructuredScopeOptions options(ThreadFactory other) {
+        StructuredScopeOptions options = StructuredScopeOptions.defaults().withThreadFactory(other);
+        return jdk ? options : options.withPlainThreads();
+    }
+
+    <T> StructuredTaskScope<T> open() {
+        return new StructuredTaskScope<>(options());
+    }
+
+    /** For a row that only the JDK's scopes can make true. */
+    void needsTheJdk(String reason) {
+        assumeTrue(jdk, "left out with plain threads: " + reason);
+    }
+}
