@@ -625,8 +625,26 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         return unfinished.count() == 0 || (!closing && state != OPEN);
     }
 
+    /**
+     * Looks for threads that have died without running their subtasks. Called by the owner when the JDK's container may have
+     * become empty; if it has not, it will wake the owner again. A platform thread leaves the container before it is dead.
+     */
     final void abandonDead() {
+        ForkedSubtask<?> alive = unfinished.abandonDead();
+        Thread dying = alive == null || !alive.isWaiting() ? null : alive.thread;
+        if (dying != null && !dying.isVirtual()) {
+            Thread.startVirtualThread(() -> abandonWhenDead(dying));
+        }
+    }
+
+    private void abandonWhenDead(Thread dying) {
+        try {
+            dying.join();
+        } catch (InterruptedException nobodyKnowsThisThread) {
+            Thread.currentThread().interrupt();
+        }
         unfinished.abandonDead();
+        owner.wake();
     }
 
     final Unfinished unfinished() {

@@ -92,15 +92,17 @@ final class Unfinished {
         }
     }
 
-    /** Abandons those whose threads have died. Stops at the first that is alive: when that dies, the owner is woken again. */
-    void abandonDead() {
+    /** Abandons those whose threads have died, up to the first that lives, and returns that. */
+    @Nullable
+    ForkedSubtask<?> abandonDead() {
         for (ForkedSubtask<?> each = newest; each != null; each = each.next) {
             if (each.isDead()) {
                 each.abandon();
             } else if (!each.hasEnded()) {
-                return;
+                return each;
             }
         }
+        return null;
     }
 
     private void sweep(ForkedSubtask<?> from) {

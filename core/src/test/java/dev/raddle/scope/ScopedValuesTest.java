@@ -1,0 +1,332 @@
+package dev.raddle.scope;
+
+import static dev.raddle.scope.Tasks.assertIllegalState;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.scope.StructuredTaskScope.Subtask;
+import dev.raddle.task.TaskContext;
+import dev.raddle.testing.Wait;
+import java.util.Queue;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The rows of the specification on scoped values, and K1. */
+class ScopedValuesTest {
+
+    private static final ScopedValue<String> NAME = ScopedValue.newInstance();
+    private static final ScopedValue<String> OTHER = ScopedValue.newInstance();
+    private static final TaskContext.Key<String> TENANT = TaskContext.Key.named("tenant");
+
+    private static final String JDK_INHERITS = "only the JDK's scopes hand on values that were not registered";
+    private static final String JDK_FINDS = "only the JDK's scopes know which values are bound";
+
+    private static <T> T inNewScope(Kind kind, Callable<T> task) throws Exception {
+        try (StructuredTaskScope<T> scope = kind.open()) {
+            Subtask<T> subtask = scope.fork(task);
+            scope.join();
+            return subtask.get();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_child_sees_what_is_bound(Kind kind) throws Exception {
+        kind.needsTheJdk(JDK_INHERITS);
+
+        assertThat(ScopedValue.where(NAME, "x").call(() -> inNewScope(kind, NAME::get)))
+                .isEqualTo("x");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_grandchild_sees_what_is_bound(Kind kind) throws Exception {
+        kind.needsTheJdk(JDK_INHERITS);
+
+        assertThat(ScopedValue.where(NAME, "x").call(() -> inNewScope(kind, () -> inNewScope(kind, NAME::get))))
+                .isEqualTo("x");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_grandchild_sees_what_the_child_has_bound(Kind kind) throws Exception {
+        kind.needsTheJdk(JDK_INHERITS);
+
+        String seen = ScopedValue.where(NAME, "x").call(() -> inNewScope(kind, () -> {
+            String below = ScopedValue.where(NAME, "y").call(() -> inNewScope(kind, NAME::get));
+            return below + NAME.get();
+        }));
+
+        assertThat(seen).isEqualTo("yx");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void leaving_a_binding_with_a_scope_open_closes_its_container(Kind kind) throws Exception {
+        kind.needsTheJdk(JDK_FINDS);
+        AtomicReference<StructuredTaskScope<Object>> left = new AtomicReference<>();
+        assertThatThrownBy(() -> ScopedValue.where(NAME, "x").run(() -> left.set(kind.open())))
+                .hasMessage(null)
+                .satisfies(
+                        thrown -> assertThat(thrown.getClass().getSimpleName()).isEqualTo("StructureViolationException"));
+
+        AtomicBoolean ran = new AtomicBoolean();
+        try (var scope = left.get()) {
+            var subtask = scope.fork(() -> ran.getAndSet(true));
+            scope.join();
+            assertThat(subtask.state()).isEqualTo(Subtask.State.UNAVAILABLE);
+        }
+        assertThat(ran).isFalse();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void closing_under_a_later_binding_is_a_violation(Kind kind) {
+        kind.needsTheJdk(JDK_FINDS);
+        try (var scope = kind.open()) {
+            ScopedValue.where(NAME, "x").run(() -> assertThatThrownBy(scope::close)
+                    .isInstanceOf(StructureViolationException.class)
+                    .hasMessageContaining("a scope forks and closes under the scoped values"));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void forking_under_a_later_binding_is_a_violation(Kind kind) throws Exception {
+        kind.needsTheJdk(JDK_FINDS);
+        try (var scope = kind.open()) {
+            ScopedValue.where(NAME, "x").run(() -> assertViolation(scope));
+            var subtask = scope.fork(() -> "outside of the binding");
+            scope.join();
+            assertThat(subtask.get()).isEqualTo("outside of the binding");
+        }
+        ScopedValue.where(NAME, "x").run(() -> {
+            try (var scope = kind.open()) {
+                ScopedValue.where(NAME, "y").run(() -> assertViolation(scope));
+                ScopedValue.where(OTHER, "y").run(() -> assertViolation(scope));
+            }
+        });
+    }
+
+    private static void assertViolation(StructuredTaskScope<Object> scope) {
+        assertThatThrownBy(() -> scope.fork(() -> null)).isInstanceOf(StructureViolationException.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Timeout(120)
+    void k1_recursive_forks_inherit_every_binding(Kind kind) throws Exception {
+        kind.needsTheJdk(JDK_INHERITS);
+        int rounds = kind.factory.newThread(() -> {}).isVirtual() ? 20 : 1;
+        for (int round = 0; round < rounds; round++) {
+            AtomicInteger right = new AtomicInteger();
+            ScopedValue.where(NAME, "x").call(() -> {
+                try (StructuredTaskScope<Object> scope = kind.open()) {
+                    scope.fork(() -> recursively(scope, right, 10));
+                    scope.join();
+                    return null;
+                }
+            });
+            assertThat(right).hasValue(2_047);
+        }
+    }
+
+    private static Object recursively(StructuredTaskScope<Object> scope, AtomicInteger right, int depth) {
+        if (NAME.orElse("unbound").equals("x")) {
+            right.incrementAndGet();
+        }
+        if (depth > 0) {
+            scope.fork(() -> recursively(scope, right, depth - 1));
+            scope.fork(() -> recursively(scope, right, depth - 1));
+        }
+        return depth;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void k1_a_fork_by_a_subtask_inherits_while_the_owner_is_busy(Kind kind) throws Exception {
+        kind.needsTheJdk(JDK_INHERITS);
+        Queue<String> seen = new ConcurrentLinkedQueue<>();
+        CountDownLatch subtaskEnded = new CountDownLatch(1);
+        CountDownLatch ended = new CountDownLatch(200);
+        ScopedValue.where(NAME, "x").call(() -> {
+            try (StructuredTaskScope<Object> scope = kind.open()) {
+                scope.fork(() -> {
+                    for (int i = 0; i < 200; i++) { // so many that those that have ended are forgotten
+                        scope.fork(() -> {
+                            seen.add(NAME.get());
+                            ended.countDown();
+                            return null;
+                        });
+                    }
+                    subtaskEnded.countDown();
+                    return null;
+                });
+                subtaskEnded.await(); // busy elsewhere, not joining
+                ended.await();
+                scope.join();
+                return null;
+            }
+        });
+
+        assertThat(seen).hasSize(200).containsOnly("x");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void k1_a_fork_by_a_nested_scopes_thread_inherits(Kind kind) throws Exception {
+        kind.needsTheJdk(JDK_INHERITS);
+        AtomicReference<Subtask<String>> busy = new AtomicReference<>();
+        AtomicReference<Subtask<String>> parked = new AtomicReference<>();
+        ScopedValue.where(NAME, "x").call(() -> {
+            try (StructuredTaskScope<String> outer = kind.open();
+                    StructuredTaskScope<String> inner = kind.open()) {
+                Thread owner = Thread.currentThread();
+                CountDownLatch forked = new CountDownLatch(1);
+                inner.fork(() -> {
+                    busy.set(outer.fork(NAME::get));
+                    forked.countDown();
+                    Tasks.awaitParkedAt(owner, "join");
+                    parked.set(outer.fork(NAME::get));
+                    return null;
+                });
+                forked.await();
+                inner.join();
+                outer.join();
+                return null;
+            }
+        });
+
+        assertThat(busy.get().get()).isEqualTo("x");
+        assertThat(parked.get().get()).isEqualTo("x");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_subtask_with_a_scope_of_its_own_open_forks_outwards_with_registered_values(Kind kind) throws Exception {
+        AtomicReference<Subtask<String>> forked = new AtomicReference<>();
+        CountDownLatch done = new CountDownLatch(1);
+        ScopedValue.where(NAME, "x").where(OTHER, "y").call(() -> {
+            var options = kind.options().withInherited(NAME, ScopedValue.newInstance());
+            try (var outer = new StructuredTaskScope<String>(options)) {
+                outer.fork(() -> {
+                    try (StructuredTaskScope<String> own = kind.open()) {
+                        TaskContext.current().with(TENANT, "t").run(() -> forked.set(outer.fork(
+                                () -> NAME.orElse("none") + TaskContext.current().get(TENANT))));
+                        own.join();
+                    } finally {
+                        done.countDown();
+                    }
+                    return null;
+                });
+                done.await();
+                outer.join();
+                return null;
+            }
+        });
+
+        assertThat(forked.get().get()).isEqualTo("xt");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void registered_values_and_the_task_context_are_always_inherited(Kind kind) throws Exception {
+        String seen = ScopedValue.where(NAME, "x").call(() -> TaskContext.current()
+                .with(TENANT, "t")
+                .call(() -> {
+                    try (var scope = new StructuredTaskScope<String>(kind.options().withInherited(NAME, OTHER))) {
+                        var subtask = scope.fork(() -> NAME.get() + TaskContext.current().get(TENANT) + OTHER.isBound());
+                        scope.join();
+                        return subtask.get();
+                    }
+                }));
+
+        assertThat(seen).isEqualTo("xtfalse");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_fork_in_the_name_of_an_owner_under_other_bindings_is_made_elsewhere(Kind kind) throws Exception {
+        AtomicReference<Subtask<String>> forked = new AtomicReference<>();
+        try (StructuredTaskScope<String> scope = kind.open()) {
+            Thread owner = Thread.currentThread();
+            scope.fork(() -> {
+                Tasks.awaitParkedAt(owner, "join");
+                forked.set(scope.fork(() -> "forked"));
+                return null;
+            });
+            ScopedValue.where(NAME, "x").call(scope::join);
+        }
+
+        assertThat(forked.get().get()).isEqualTo("forked");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_subtask_that_leaves_a_scope_open_harms_nobody(Kind kind) throws Exception {
+        try (StructuredTaskScope<String> scope = kind.open()) {
+            var careless = scope.fork(() -> {
+                kind.open();
+                return "left one open";
+            });
+            scope.join();
+            var after = scope.fork(() -> "goes on");
+            scope.join();
+
+            assertThat(careless.get()).isEqualTo("left one open");
+            assertThat(after.get()).isEqualTo("goes on");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_subtask_that_forked_may_be_interrupted_and_what_it_forked_is_not(Kind kind) throws Exception {
+        AtomicBoolean disturbed = new AtomicBoolean();
+        CountDownLatch go = new CountDownLatch(1);
+        AtomicReference<Thread> forker = new AtomicReference<>();
+        try (StructuredTaskScope<String> scope = kind.open()) {
+            CountDownLatch forked = new CountDownLatch(1);
+            var first = scope.fork(() -> {
+                forker.set(Thread.currentThread());
+                scope.fork(() -> {
+                    try {
+                        go.await();
+                    } catch (InterruptedException interrupt) {
+                        disturbed.set(true);
+                    }
+                    return null;
+                });
+                Thread.currentThread().interrupt();
+                forked.countDown();
+                return "done";
+            });
+            forked.await();
+            Wait.until(() -> first.state() == Subtask.State.SUCCESS);
+            assertIllegalState(first::get);
+            forker.get().interrupt();
+            go.countDown();
+            scope.join();
+        }
+
+        assertThat(disturbed).isFalse();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_thread_that_dies_without_running_its_subtask_is_not_waited_for(Kind kind) throws Exception {
+        kind.needsTheJdk("only the JDK's container tells of the end of a thread");
+        try (var scope = new StructuredTaskScope<String>(kind.options(run -> kind.factory.newThread(() -> {})))) {
+            var subtask = scope.fork(() -> "never");
+            scope.join();
+
+            assertThat(subtask.state()).isEqualTo(Subtask.State.UNAVAILABLE);
+        }
+    }
+}
