@@ -134,6 +134,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
     /** Fails it instead of running it. */
     final void fail(Throwable failure) {
         if (begin()) {
+            thread = Thread.currentThread();
             end(new Failed(failure));
         }
     }
@@ -233,6 +234,13 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         return name.isEmpty() ? task.getClass().getName() : name;
     }
 
+    /** The owner must have joined, unless it is the owner's thread that the subtask has just ended in. */
+    private void ensureJoined() {
+        if (thread != Thread.currentThread()) {
+            scope.ensureJoinedIfOwner(round);
+        }
+    }
+
     @Override
     public final Callable<? extends T> task() {
         return task;
@@ -250,7 +258,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
     @Override
     @SuppressWarnings({"unchecked", "NullAway"}) // null is a T if the callable returned it
     public final T get() {
-        scope.ensureJoinedIfOwner(round);
+        ensureJoined();
         Object now = result;
         if (now == null || now instanceof Failed) {
             throw new IllegalStateException(
@@ -261,7 +269,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
 
     @Override
     public final Throwable exception() {
-        scope.ensureJoinedIfOwner(round);
+        ensureJoined();
         if (result instanceof Failed(Throwable exception)) {
             return exception;
         }

@@ -1,0 +1,211 @@
+package dev.raddle.scope;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.management.ObjectName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The rows of the specification on thread dumps, for the JDK's dump and for our own, and K3. */
+class ScopeDumpTest {
+
+    private final CountDownLatch opened = new CountDownLatch(2);
+    private final AtomicReference<Thread> first = new AtomicReference<>();
+    private final AtomicReference<Thread> second = new AtomicReference<>();
+
+    /** One container of a dump in JSON. */
+    private record Part(String text) {
+
+        static Part of(String dump, String name) {
+            for (String each : dump.split("\"container\": ")) {
+                if (each.startsWith("\"" + name + "/")) {
+                    return new Part(each);
+                }
+            }
+            throw new AssertionError("no container " + name + " in " + dump);
+        }
+
+        String property(String name) {
+            Matcher matcher = Pattern.compile("\"" + name + "\": \"?([^\",]*)\"?").matcher(text);
+            assertThat(matcher.find()).as(name + " in " + text).isTrue();
+            return matcher.group(1);
+        }
+
+        void hasThread(Thread thread) {
+            assertThat(text).containsPattern("\"tid\": \"?" + thread.threadId() + "\"?[,\\s]");
+        }
+
+        void isOwnedBy(Thread thread) {
+            assertThat(property("owner")).isEqualTo(String.valueOf(thread.threadId()));
+        }
+    }
+
+    private static String jcmd(Path directory) throws Exception {
+        Path file = directory.resolve("dump.json");
+        ManagementFactory.getPlatformMBeanServer()
+                .invoke(
+                        new ObjectName("com.sun.management:type=DiagnosticCommand"),
+                        "threadDumpToFile",
+                        new Object[] {new String[] {"-overwrite", "-format=json", file.toString()}},
+                        new String[] {String[].class.getName()});
+        return Files.readString(file).replace("\\/", "/"); // the JDK escapes slashes
+    }
+
+    private void openChild(Kind kind, String name, AtomicReference<Thread> thread) throws InterruptedException {
+        thread.set(Thread.currentThread());
+        try (var child = new StructuredTaskScope<>(kind.options().withName(name))) {
+            opened.countDown();
+            Tasks.forever();
+        }
+    }
+
+    @FunctionalInterface
+    private interface DumpTaker {
+        String take(StructuredTaskScope<?> scope) throws Exception;
+    }
+
+    private void treeIsShown(Kind kind, DumpTaker taker) throws Exception {
+        try (var scope = new StructuredTaskScope<>(kind.options().withName("scope"))) {
+            scope.fork(() -> {
+                openChild(kind, "child-A", first);
+                return null;
+            });
+            scope.fork(() -> {
+                openChild(kind, "child-B", second);
+                return null;
+            });
+            opened.await();
+            String dump = taker.take(scope);
+            Part top = Part.of(dump, "scope");
+            Part childA = Part.of(dump, "child-A");
+            Part childB = Part.of(dump, "child-B");
+
+            assertThat(top.property("parent")).startsWith("<root>");
+            assertThat(childA.property("parent")).startsWith("scope/");
+            assertThat(childB.property("parent")).startsWith("scope/");
+            top.isOwnedBy(Thread.currentThread());
+            childA.isOwnedBy(first.get());
+            childB.isOwnedBy(second.get());
+            top.hasThread(first.get());
+            top.hasThread(second.get());
+            scope.shutdown();
+            scope.join();
+        }
+    }
+
+    private void nestingIsShown(Kind kind, DumpTaker taker) throws Exception {
+        try (var outer = new StructuredTaskScope<>(kind.options().withName("scope-A"));
+                var inner = new StructuredTaskScope<>(kind.options().withName("scope-B"))) {
+            outer.fork(() -> blockIn(first));
+            inner.fork(() -> blockIn(second));
+            opened.await();
+            String dump = taker.take(inner);
+            Part partA = Part.of(dump, "scope-A");
+            Part partB = Part.of(dump, "scope-B");
+
+            assertThat(partA.property("parent")).startsWith("<root>");
+            assertThat(partB.property("parent")).startsWith("scope-A/");
+            partA.isOwnedBy(Thread.currentThread());
+            partB.isOwnedBy(Thread.currentThread());
+            partA.hasThread(first.get());
+            partB.hasThread(second.get());
+            outer.shutdown();
+            inner.shutdown();
+            inner.join();
+            outer.join();
+        }
+    }
+
+    private Object blockIn(AtomicReference<Thread> thread) throws InterruptedException {
+        thread.set(Thread.currentThread());
+        opened.countDown();
+        return Tasks.forever();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void the_jdks_dump_shows_the_tree(Kind kind, @TempDir Path directory) throws Exception {
+        kind.needsTheJdk("the JDK's dump shows its own containers only");
+        treeIsShown(kind, scope -> jcmd(directory));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void the_jdks_dump_shows_scopes_nested_in_one_thread(Kind kind, @TempDir Path directory) throws Exception {
+        kind.needsTheJdk("the JDK's dump shows its own containers only");
+        nestingIsShown(kind, scope -> jcmd(directory));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void our_own_dump_shows_the_tree(Kind kind) throws Exception {
+        treeIsShown(kind, ScopeDump::json);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void our_own_dump_shows_scopes_nested_in_one_thread(Kind kind) throws Exception {
+        nestingIsShown(kind, ScopeDump::json);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void our_own_dump_tells_state_age_and_name_of_each_subtask(Kind kind) throws Exception {
+        VirtualTime time = new VirtualTime();
+        var options = kind.options(run -> {
+                    Thread thread = kind.factory.newThread(run);
+                    thread.setName("load \"user\\\t");
+                    return thread;
+                })
+                .withTimeSource(time);
+        try (var scope = new StructuredTaskScope<>(options.withName("named"))) {
+            opened.countDown();
+            scope.fork(() -> blockIn(first));
+            opened.await();
+            time.advance(Duration.ofMillis(1_500));
+            String dump = ScopeDump.json(scope);
+
+            assertThat(dump.replaceAll("\\s+", " "))
+                    .contains("\"subtask\": { \"name\": \"load \\\"user\\\\\\u0009\", \"state\": \"RUNNING\","
+                            + " \"ageMillis\": \"1500\" }")
+                    .contains("\"state\": \"OPEN\"", "\"threadCount\": \"1\"", "\"waiting\": []")
+                    .contains("\"startedBy\": \"" + ScopeDump.container(scope) + "\"")
+                    .contains("ScopeDumpTest.blockIn");
+            scope.shutdown();
+            assertThat(ScopeDump.json(scope)).contains("\"state\": \"SHUTDOWN\"");
+            scope.join();
+        }
+    }
+
+    @Test
+    void our_own_dump_has_the_schema_of_the_jdks(@TempDir Path directory) throws Exception {
+        try (var scope = new StructuredTaskScope<>("scope", Thread.ofVirtual().factory())) {
+            opened.countDown();
+            scope.fork(() -> blockIn(first));
+            opened.await();
+            Wait.until(() -> first.get().getState() == Thread.State.WAITING);
+            String ours = ScopeDump.json(scope);
+            Pattern property = Pattern.compile("\"(\\w+)\": ");
+
+            assertThat(ours).startsWith("{\n  \"threadDump\": {\n    \"processId\": ").endsWith("}\n");
+            assertThat(property.matcher(ours).results().map(result -> result.group(1)))
+                    .contains("processId", "time", "runtimeVersion", "threadContainers", "container", "parent", "owner")
+                    .contains("threads", "tid", "name", "stack", "threadCount");
+            assertThat(jcmd(directory)).contains("\"threadContainers\": [", "\"threadCount\": ");
+            scope.shutdown();
+            scope.join();
+        }
+    }
+}

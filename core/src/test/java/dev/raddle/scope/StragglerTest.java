@@ -1,0 +1,99 @@
+package dev.raddle.scope;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Row K5 of the specification. */
+class StragglerTest {
+
+    private static Object stubborn(CountDownLatch begun, CountDownLatch exit) {
+        begun.countDown();
+        Wait.until(() -> exit.getCount() == 0);
+        return null;
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_straggler_is_named_with_age_and_stack_after_the_patience(Kind kind) throws Exception {
+        VirtualTime time = new VirtualTime();
+        List<Throwable> told = new CopyOnWriteArrayList<>();
+        CountDownLatch exit = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        var options = kind.options(run -> {
+                    Thread thread = kind.factory.newThread(run);
+                    thread.setName("load-user");
+                    return thread;
+                })
+                .withName("checkout")
+                .withTimeSource(time)
+                .withStragglerPatience(Duration.ofSeconds(3))
+                .withSink(ExceptionSink.to((source, error) -> told.add(error)));
+        Thread owner = Thread.currentThread();
+        try (var scope = new StructuredTaskScope<>(options)) {
+            scope.fork(() -> stubborn(begun, exit));
+            begun.await();
+            time.advance(Duration.ofSeconds(2));
+            scope.shutdown();
+            scope.join();
+            Tasks.inAnotherThread(() -> {
+                Tasks.awaitParkedAt(owner, "close");
+                time.advance(Duration.ofSeconds(3));
+                Wait.until(() -> !told.isEmpty());
+                time.advance(Duration.ofSeconds(30)); // told once is enough
+                Tasks.interruptAt(owner, "close");
+                Wait.until(() -> !owner.isInterrupted());
+                exit.countDown();
+            });
+        }
+
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(told).hasSize(1);
+        assertThat(told.getFirst())
+                .hasMessageContaining("subtask load-user of scope \"checkout\"")
+                .hasMessageContaining("goes on 3000 ms after the scope began to close")
+                .hasMessageContaining("it was forked 5000 ms ago");
+        assertThat(told.getFirst().getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals("stubborn"));
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void who_ends_within_the_patience_is_not_named() throws Exception {
+        VirtualTime time = new VirtualTime();
+        ExceptionSink sink = ExceptionSink.to((source, error) -> {});
+        var options = StructuredScopeOptions.defaults().withTimeSource(time).withSink(sink);
+        CountDownLatch exit = new CountDownLatch(1);
+        Thread owner = Thread.currentThread();
+        try (var scope = new StructuredTaskScope<>(options)) {
+            scope.fork(() -> stubborn(new CountDownLatch(1), exit));
+            scope.shutdown();
+            scope.join();
+            Tasks.inAnotherThread(() -> {
+                Tasks.awaitParkedAt(owner, "close");
+                exit.countDown();
+            });
+        }
+
+        assertThat(sink.count()).isZero();
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void patience_is_ten_seconds_and_not_negative() {
+        assertThat(StructuredScopeOptions.defaults().stragglerPatience()).isEqualTo(Duration.ofSeconds(10));
+        assertThatThrownBy(() -> StructuredScopeOptions.defaults().withStragglerPatience(Duration.ofSeconds(-1)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("stragglerPatience must not be negative, was PT-1S");
+    }
+}
