@@ -19,6 +19,11 @@ sealed interface Container permits JdkContainer, PlainContainer, SchedulerContai
      */
     void close();
 
+    /** Tells whether the owner is woken when the last of its threads is about to die, so that nobody else need do so. */
+    default boolean wakesOwner() {
+        return false;
+    }
+
     /** Tells what starts the threads, for people. */
     @Override
     String toString();

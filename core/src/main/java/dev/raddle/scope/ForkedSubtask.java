@@ -127,7 +127,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
             return false;
         }
         thread = null;
-        scope.ended();
+        scope.ended(true);
         return true;
     }
 
@@ -151,7 +151,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
             wantNoInterrupt();
             thread = null;
             phase = ENDED;
-            scope.ended();
+            scope.ended(false);
         }
     }
 

@@ -58,6 +58,12 @@ final class JdkScope {
     private static final String NAME = "java.util.concurrent.StructuredTaskScope";
     private static final String VIOLATION = "java.util.concurrent.StructureViolationException";
 
+    /**
+     * Whether this JDK unparks the owner of a scope when the scope has become empty, though nothing promises it. Known of JDK
+     * 25, and not assumed of later ones.
+     */
+    static final boolean WAKES_OWNER = Runtime.version().feature() == 25;
+
     private static final @Nullable String ABSENCE; // why there is no API, or null
     private static final MethodHandle JOINER;
     private static final MethodHandle OPEN;

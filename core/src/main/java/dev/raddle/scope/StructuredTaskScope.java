@@ -271,7 +271,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         if (state != OPEN) {
             return; // nobody will ask whether it has ended
         }
-        unfinished.add(subtask);
+        unfinished.add(subtask, owner.isCurrentThread());
         if (state != OPEN || severed) {
             subtask.abandon();
             return;
@@ -573,9 +573,10 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         return thread;
     }
 
-    /** Counts a subtask that has ended. */
-    final void ended() {
-        if (unfinished.ended()) {
+    /** Counts a subtask that has ended. In a container that tells the owner when it is empty, nobody else need do so. */
+    final void ended(boolean abandoned) {
+        unfinished.end();
+        if ((abandoned || !container.wakesOwner()) && unfinished.count() == 0) {
             owner.wake();
         }
     }

@@ -6,15 +6,17 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The subtasks of one scope that have not ended: how many, and which. Forking and ending cost O(1). */
-final class Unfinished {
+final class Unfinished extends ForkersSide.Gap {
 
     /*
      * Overview.
      *
-     *   count    subtasks that have not ended: the truth
-     *   newest   the head of a list, newest first, which holds every subtask that has not ended, and some that have
+     *   forked - ended   subtasks that have not ended: the truth
+     *   newest           the head of a list, newest first, which holds all of those, and some that have ended
      *
-     * A forker counts first and lists then; who ends a subtask only counts down. So an end touches no list. Subtasks that
+     * The owner counts its forks in `forked`, which nobody else writes; others count theirs in `ended`, downwards. A reader
+     * looks at `ended` first, so it never finds too few. A forker counts first and lists then; who ends a subtask only counts.
+     * So an end touches no list, and the lines that forkers and runners write are different ones. Subtasks that
      * have ended are unlinked by a forker, who sweeps the list when as many have been listed since the last sweep as there
      * were left over then, twice: each pays for a few. The list is then at most three times as long as it must be, or 64
      * longer. The head is never unlinked by a sweep, so a sweeper and a forker write different links; only one sweeps.
@@ -25,7 +27,8 @@ final class Unfinished {
      *
      * When the owner sees a count of zero, all that was listed before has ended, and it drops the list as a whole.
      */
-    private static final VarHandle COUNT;
+    private static final VarHandle FORKED;
+    private static final VarHandle ENDED;
     private static final VarHandle NEWEST;
     private static final VarHandle SWEEPING;
     private static final int AT_LEAST = 64;
@@ -33,28 +36,29 @@ final class Unfinished {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            COUNT = lookup.findVarHandle(Unfinished.class, "count", int.class);
-            NEWEST = lookup.findVarHandle(Unfinished.class, "newest", ForkedSubtask.class);
-            SWEEPING = lookup.findVarHandle(Unfinished.class, "sweeping", boolean.class);
+            ENDED = lookup.findVarHandle(Unfinished.class, "ended", int.class);
+            FORKED = lookup.findVarHandle(ForkersSide.class, "forked", int.class);
+            NEWEST = lookup.findVarHandle(ForkersSide.class, "newest", ForkedSubtask.class);
+            SWEEPING = lookup.findVarHandle(ForkersSide.class, "sweeping", boolean.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
     }
 
-    @SuppressWarnings("UnusedVariable") // by COUNT
-    private volatile int count;
+    @SuppressWarnings("UnusedVariable") // by ENDED
+    private volatile int ended; // less the forks of others than the owner
 
-    private volatile @Nullable ForkedSubtask<?> newest;
-
-    @SuppressWarnings("UnusedVariable") // by SWEEPING
-    private volatile boolean sweeping;
-
-    private int listed; // since the last sweep, about: forkers may lose one another's increments
-    private int sweepAt = AT_LEAST;
+    Unfinished() {
+        sweepAt = AT_LEAST;
+    }
 
     /** Counts and lists a subtask that is about to be started. */
-    void add(ForkedSubtask<?> subtask) {
-        COUNT.getAndAdd(this, 1);
+    void add(ForkedSubtask<?> subtask, boolean byOwner) {
+        if (byOwner) {
+            FORKED.setRelease(this, forked + 1);
+        } else {
+            ENDED.getAndAdd(this, -1);
+        }
         ForkedSubtask<?> head;
         do {
             head = newest;
@@ -65,20 +69,21 @@ final class Unfinished {
         }
     }
 
-    /** Counts one that has ended. Returns true if it was the last. */
-    boolean ended() {
-        return (int) COUNT.getAndAdd(this, -1) == 1;
+    /** Counts one that has ended. */
+    void end() {
+        ENDED.getAndAdd(this, 1);
     }
 
     /** Returns how many have not ended. */
     int count() {
-        return count;
+        int ends = ended;
+        return forked - ends;
     }
 
     /** Lets go of those that have ended, if all have. */
     void forgetIfNone() {
         ForkedSubtask<?> head = newest;
-        if (head != null && count == 0) {
+        if (head != null && count() == 0) {
             NEWEST.compareAndSet(this, head, null);
         }
     }
