@@ -119,8 +119,8 @@ class JoinedScopeTest {
     @EnumSource
     void all_until_is_done_when_told_so(Kind kind) throws Exception {
         AtomicInteger failures = new AtomicInteger();
-        Joiner<String, java.util.stream.Stream<Subtask<String>>> twoFailures = Joiner.allUntil(
-                subtask -> subtask.state() == Subtask.State.FAILED && failures.incrementAndGet() == 2);
+        Joiner<String, java.util.stream.Stream<Subtask<String>>> twoFailures =
+                Joiner.allUntil(subtask -> subtask.state() == Subtask.State.FAILED && failures.incrementAndGet() == 2);
         try (JoinedScope<String, java.util.stream.Stream<Subtask<String>>> scope = open(kind, twoFailures)) {
             scope.fork(() -> JoinedScopeTest.<String>fail());
             scope.fork(() -> Tasks.<String>forever());
@@ -208,8 +208,7 @@ class JoinedScopeTest {
             assertThat(scope.join()).isEqualTo("value");
         }
         try (var scope = StructuredTaskScope.open(
-                Joiner.<String>awaitAll(),
-                config -> config.withOptions(options).withTimeout(Duration.ofMillis(200)))) {
+                Joiner.<String>awaitAll(), config -> config.withOptions(options).withTimeout(Duration.ofMillis(200)))) {
             scope.join();
         }
         assertThat(time.alarms()).isZero();

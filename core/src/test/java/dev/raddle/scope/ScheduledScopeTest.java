@@ -157,7 +157,8 @@ class ScheduledScopeTest {
                 scope.shutdown();
                 scope.join();
             }
-            pool.submit(() -> leaked.set(Thread.currentThread().isInterrupted())).get();
+            pool.submit(() -> leaked.set(Thread.currentThread().isInterrupted()))
+                    .get();
 
             assertThat(leaked).isFalse();
         }

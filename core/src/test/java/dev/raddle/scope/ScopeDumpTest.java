@@ -38,7 +38,8 @@ class ScopeDumpTest {
         }
 
         String property(String name) {
-            Matcher matcher = Pattern.compile("\"" + name + "\": \"?([^\",]*)\"?").matcher(text);
+            Matcher matcher =
+                    Pattern.compile("\"" + name + "\": \"?([^\",]*)\"?").matcher(text);
             assertThat(matcher.find()).as(name + " in " + text).isTrue();
             return matcher.group(1);
         }
@@ -199,7 +200,9 @@ class ScopeDumpTest {
             String ours = ScopeDump.json(scope);
             Pattern property = Pattern.compile("\"(\\w+)\": ");
 
-            assertThat(ours).startsWith("{\n  \"threadDump\": {\n    \"processId\": ").endsWith("}\n");
+            assertThat(ours)
+                    .startsWith("{\n  \"threadDump\": {\n    \"processId\": ")
+                    .endsWith("}\n");
             assertThat(property.matcher(ours).results().map(result -> result.group(1)))
                     .contains("processId", "time", "runtimeVersion", "threadContainers", "container", "parent", "owner")
                     .contains("threads", "tid", "name", "stack", "threadCount");

@@ -59,10 +59,11 @@ class ScopedValuesTest {
     void a_grandchild_sees_what_the_child_has_bound(Kind kind) throws Exception {
         kind.needsTheJdk(JDK_INHERITS);
 
-        String seen = ScopedValue.where(NAME, "x").call(() -> inNewScope(kind, () -> {
-            String below = ScopedValue.where(NAME, "y").call(() -> inNewScope(kind, NAME::get));
-            return below + NAME.get();
-        }));
+        String seen = ScopedValue.where(NAME, "x")
+                .call(() -> inNewScope(kind, () -> {
+                    String below = ScopedValue.where(NAME, "y").call(() -> inNewScope(kind, NAME::get));
+                    return below + NAME.get();
+                }));
 
         assertThat(seen).isEqualTo("yx");
     }
@@ -74,8 +75,8 @@ class ScopedValuesTest {
         AtomicReference<StructuredTaskScope<Object>> left = new AtomicReference<>();
         assertThatThrownBy(() -> ScopedValue.where(NAME, "x").run(() -> left.set(kind.open())))
                 .hasMessage(null)
-                .satisfies(
-                        thrown -> assertThat(thrown.getClass().getSimpleName()).isEqualTo("StructureViolationException"));
+                .satisfies(thrown ->
+                        assertThat(thrown.getClass().getSimpleName()).isEqualTo("StructureViolationException"));
 
         AtomicBoolean ran = new AtomicBoolean();
         try (var scope = left.get()) {
@@ -91,9 +92,10 @@ class ScopedValuesTest {
     void closing_under_a_later_binding_is_a_violation(Kind kind) {
         kind.needsTheJdk(JDK_FINDS);
         try (var scope = kind.open()) {
-            ScopedValue.where(NAME, "x").run(() -> assertThatThrownBy(scope::close)
-                    .isInstanceOf(StructureViolationException.class)
-                    .hasMessageContaining("a scope forks and closes under the scoped values"));
+            ScopedValue.where(NAME, "x")
+                    .run(() -> assertThatThrownBy(scope::close)
+                            .isInstanceOf(StructureViolationException.class)
+                            .hasMessageContaining("a scope forks and closes under the scoped values"));
         }
     }
 
@@ -218,8 +220,10 @@ class ScopedValuesTest {
             try (var outer = new StructuredTaskScope<String>(options)) {
                 outer.fork(() -> {
                     try (StructuredTaskScope<String> own = kind.open()) {
-                        TaskContext.current().with(TENANT, "t").run(() -> forked.set(outer.fork(
-                                () -> NAME.orElse("none") + TaskContext.current().get(TENANT))));
+                        TaskContext.current()
+                                .with(TENANT, "t")
+                                .run(() -> forked.set(outer.fork(() -> NAME.orElse("none")
+                                        + TaskContext.current().get(TENANT))));
                         own.join();
                     } finally {
                         done.countDown();
@@ -238,11 +242,12 @@ class ScopedValuesTest {
     @ParameterizedTest
     @EnumSource
     void registered_values_and_the_task_context_are_always_inherited(Kind kind) throws Exception {
-        String seen = ScopedValue.where(NAME, "x").call(() -> TaskContext.current()
-                .with(TENANT, "t")
-                .call(() -> {
-                    try (var scope = new StructuredTaskScope<String>(kind.options().withInherited(NAME, OTHER))) {
-                        var subtask = scope.fork(() -> NAME.get() + TaskContext.current().get(TENANT) + OTHER.isBound());
+        String seen = ScopedValue.where(NAME, "x")
+                .call(() -> TaskContext.current().with(TENANT, "t").call(() -> {
+                    try (var scope =
+                            new StructuredTaskScope<String>(kind.options().withInherited(NAME, OTHER))) {
+                        var subtask = scope.fork(
+                                () -> NAME.get() + TaskContext.current().get(TENANT) + OTHER.isBound());
                         scope.join();
                         return subtask.get();
                     }

@@ -1,0 +1,110 @@
+package dev.raddle.scope;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Row K4 of the specification, in JVMs of their own. */
+class ContainerTest {
+
+    private static final Path JDK = Path.of(System.getProperty("java.home"));
+    private static final String PROBE = ContainerProbe.class.getName();
+
+    private static String run(Path program, String... arguments) throws Exception {
+        List<String> command = new ArrayList<>(List.of(program.toString()));
+        command.addAll(List.of(arguments));
+        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String output = new String(process.getInputStream().readAllBytes());
+        assertThat(process.waitFor()).as(output).isZero();
+        return output.strip();
+    }
+
+    private static String place(Class<?> type) throws Exception {
+        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI())
+                .toString();
+    }
+
+    private static String classes() throws Exception {
+        return Path.of(place(StructuredTaskScope.class)).toString();
+    }
+
+    /** The directory of test classes, also where they are patched into the module. */
+    private static String testClasses() throws Exception {
+        Path classes = Path.of(classes());
+        Path sibling = classes.resolveSibling("test-classes");
+        return Files.isDirectory(sibling) ? sibling.toString() : classes.toString();
+    }
+
+    private static Path java(Path home) {
+        return home.resolve("bin").resolve("java");
+    }
+
+    @Test
+    void from_the_class_path_the_jdks_scope_is_used_without_a_flag() throws Exception {
+        String output = run(java(JDK), "-cp", classes() + File.pathSeparator + testClasses(), PROBE);
+
+        assertThat(output).startsWith("JDK scope; inherited; unnamed module");
+    }
+
+    @Test
+    void from_the_module_path_the_jdks_scope_is_used_without_a_flag() throws Exception {
+        String output = run(
+                java(JDK),
+                "--module-path",
+                classes(),
+                "--patch-module",
+                "dev.raddle=" + testClasses(),
+                "--add-modules",
+                "dev.raddle",
+                "--module",
+                "dev.raddle/" + PROBE);
+
+        assertThat(output).startsWith("JDK scope; inherited; module dev.raddle");
+    }
+
+    @Test
+    void in_an_image_of_its_own_the_jdks_scope_is_used(@TempDir Path directory) throws Exception {
+        Path jlink = JDK.resolve("bin").resolve("jlink");
+        assumeTrue(Files.isExecutable(jlink), "left out: this JDK has no jlink");
+        assumeTrue(
+                Files.isDirectory(JDK.resolve("jmods")) || run(jlink, "--help").contains("run-time image enabled"),
+                "left out: this JDK has neither modules to link nor links itself");
+        Path image = directory.resolve("image");
+        run(jlink, "--module-path", classes(), "--add-modules", "dev.raddle", "--output", image.toString());
+        String output =
+                run(java(image), "--patch-module", "dev.raddle=" + testClasses(), "--module", "dev.raddle/" + PROBE);
+
+        assertThat(output).startsWith("JDK scope; inherited; module dev.raddle");
+    }
+
+    @Test
+    void the_fallback_can_be_forced_and_says_so() throws Exception {
+        String output = run(
+                java(JDK),
+                "-Ddev.raddle.scope.container=fallback",
+                "-cp",
+                classes() + File.pathSeparator + testClasses(),
+                PROBE);
+
+        assertThat(output)
+                .startsWith("fallback: forced by the system property dev.raddle.scope.container; not inherited;");
+    }
+
+    @Test
+    void a_scope_says_what_starts_its_threads() {
+        try (var jdk = new StructuredTaskScope<>();
+                var plain = new StructuredTaskScope<>(
+                        StructuredScopeOptions.defaults().withPlainThreads())) {
+            assertThat(ScopeDump.container(jdk)).isEqualTo("JDK scope");
+            assertThat(ScopeDump.container(plain)).isEqualTo("fallback: plain threads were asked for");
+            assertThat(plain.toString()).endsWith("(fallback: plain threads were asked for)");
+        }
+    }
+}
