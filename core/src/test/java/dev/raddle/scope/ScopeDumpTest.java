@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
-import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,7 +11,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import javax.management.ObjectName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -55,12 +53,17 @@ class ScopeDumpTest {
 
     private static String jcmd(Path directory) throws Exception {
         Path file = directory.resolve("dump.json");
-        ManagementFactory.getPlatformMBeanServer()
-                .invoke(
-                        new ObjectName("com.sun.management:type=DiagnosticCommand"),
-                        "threadDumpToFile",
-                        new Object[] {new String[] {"-overwrite", "-format=json", file.toString()}},
-                        new String[] {String[].class.getName()});
+        Process jcmd = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                        String.valueOf(ProcessHandle.current().pid()),
+                        "Thread.dump_to_file",
+                        "-overwrite",
+                        "-format=json",
+                        file.toString())
+                .redirectErrorStream(true)
+                .start();
+        String output = new String(jcmd.getInputStream().readAllBytes());
+        assertThat(jcmd.waitFor()).as(output).isZero();
         return Files.readString(file).replace("\\/", "/"); // the JDK escapes slashes
     }
 

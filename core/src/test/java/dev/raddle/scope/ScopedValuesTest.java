@@ -7,10 +7,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.task.TaskContext;
 import dev.raddle.testing.Wait;
+import java.time.Instant;
 import java.util.Queue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -333,5 +335,33 @@ class ScopedValuesTest {
 
             assertThat(subtask.state()).isEqualTo(Subtask.State.UNAVAILABLE);
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"JDK_VIRTUAL", "PLAIN_VIRTUAL"})
+    @Timeout(60)
+    void a_fork_meets_an_owner_that_stops_waiting(Kind kind) throws Exception {
+        int forks = 10_000;
+        AtomicInteger ran = new AtomicInteger();
+        AtomicBoolean done = new AtomicBoolean();
+        try (StructuredTaskScope<Object> scope = kind.open()) {
+            scope.fork(() -> {
+                for (int i = 0; i < forks; i++) {
+                    scope.fork(ran::incrementAndGet);
+                }
+                done.set(true);
+                return null;
+            });
+            while (!done.get()) {
+                try {
+                    scope.joinUntil(Instant.now().plusNanos(20_000));
+                } catch (TimeoutException expected) {
+                    Thread.onSpinWait();
+                }
+            }
+            scope.join();
+        }
+
+        assertThat(ran).hasValue(forks);
     }
 }

@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -515,6 +516,55 @@ class ShutdownAndCloseTest {
             scope.shutdown();
             scope.shutdown();
             Wait.until(() -> interrupts.get() == 1);
+            scope.join();
+            go.countDown();
+        }
+        assertThat(interrupts).hasValue(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Timeout(60)
+    void a_shutdown_while_the_thread_is_being_made_interrupts_it(Kind kind) throws Exception {
+        AtomicReference<StructuredTaskScope<Object>> opened = new AtomicReference<>();
+        var options = kind.options(run -> {
+            opened.get().shutdown();
+            return kind.factory.newThread(run);
+        });
+        try (var scope = new StructuredTaskScope<>(options)) {
+            opened.set(scope);
+            scope.fork(Tasks::forever);
+            scope.join();
+        } // waits for ever if the interrupt is missed
+        assertThat(opened.get().isShutdown()).isTrue();
+    }
+
+    @Test
+    @Timeout(60)
+    void a_shutdown_during_the_start_and_the_forker_after_it_interrupt_once() throws Exception {
+        AtomicReference<StructuredTaskScope<Object>> opened = new AtomicReference<>();
+        AtomicInteger interrupts = new AtomicInteger();
+        CountDownLatch go = new CountDownLatch(1);
+        var options = Kind.PLAIN_PLATFORM.options(run -> new Thread(run) {
+            @Override
+            public void start() {
+                super.start();
+                opened.get().shutdown();
+                Wait.until(() -> interrupts.get() == 1);
+            }
+        });
+        try (var scope = new StructuredTaskScope<>(options)) {
+            opened.set(scope);
+            scope.fork(() -> {
+                while (go.getCount() > 0) {
+                    try {
+                        go.await();
+                    } catch (InterruptedException interrupt) {
+                        interrupts.incrementAndGet();
+                    }
+                }
+                return Thread.interrupted() ? interrupts.incrementAndGet() : null;
+            });
             scope.join();
             go.countDown();
         }
