@@ -33,6 +33,12 @@ final class Owner {
     private static final ThreadLocal<@Nullable Owner> OF_THREAD = new ThreadLocal<>();
     private static final VarHandle MAILBOX;
 
+    /**
+     * The JDK takes a thread that has never bound a scoped value for one with other bindings as soon as it has bound one and
+     * let it go, and would refuse to fork. So every owner has bound one.
+     */
+    private static final ScopedValue.Carrier TOUCH = ScopedValue.where(ScopedValue.newInstance(), true);
+
     static {
         try {
             MAILBOX = MethodHandles.lookup().findVarHandle(Owner.class, "mailbox", Object.class);
@@ -106,6 +112,7 @@ final class Owner {
     static Owner current() {
         Owner known = OF_THREAD.get();
         if (known == null) {
+            TOUCH.run(() -> {});
             known = new Owner();
             OF_THREAD.set(known);
         }

@@ -364,4 +364,24 @@ class ScopedValuesTest {
 
         assertThat(ran).hasValue(forks);
     }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_fresh_thread_may_bind_a_value_and_then_fork(Kind kind) throws Exception {
+        AtomicReference<Object> seen = new AtomicReference<>();
+        Thread fresh = kind.factory.newThread(() -> {
+            try (StructuredTaskScope<String> scope = kind.open()) {
+                ScopedValue.where(NAME, "x").run(() -> {});
+                var subtask = scope.fork(() -> "forked");
+                scope.join();
+                seen.set(subtask.get());
+            } catch (InterruptedException | RuntimeException failure) {
+                seen.set(failure);
+            }
+        });
+        fresh.start();
+        fresh.join();
+
+        assertThat(seen).hasValue("forked");
+    }
 }
