@@ -129,22 +129,27 @@ final class ScopeSoak {
         return switch (random.nextInt(depth < DEPTH ? 9 : 7)) {
             case 0 -> ScopeSoak::fail;
             case 1 -> ScopeSoak::overflow;
-            case 2 -> () -> {
-                new CountDownLatch(1).await(); // until it is interrupted: by a timeout, a deadline, a cancel or the close
-                return 0;
-            };
-            case 3 -> () -> {
-                scope.submit(counted(() -> 1));
-                return 3;
-            };
-            case 7 -> () -> {
-                scope(Scheduler.virtualThreads(), new Random(own), DEPTH);
-                return 7;
-            };
-            case 8 -> () -> {
-                scope(Scheduler.virtualThreads(), new Random(own), depth + 2);
-                return 8;
-            };
+            case 2 ->
+                () -> {
+                    new CountDownLatch(1)
+                            .await(); // until it is interrupted: by a timeout, a deadline, a cancel or the close
+                    return 0;
+                };
+            case 3 ->
+                () -> {
+                    scope.submit(counted(() -> 1));
+                    return 3;
+                };
+            case 7 ->
+                () -> {
+                    scope(Scheduler.virtualThreads(), new Random(own), DEPTH);
+                    return 7;
+                };
+            case 8 ->
+                () -> {
+                    scope(Scheduler.virtualThreads(), new Random(own), depth + 2);
+                    return 8;
+                };
             default -> () -> 5;
         };
     }
@@ -163,8 +168,7 @@ final class ScopeSoak {
             switch (random.nextInt(4)) {
                 case 0 -> scope.await(submitted.stream().filter(Task::isDone).toList());
                 case 1 ->
-                    scope.join(
-                            JoinStrategy.quorum(2), List.of(counted(() -> 1), counted(() -> 2), counted(() -> 3)));
+                    scope.join(JoinStrategy.quorum(2), List.of(counted(() -> 1), counted(() -> 2), counted(() -> 3)));
                 case 2 -> submitted.getFirst().cancel();
                 default -> {
                     // close cancels the rest

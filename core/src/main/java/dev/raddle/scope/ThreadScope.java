@@ -835,8 +835,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         if (deadline != moment) {
             return; // another deadline was set meanwhile
         }
-        Expiry passed =
-                Expiry.of(name, length, unfinished());
+        Expiry passed = Expiry.of(name, length, unfinished());
         expiry = passed;
         if (gate.close(passed.cause())) {
             cancelAll(gate.takeAll(), passed.cause(), elsewhere);
