@@ -19,16 +19,17 @@ final class Race<T> {
      * Overview.
      *
      * `begun` alternatives have been submitted, `ended` of these have ended, some with a value, some with a failure. The race
-     * is over as soon as enough have a value, or those that have not failed are too few; `over` is set then, once. All of it
-     * is guarded by this object's monitor, under which nothing foreign runs: who finds that another alternative is to begin
-     * counts it as begun under the monitor and submits it afterwards.
+     * is over as soon as enough have a value, or those that have not failed are too few; `counted` says so, and `over` is set
+     * then. What ends afterwards, ends because of that, and does not count. All of it is guarded by this object's monitor,
+     * under which nothing foreign runs.
      *
      * Alternatives that are staggered begin by an alarm, which is set anew by whoever begins one; one that ends without a
      * value, when no other is running, begins the next itself. An alarm that was overtaken finds another turn and does
      * nothing.
      *
      * When it is over the owner cancels what still runs, and waits until nothing of it is in the scope: losers have really
-     * ended when the join returns.
+     * ended when the join returns. Who begins an alternative adds it to `contenders` in the same step, and submits it after
+     * that: so the owner finds it, and if it was cancelled before it was submitted, it never runs.
      */
 
     /** An alternative, which tells when nothing of it is in the scope any more. */
@@ -36,16 +37,7 @@ final class Race<T> {
         private final Signal gone = new Signal();
 
         Contender(ThreadScope scope, long id, Callable<? extends T> callable) {
-            super(
-                    scope,
-                    id,
-                    null,
-                    callable,
-                    scope.defaultRank(),
-                    scope.retryPolicy(),
-                    scope.limit(null),
-                    context,
-                    scope.now());
+            super(scope, id, null, callable, scope.defaultRank(), scope.retryPolicy(), scope.limit(null), context, scope.now());
         }
 
         @Override
@@ -64,6 +56,7 @@ final class Race<T> {
     private final TreeMap<Integer, Throwable> failures = new TreeMap<>(); // by place in the list; guarded by this
     private int begun; // guarded by this
     private int ended; // guarded by this
+    private boolean counted; // whether the result is found, and who ends now ends because of it; guarded by this
     private @Nullable Alarm nextTurn; // guarded by this
 
     Race(ThreadScope scope, JoinStrategy<T, ?> strategy, List<Callable<? extends T>> alternatives) {
@@ -95,23 +88,20 @@ final class Race<T> {
 
     /** Begins the next alternative, if as many have begun as the caller thinks. */
     private void begin(int seen) {
-        int place;
+        if (seen == alternatives.size()) {
+            return;
+        }
+        Contender contender = new Contender(scope, scope.nextId(), alternatives.get(seen));
         synchronized (this) {
-            if (begun != seen || begun == alternatives.size() || over.isSet()) {
+            if (begun != seen || counted) {
                 return;
             }
-            place = begun++;
-        }
-        Contender contender = new Contender(scope, scope.nextId(), alternatives.get(place));
-        synchronized (this) {
+            begun++;
             contenders.add(contender);
         }
         scope.submit(contender);
-        contender.whenEnded(() -> ended(place, contender));
+        contender.whenEnded(() -> ended(seen, contender));
         armNextTurn();
-        if (over.isSet()) {
-            contender.cancel();
-        }
     }
 
     private void armNextTurn() {
@@ -143,6 +133,9 @@ final class Race<T> {
         boolean decided;
         int next = -1;
         synchronized (this) {
+            if (counted) {
+                return;
+            }
             ended++;
             switch (contender.result()) {
                 case Outcome.Success<T> success -> addValue(success);
@@ -153,6 +146,7 @@ final class Race<T> {
             decided = values.size() >= strategy.needed()
                     || alternatives.size() - failures.size() < strategy.needed()
                     || scope.gate().closed() != null;
+            counted = decided;
             if (!decided && ended == begun) {
                 next = begun;
             }
@@ -175,6 +169,7 @@ final class Race<T> {
         over.set();
         Alarm pending;
         synchronized (this) {
+            counted = true;
             pending = nextTurn;
         }
         if (pending != null) {
