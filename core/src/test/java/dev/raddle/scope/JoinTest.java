@@ -278,7 +278,7 @@ class JoinTest {
                             AggregateException.class,
                             all -> assertThat(all.failures()).hasSize(5_000));
         }
-        assertThat(time.alarms()).isZero();
+        Wait.until(() -> time.alarms() == 0); // whoever was about to set one takes it back
     }
 
     @Test

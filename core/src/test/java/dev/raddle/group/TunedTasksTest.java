@@ -1,0 +1,277 @@
+package dev.raddle.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.TaskSpec;
+import dev.raddle.task.TaskStatus;
+import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+
+/** Tasks of a group with a retry policy, a time limit, or scoped values. */
+class TunedTasksTest {
+
+    private static final Duration SECOND = Duration.ofSeconds(1);
+    private static final ScopedValue<String> LOCALE = ScopedValue.newInstance();
+
+    private final VirtualTime time = new VirtualTime();
+    private final StepScheduler steps = new StepScheduler();
+    private final AtomicInteger calls = new AtomicInteger();
+
+    private GroupExecutor threaded() {
+        return GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .timeSource(time)
+                .idleGroupTtl(Duration.ZERO)
+                .globalMaxInFlight(1)
+                .build());
+    }
+
+    private GroupExecutor stepped() {
+        return GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
+                .timeSource(time)
+                .idleGroupTtl(Duration.ZERO)
+                .build());
+    }
+
+    @Test
+    void a_task_is_tried_as_often_as_its_options_say_by_whatever_door_it_came() {
+        RetryPolicy policy = RetryPolicy.attempts(3);
+        try (GroupExecutor executor = stepped()) {
+            List<TaskHandle<Integer>> handles = List.of(
+                    executor.submit(
+                            "g", "a", this::thirdTime, TaskOptions.defaults().retry(policy)),
+                    executor.submit(
+                            "g", TaskSpec.<Integer>named("b", this::thirdTime).retry(policy)));
+            for (TaskHandle<Integer> handle : handles) {
+                calls.set(0);
+                steps.runNext();
+                assertThat(handle.join().value()).isEqualTo(3);
+            }
+            calls.set(0);
+            TaskHandle<Integer> once = executor.submit("g", "c", this::thirdTime);
+            steps.runAll();
+            assertThat(once.join().status()).isEqualTo(TaskStatus.FAILED);
+            assertThat(calls).hasValue(1);
+        }
+    }
+
+    private int thirdTime() throws IOException {
+        int call = calls.incrementAndGet();
+        if (call < 3) {
+            throw new IOException("call " + call);
+        }
+        return call;
+    }
+
+    @Test
+    void a_group_task_takes_its_options_along() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .timeSource(time)
+                .idleGroupTtl(Duration.ZERO)
+                .build())) {
+            List<GroupResult<Integer>> results = executor.executeAll(List.of(
+                    new GroupTask<>("g", "retried", this::thirdTime)
+                            .options(TaskOptions.defaults().retry(RetryPolicy.attempts(3))),
+                    new GroupTask<>("g", "plain", () -> 7),
+                    new GroupTask<>(
+                            "h", "timed", () -> 8, TaskOptions.defaults().timeout(SECOND))));
+
+            assertThat(results).extracting(GroupResult::value).containsExactly(3, 7, 8);
+        }
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void a_task_runs_out_of_time_while_it_waits_and_leaves_the_queue() throws Exception {
+        Plug holder = new Plug();
+        try (GroupExecutor executor = threaded()) {
+            TaskHandle<String> holds = executor.submit("g", "holder", holder);
+            holder.awaitBegun();
+            TaskHandle<String> late = executor.submit(
+                    "g", "late", () -> "never", TaskOptions.defaults().timeout(SECOND));
+            TaskHandle<String> elsewhere = executor.submit(
+                    "h", "late too", () -> "never", TaskOptions.defaults().timeout(SECOND));
+            TaskHandle<String> next = executor.submit("g", "next", () -> "value");
+            assertThat(executor.stats().totalQueuedCount()).isEqualTo(3);
+
+            time.advance(SECOND);
+
+            for (TaskHandle<String> handle : List.of(late, elsewhere)) {
+                GroupResult<String> result = handle.await();
+                assertThat(result.status()).isEqualTo(TaskStatus.FAILED);
+                assertThat(result.error()).isInstanceOfSatisfying(TaskTimeoutException.class, timeout -> {
+                    assertThat(timeout.attempt()).isZero();
+                    assertThat(timeout.budget()).isEqualTo(SECOND);
+                });
+            }
+            assertThat(executor.stats().totalQueuedCount()).isEqualTo(1);
+            assertThat(time.alarms()).isZero();
+            holder.letGo();
+            assertThat(holds.await().value()).isEqualTo("value");
+            assertThat(next.await().value()).isEqualTo("value");
+        }
+    }
+
+    @Test
+    void a_task_runs_out_of_time_while_it_runs_and_its_slots_are_free_when_it_has_ended() throws Exception {
+        Plug stubborn = Plug.stubborn();
+        try (GroupExecutor executor = threaded()) {
+            TaskHandle<String> slow = executor.submit(
+                    "g", "slow", stubborn, TaskOptions.defaults().timeout(SECOND));
+            TaskHandle<String> next = executor.submit("g", "next", () -> "value");
+            stubborn.awaitBegun();
+
+            time.advance(SECOND);
+
+            GroupResult<String> result = slow.await();
+            assertThat(result.status()).isEqualTo(TaskStatus.FAILED);
+            assertThat(result.error())
+                    .hasMessage("task \"slow\" ran out of time after 1000 ms (its timeout), attempt 1 of 1");
+            stubborn.awaitInterrupt();
+            assertThat(executor.stats().totalActiveCount()).as("it still runs").isEqualTo(1);
+            assertThat(next.isDone()).isFalse();
+            stubborn.letGo();
+            assertThat(next.await().value()).isEqualTo("value");
+            assertThat(executor.stats().totalActiveCount()).isZero();
+        }
+        assertThat(stubborn.interrupts()).isEqualTo(1);
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void a_task_runs_out_of_time_between_two_attempts_and_its_slots_are_free_at_once() throws Exception {
+        try (GroupExecutor executor = threaded()) {
+            TaskHandle<Integer> rests = executor.submit(
+                    "g",
+                    "rests",
+                    this::thirdTime,
+                    TaskOptions.defaults()
+                            .retry(RetryPolicy.fixedDelay(3, SECOND.multipliedBy(2)))
+                            .timeout(SECOND.multipliedBy(3)));
+            TaskHandle<String> next = executor.submit("g", "next", () -> "value");
+            time.awaitAlarms(2);
+            assertThat(executor.stats().totalActiveCount())
+                    .as("it keeps its slot")
+                    .isEqualTo(1);
+            time.advance(SECOND.multipliedBy(2)); // the second attempt, after which there is no time for a third
+
+            GroupResult<Integer> result = rests.await();
+
+            assertThat(result.error())
+                    .isInstanceOf(TaskTimeoutException.class)
+                    .hasMessageContaining("gave up after attempt 2 of 3")
+                    .hasRootCauseMessage("call 2");
+            assertThat(next.await().value()).isEqualTo("value");
+            assertThat(time.alarms()).isZero();
+        }
+    }
+
+    @Test
+    void a_cancel_during_the_rest_ends_it_at_once() throws Exception {
+        try (GroupExecutor executor = threaded()) {
+            TaskHandle<Integer> rests = executor.submit(
+                    "g", "rests", this::thirdTime, TaskOptions.defaults().retry(RetryPolicy.fixedDelay(3, SECOND)));
+            TaskHandle<String> next = executor.submit("g", "next", () -> "value");
+            time.awaitAlarms(1);
+
+            assertThat(rests.cancel(true)).isTrue();
+
+            assertThat(next.await().value()).isEqualTo("value");
+            assertThat(rests.await().status()).isEqualTo(TaskStatus.CANCELLED);
+            assertThat(calls).hasValue(1);
+            assertThat(time.alarms()).isZero();
+        }
+    }
+
+    @Test
+    void no_alarm_is_left_however_a_task_with_a_limit_ends() {
+        TaskOptions limited = TaskOptions.defaults().timeout(SECOND);
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
+                .timeSource(time)
+                .idleGroupTtl(Duration.ZERO)
+                .defaultQueueThresholdPerGroup(2)
+                .build())) {
+            List<TaskHandle<String>> handles = new ArrayList<>();
+            handles.add(executor.submit("g", "ends", () -> "value", limited));
+            handles.add(executor.submit(
+                    "g",
+                    "fails",
+                    () -> {
+                        throw new IOException();
+                    },
+                    limited));
+            handles.add(executor.submit("g", "cancelled", () -> "never", limited));
+            assertThat(time.alarms()).isEqualTo(3);
+            TaskHandle<String> rejected = executor.submit("g", "rejected", () -> "never", limited);
+            assertThat(rejected.isDone()).isTrue();
+            assertThat(time.alarms()).as("of the rejected one").isEqualTo(3);
+            handles.getLast().cancel(true);
+            assertThat(time.alarms()).isEqualTo(2);
+            steps.runAll();
+            assertThat(handles).allMatch(TaskHandle::isDone);
+            assertThat(time.alarms()).isZero();
+            executor.submit("g", "granted", () -> "never", limited);
+            executor.submit("g", "waiting", () -> "never", limited);
+            executor.evictGroup("g");
+            executor.shutdown();
+            steps.runAll();
+        }
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void a_timeout_that_passes_before_the_thread_begins_keeps_the_callable_from_being_called() {
+        try (GroupExecutor executor = stepped()) {
+            TaskHandle<Integer> late = executor.submit(
+                    "g", "late", calls::incrementAndGet, TaskOptions.defaults().timeout(SECOND));
+            time.advance(SECOND);
+            steps.runAll();
+            assertThat(late.join().error()).isInstanceOf(TaskTimeoutException.class);
+            assertThat(calls).hasValue(0);
+            assertThat(executor.stats().totalActiveCount()).isZero();
+        }
+    }
+
+    @Test
+    void options_that_make_no_sense_are_refused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> TaskOptions.defaults().timeout(Duration.ZERO))
+                .withMessage("timeout must be positive, was PT0S");
+        TaskOptions all = TaskOptions.defaults()
+                .retry(RetryPolicy.noRetry())
+                .timeout(SECOND)
+                .priority(3)
+                .cost(2)
+                .queueTimeout(SECOND);
+        assertThat(all).isEqualTo(new TaskOptions(3, 2, SECOND, RetryPolicy.noRetry(), SECOND));
+    }
+
+    // Z8
+    @Test
+    void the_scoped_values_of_a_policy_are_bound_in_the_task_as_they_were_in_the_submitter() throws Exception {
+        ScopedValue<String> other = ScopedValue.newInstance();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                GroupPolicy.builder().scopedValues(List.of(LOCALE, other)).build())) {
+            List<String> seen = ScopedValue.where(LOCALE, "fr")
+                    .call(() -> List.of(
+                            executor.submit("g", "t", () -> LOCALE.get() + other.orElse("-"))
+                                    .await()
+                                    .value(),
+                            executor.call("g", () -> LOCALE.get() + other.orElse("-")),
+                            executor.executeAll(List.of(new GroupTask<>("g", "t", LOCALE::get)))
+                                    .getFirst()
+                                    .value()));
+            assertThat(seen).containsExactly("fr-", "fr-", "fr");
+            assertThat(executor.submit("g", "t", LOCALE::isBound).await().value())
+                    .isFalse();
+        }
+    }
+}
