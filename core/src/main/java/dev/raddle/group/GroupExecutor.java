@@ -493,6 +493,7 @@ public final class GroupExecutor implements AutoCloseable {
     void rejectClaimed(GroupRun<?> run, String reason, boolean bySubmitter) {
         run.leftQueue();
         run.disarm();
+        run.noteRejection(reason);
         events.rejected(run, reason);
         RejectionHandler handler = policy.rejectionHandler();
         if (run.isAttempt()) {
@@ -892,7 +893,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     private long submitNanos() {
-        return events.measuresWaiting() ? time.nanoTime() : 0;
+        return GroupRun.submitNanos(time, events);
     }
 
     private <T> Callable<? extends T> carried(Callable<? extends T> task, @Nullable Enclosure enclosure) {

@@ -41,6 +41,11 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
         group = target;
     }
 
+    /** The moment of submission of a run that is submitted now, if anybody will ask how long it waited. */
+    static long submitNanos(TimeSource time, Events events) {
+        return events.measuresWaiting() || isRecorded() ? time.nanoTime() : NOT_MEASURED;
+    }
+
     // The corridor.
 
     /** Places the run, which was granted, on a thread; false if that failed and more may have been granted instead. */
@@ -109,8 +114,17 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
         return group().owner.giveBack(this, ranNanos, nowNanos, true);
     }
 
+    @Override
+    protected final boolean isInGroup() {
+        return true;
+    }
+
     final boolean claimed() {
         return claim();
+    }
+
+    final void noteRejection(String reason) {
+        recordRejection(reason);
     }
 
     final void rejected(String reason) {

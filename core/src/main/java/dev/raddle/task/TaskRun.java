@@ -55,9 +55,14 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * free and its listener told. The one exception to who tells: a run that was decided while ENTERING is told and settled
      * by its runner, because only the runner knows when `started` has returned; so `started` comes before `settled`.
      *
-     * `startNanos` and `endNanos` are written before `signal` is set, by who settles; while the run waits, `startNanos` is
-     * the moment of its submission. `signal` is null until somebody waits, and SET in the end.
+     * `startNanos` and `endNanos` are written before `signal` is set, by who settles. Until then they have other uses, for
+     * a waiting run must stay small: while the run waits, `startNanos` is the moment of its submission, and while it is
+     * inside its callable, `endNanos` is how long it waited. The runner writes that before its step to Thread, and who
+     * takes the run from there reads it after a step from Thread. `signal` is null until somebody waits, and SET in the end.
      */
+
+    /** Instead of the moment of submission: nobody will ask how long the run waited. */
+    protected static final long NOT_MEASURED = Long.MIN_VALUE;
 
     private static final Object ENTERING = new Object();
     private static final Object INTERRUPTING = new Object();
@@ -88,7 +93,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * Creates a run that was submitted now.
      *
      * @param callable what to call
-     * @param submitNanos the moment of submission, for waiting times
+     * @param submitNanos the moment of submission, for waiting times, or {@link #NOT_MEASURED}
      */
     protected TaskRun(Callable<? extends T> callable, long submitNanos) {
         this.callable = callable;
@@ -109,7 +114,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Hears that the callable is about to be entered, in the runner's thread. Must not throw.
      *
-     * @param waitNanos the time since submission
+     * @param waitNanos the time since submission; 0 if that is not known
      */
     protected abstract void started(long waitNanos);
 
@@ -215,13 +220,14 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             return giveBack(0, time().nanoTime());
         }
         long start = time().nanoTime();
-        long waited = start - startNanos;
+        long waited = waitedUntil(start);
         startNanos = start;
-        started(waited);
+        endNanos = waited;
+        started(waited == NOT_MEASURED ? 0 : waited);
         if (!step(ENTERING, self)) {
             callable = null;
             TaskRun<?> next = giveBack(0, start);
-            settle(start, settledOutcome());
+            settle(start, settledOutcome(), waited);
             return next;
         }
         Outcome<T> outcome = call();
@@ -235,7 +241,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
         TaskRun<?> next = giveBack(end - start, end);
         if (deciding) {
-            settle(end, outcome);
+            settle(end, outcome, waited);
             if (interrupted && !ownThread) {
                 self.interrupt(); // it was meant for the caller
             }
@@ -294,8 +300,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             Object now = state;
             if (now == null) {
                 if (step(null, outcome)) {
-                    neverBegan();
-                    teller.execute(() -> settle(startNanos, outcome));
+                    long waited = neverBegan();
+                    teller.execute(() -> settle(startNanos, outcome, waited));
                     return true;
                 }
             } else if (now == ENTERING) {
@@ -305,8 +311,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             } else if (now instanceof Thread runner && mayInterrupt) {
                 if (interrupt(runner, outcome)) {
                     long end = time().nanoTime();
+                    long waited = endNanos;
                     entered = true;
-                    teller.execute(() -> settle(end, outcome));
+                    teller.execute(() -> settle(end, outcome, waited));
                     return true;
                 }
             } else if (now == INTERRUPTING) {
@@ -372,8 +379,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @param tell whether {@link #settled} still has to hear of it
      */
     protected final void conclude(Outcome<T> outcome, boolean tell) {
-        neverBegan();
-        conclude(outcome, startNanos, startNanos, tell);
+        long waited = neverBegan();
+        conclude(outcome, startNanos, startNanos, waited, tell);
     }
 
     /**
@@ -385,14 +392,21 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @param tell whether {@link #settled} still has to hear of it
      */
     protected final void conclude(Outcome<T> outcome, long start, long end, boolean tell) {
+        conclude(outcome, start, end, waitedUntil(start), tell);
+    }
+
+    private void conclude(Outcome<T> outcome, long start, long end, long waited, boolean tell) {
         if (!step(CLAIMED, outcome)) {
             throw new IllegalStateException(this + " was not claimed");
         }
         startNanos = start;
-        if (tell) {
-            settle(end, outcome);
-        } else {
-            endNanos = end;
+        endNanos = end;
+        try {
+            record(outcome, waited);
+            if (tell) {
+                settled(outcome);
+            }
+        } finally {
             wake();
         }
     }
@@ -408,18 +422,67 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         conclude(outcome, start, time().nanoTime(), false);
     }
 
-    private void neverBegan() {
-        startNanos = time().nanoTime();
+    /** Returns how long the run has waited. */
+    private long neverBegan() {
+        long now = time().nanoTime();
+        long waited = waitedUntil(now);
+        startNanos = now;
         callable = null;
+        return waited;
     }
 
-    private void settle(long end, Outcome<T> outcome) {
+    private long waitedUntil(long now) {
+        return startNanos == NOT_MEASURED ? NOT_MEASURED : now - startNanos;
+    }
+
+    private void settle(long end, Outcome<T> outcome, long waited) {
         endNanos = end;
         try {
+            record(outcome, waited);
             settled(outcome);
         } finally {
             wake();
         }
+    }
+
+    private void record(Outcome<T> outcome, long waited) {
+        if (Recorder.isOn()) {
+            boolean grouped = isInGroup();
+            Recorder.settled(
+                    grouped ? owner() : null,
+                    grouped ? null : owner(),
+                    name(),
+                    outcome.status(),
+                    waited,
+                    endNanos - startNanos);
+        }
+    }
+
+    /**
+     * Tells what the {@link #owner()} is, for flight recordings.
+     *
+     * @return true if it is the key of a group, false if it is the name of a scope
+     */
+    protected boolean isInGroup() {
+        return false;
+    }
+
+    /**
+     * Tells whether a flight recording asks how tasks end, and so how long they wait.
+     *
+     * @return true if the moment of submission will be wanted
+     */
+    protected static boolean isRecorded() {
+        return Recorder.isOn();
+    }
+
+    /**
+     * Notes in flight recordings that the run was not admitted by its group.
+     *
+     * @param reason why, for people
+     */
+    protected final void recordRejection(String reason) {
+        Recorder.rejected(this, reason);
     }
 
     private void wake() {
