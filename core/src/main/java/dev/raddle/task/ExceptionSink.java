@@ -48,6 +48,19 @@ public final class ExceptionSink {
     }
 
     /**
+     * Returns a sink that hands exceptions to an action that writes a log: ten a minute at most; the source of the first
+     * after a pause says how many were left out.
+     *
+     * @param target as of {@link #to}
+     * @param time what says when a minute is over
+     * @return a new sink; it counts also what was left out
+     */
+    public static ExceptionSink limited(BiConsumer<String, Throwable> target, TimeSource time) {
+        return new ExceptionSink(
+                new Log(Objects.requireNonNull(time, "time"), Objects.requireNonNull(target, "target")));
+    }
+
+    /**
      * Counts an exception and hands it on. Never throws.
      *
      * @param source what threw, for people, such as {@code concurrencyResolver of group "vip"}
@@ -83,12 +96,18 @@ public final class ExceptionSink {
     static final class Log implements BiConsumer<String, Throwable> {
 
         private final TimeSource time;
+        private final BiConsumer<String, Throwable> target;
         private final AtomicLong minute = new AtomicLong(Long.MIN_VALUE); // which one `written` is about
         private final AtomicLong written = new AtomicLong();
         private final LongAdder omitted = new LongAdder();
 
         Log(TimeSource time) {
+            this(time, Log::write);
+        }
+
+        Log(TimeSource time, BiConsumer<String, Throwable> target) {
             this.time = time;
+            this.target = target;
         }
 
         @Override
@@ -103,7 +122,7 @@ public final class ExceptionSink {
                 return;
             }
             long left = omitted.sumThenReset();
-            write(left == 0 ? source : source + " (and " + left + " more that were not written)", error);
+            target.accept(left == 0 ? source : source + " (and " + left + " more that were not written)", error);
         }
 
         static void write(String source, Throwable error) {

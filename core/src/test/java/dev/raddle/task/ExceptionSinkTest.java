@@ -80,6 +80,25 @@ class ExceptionSinkTest {
     }
 
     @Test
+    void another_log_gets_ten_lines_a_minute_too() {
+        VirtualTime time = new VirtualTime();
+        List<String> lines = new ArrayList<>();
+        ExceptionSink sink = ExceptionSink.limited((source, error) -> lines.add(source), time);
+        for (int i = 0; i < 12; i++) {
+            sink.report("listener", new Exception());
+        }
+        assertThat(lines).hasSize(10);
+
+        time.advance(Duration.ofMinutes(1));
+        sink.report("listener", new Exception());
+
+        assertThat(lines).hasSize(11);
+        assertThat(lines.getLast()).isEqualTo("listener (and 2 more that were not written)");
+        assertThat(sink.count()).isEqualTo(13);
+        assertThat(log.lines()).isEmpty();
+    }
+
+    @Test
     void the_log_gets_ten_lines_a_minute_and_then_learns_how_many_were_left_out() {
         VirtualTime time = new VirtualTime();
         ExceptionSink sink = ExceptionSink.to(new ExceptionSink.Log(time));
