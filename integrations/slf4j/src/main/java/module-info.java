@@ -1,0 +1,12 @@
+/**
+ * Raddle with SLF4J: tasks log with the submitter's {@linkplain dev.raddle.slf4j.MdcPropagator MDC}, and exceptions that
+ * change nothing go to {@linkplain dev.raddle.slf4j.LoggingSink an SLF4J logger}.
+ */
+@org.jspecify.annotations.NullMarked
+module dev.raddle.slf4j {
+    requires transitive dev.raddle;
+    requires transitive org.slf4j;
+    requires static org.jspecify;
+
+    exports dev.raddle.slf4j;
+}
