@@ -1,0 +1,103 @@
+package dev.raddle.micrometer;
+
+import dev.raddle.pool.ThreadPool;
+import io.micrometer.core.instrument.FunctionCounter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.binder.BaseUnits;
+import io.micrometer.core.instrument.binder.MeterBinder;
+import java.util.Objects;
+import java.util.function.ToDoubleFunction;
+
+/**
+ * The meters of a pool, each with the tag {@code pool}, the pool's name. They read {@link ThreadPool#stats()} when a registry
+ * asks, and cost the pool's tasks nothing.
+ *
+ * {@snippet :
+ * ThreadPool renderers = ThreadPool.builder("renderers").threads(4).build();
+ * new PoolMeters(renderers).bindTo(registry);
+ * }
+ *
+ * <p>Gauges: {@code raddle.pool.threads} and {@code raddle.pool.threads.core}, {@code .max}, {@code .largest};
+ * {@code raddle.pool.active}, {@code raddle.pool.queued}. Counters: {@code raddle.pool.completed}, {@code .rejected},
+ * {@code .handed.back}, {@code .removed}.
+ *
+ * <p>The meters do not keep the pool from being forgotten; when it is, they show no value. Two pools of one name need
+ * different tags.
+ */
+public final class PoolMeters implements MeterBinder {
+
+    private final ThreadPool pool;
+    private final Tags tags;
+
+    /**
+     * Creates the meters of a pool.
+     *
+     * @param pool whose
+     */
+    public PoolMeters(ThreadPool pool) {
+        this(pool, Tags.empty());
+    }
+
+    /**
+     * Creates the meters of a pool.
+     *
+     * @param pool whose
+     * @param tags for each of them, besides {@code pool}
+     */
+    public PoolMeters(ThreadPool pool, Tags tags) {
+        this.pool = Objects.requireNonNull(pool, "pool");
+        this.tags = tags.and("pool", pool.name());
+    }
+
+    @Override
+    public void bindTo(MeterRegistry registry) {
+        gauge(registry, "threads", BaseUnits.THREADS, "Threads that there are", ThreadPool.Stats::threads);
+        gauge(
+                registry,
+                "threads.core",
+                BaseUnits.THREADS,
+                "Threads that are kept although idle",
+                ThreadPool.Stats::coreThreads);
+        gauge(registry, "threads.max", BaseUnits.THREADS, "Threads that there may be", ThreadPool.Stats::maxThreads);
+        gauge(
+                registry,
+                "threads.largest",
+                BaseUnits.THREADS,
+                "Most threads at a time so far",
+                ThreadPool.Stats::largestThreads);
+        gauge(registry, "active", BaseUnits.TASKS, "Tasks that run or are about to", ThreadPool.Stats::active);
+        gauge(registry, "queued", BaseUnits.TASKS, "Tasks that wait", ThreadPool.Stats::queued);
+        counter(registry, "completed", "Tasks that have ended, normally or not", ThreadPool.Stats::completed);
+        counter(registry, "rejected", "Tasks that were not accepted", ThreadPool.Stats::rejected);
+        counter(
+                registry,
+                "handed.back",
+                "Tasks that were accepted, and given back by a stop",
+                ThreadPool.Stats::handedBack);
+        counter(registry, "removed", "Tasks that others took out of the queue", ThreadPool.Stats::removed);
+    }
+
+    private void gauge(
+            MeterRegistry registry,
+            String name,
+            String unit,
+            String description,
+            ToDoubleFunction<ThreadPool.Stats> value) {
+        Gauge.builder("raddle.pool." + name, pool, read -> value.applyAsDouble(read.stats()))
+                .tags(tags)
+                .baseUnit(unit)
+                .description(description)
+                .register(registry);
+    }
+
+    private void counter(
+            MeterRegistry registry, String name, String description, ToDoubleFunction<ThreadPool.Stats> value) {
+        FunctionCounter.builder("raddle.pool." + name, pool, read -> value.applyAsDouble(read.stats()))
+                .tags(tags)
+                .baseUnit(BaseUnits.TASKS)
+                .description(description)
+                .register(registry);
+    }
+}

@@ -1,0 +1,115 @@
+package dev.raddle.micrometer;
+
+import dev.raddle.task.TaskStatus;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.binder.BaseUnits;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.ToDoubleFunction;
+
+/** The meters of one row, all of them registered from the beginning, so that none can come after they were removed. */
+final class RowMeters {
+
+    static final String OTHER = "other";
+    static final List<String> REASONS =
+            List.of("group-queue", "bulkhead", "global-queue", "queue-timeout", "shutdown", "evicted");
+    static final List<TaskStatus> RAN = List.of(TaskStatus.SUCCESS, TaskStatus.FAILED, TaskStatus.CANCELLED);
+
+    /** How many meters a row has. */
+    static final int COUNT = 3 + RAN.size() + REASONS.size() + 1;
+
+    private final List<Meter> all = new ArrayList<>();
+    private final Timer waiting;
+    private final Map<TaskStatus, Timer> running = new HashMap<>();
+    private final Map<String, Counter> rejected = new HashMap<>();
+    private final Counter rejectedOtherwise;
+
+    /**
+     * Registers them.
+     *
+     * @param prefix what their names begin with, as in {@code raddle.group}
+     * @param tags of each of them
+     * @param subject what the gauges read; weakly referred to
+     */
+    <T> RowMeters(
+            MeterRegistry registry,
+            String prefix,
+            Tags tags,
+            T subject,
+            ToDoubleFunction<T> runningNow,
+            ToDoubleFunction<T> waitingNow) {
+        gauge(registry, prefix + ".running", "Tasks that run", tags, subject, runningNow);
+        gauge(registry, prefix + ".waiting", "Tasks that wait", tags, subject, waitingNow);
+        waiting = noted(Timer.builder(prefix + ".wait")
+                .description("From the submission of a task to its start")
+                .tags(tags)
+                .register(registry));
+        for (TaskStatus status : RAN) {
+            running.put(
+                    status,
+                    noted(Timer.builder(prefix + ".run")
+                            .description("From the start of a task to its end")
+                            .tags(tags)
+                            .tag("outcome", status.name().toLowerCase(Locale.ROOT))
+                            .register(registry)));
+        }
+        for (String reason : REASONS) {
+            rejected.put(reason, rejections(registry, prefix, tags, reason));
+        }
+        rejectedOtherwise = rejections(registry, prefix, tags, OTHER);
+    }
+
+    private Counter rejections(MeterRegistry registry, String prefix, Tags tags, String reason) {
+        return noted(Counter.builder(prefix + ".rejected")
+                .description("Tasks that were not admitted, or thrown out while they waited")
+                .baseUnit(BaseUnits.TASKS)
+                .tags(tags)
+                .tag("reason", reason)
+                .register(registry));
+    }
+
+    private <T> void gauge(
+            MeterRegistry registry, String name, String description, Tags tags, T subject, ToDoubleFunction<T> value) {
+        noted(Gauge.builder(name, subject, value)
+                .description(description)
+                .baseUnit(BaseUnits.TASKS)
+                .tags(tags)
+                .register(registry));
+    }
+
+    private <M extends Meter> M noted(M meter) {
+        all.add(meter);
+        return meter;
+    }
+
+    void started(long waitNanos) {
+        waiting.record(waitNanos, TimeUnit.NANOSECONDS);
+    }
+
+    void ended(TaskStatus status, long runNanos) {
+        Timer timer = running.get(status);
+        if (timer != null) {
+            timer.record(runNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Counts by the reason's first word, which says which rule left no room. */
+    void rejected(String reason) {
+        int colon = reason.indexOf(':');
+        Counter counter = rejected.get(colon < 0 ? reason : reason.substring(0, colon));
+        (counter == null ? rejectedOtherwise : counter).increment();
+    }
+
+    void remove(MeterRegistry registry) {
+        all.forEach(registry::remove);
+    }
+}

@@ -1,0 +1,232 @@
+package dev.raddle.micrometer;
+
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tags;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+
+/**
+ * The meters of the tasks of groups, or of scopes: how many run and wait, how long they do, how they end and why they are
+ * rejected.
+ *
+ * {@snippet :
+ * GroupPolicy policy = GroupPolicy.builder()
+ *         .taskListener(TaskMeters.forGroups(registry))
+ *         .build();
+ * }
+ *
+ * <p>For groups the names begin with {@code raddle.group} and the key is the tag {@code group}; for scopes with
+ * {@code raddle.scope}, and the name is the tag {@code scope}.
+ *
+ * <ul>
+ *   <li>gauges {@code .running} and {@code .waiting}: tasks
+ *   <li>timer {@code .wait}: from submission to start, of tasks that have started
+ *   <li>timer {@code .run}, by {@code outcome} ({@code success}, {@code failed}, {@code cancelled}): from start to end
+ *   <li>counter {@code .rejected}, by {@code reason} ({@code group-queue}, {@code bulkhead}, {@code global-queue},
+ *       {@code queue-timeout}, {@code shutdown}, {@code evicted}, {@code other}): each rejection, whatever a rejection
+ *       policy or handler then makes of the task
+ * </ul>
+ *
+ * <h2>Which keys have meters</h2>
+ *
+ * A million tenants do not become a million meters: at most {@code topKeys} keys have meters of their own, all others share
+ * those with the key {@code other}. The rule:
+ *
+ * <ol>
+ *   <li>A key's traffic is how many tasks were submitted for it. It is halved every ten minutes, so that keys which have
+ *       become quiet make room.
+ *   <li>The first {@code topKeys} keys get meters with their first tasks.
+ *   <li>After that the traffic of ten times as many keys without meters is estimated, by the Space-Saving algorithm. A key
+ *       takes the place of the quietest with meters when it certainly has more than twice its traffic.
+ *   <li>The meters of a key that has lost its place are removed from the registry, and what they had counted with them. Its
+ *       tasks that have not ended count for {@code other}; so do, if it comes back, those from before.
+ * </ol>
+ *
+ * <p>So the sum over all keys of {@code .running} and {@code .waiting} is exact when nothing is happening. No more than 13
+ * meters exist for each key with meters and for {@code other}, and no more than eleven times {@code topKeys} keys are
+ * remembered, besides those of tasks that have not ended: for each of these, an entry in a map. A key that is called
+ * {@code other} is among the others.
+ *
+ * <p>One object may serve several doors of one kind, which then share its meters. Two objects on one registry need different
+ * tags. A meter filter may rename keys, but must not make one of two.
+ */
+public final class TaskMeters implements TaskListener {
+
+    /** How many keys have meters of their own unless another number is given. */
+    public static final int DEFAULT_TOP_KEYS = 100;
+
+    private final MeterRegistry registry;
+    private final String prefix;
+    private final String keyTag;
+    private final Tags tags;
+    private final LongAdder waiting = new LongAdder(); // of all keys
+    private final LongAdder running = new LongAdder();
+    private final TopKeys topKeys;
+    private final RowMeters otherMeters;
+    private final Map<TaskIdentity, Row.Standing> tasks = new ConcurrentHashMap<>(); // from onSubmitted to onSettled
+
+    private TaskMeters(MeterRegistry registry, String prefix, String keyTag, int topKeys, Tags tags) {
+        if (topKeys < 0) {
+            throw new IllegalArgumentException("topKeys must be at least 0, was " + topKeys);
+        }
+        this.registry = registry;
+        this.prefix = prefix;
+        this.keyTag = keyTag;
+        this.tags = tags;
+        this.topKeys =
+                new TopKeys(topKeys, registry.config().clock(), new Row(RowMeters.OTHER, 0), this::open, this::close);
+        this.otherMeters = new RowMeters(
+                registry,
+                prefix,
+                tags.and(keyTag, RowMeters.OTHER),
+                this,
+                meters -> meters.others(meters.running, row -> row.running),
+                meters -> meters.others(meters.waiting, row -> row.waiting));
+    }
+
+    /**
+     * Returns meters for groups, with {@value #DEFAULT_TOP_KEYS} top keys.
+     *
+     * @param registry where to register them
+     * @return a listener that keeps them up to date
+     */
+    public static TaskMeters forGroups(MeterRegistry registry) {
+        return forGroups(registry, DEFAULT_TOP_KEYS, Tags.empty());
+    }
+
+    /**
+     * Returns meters for groups.
+     *
+     * @param registry where to register them
+     * @param topKeys how many keys have meters of their own, at least 0
+     * @param tags for each meter, besides {@code group}
+     * @return a listener that keeps them up to date
+     * @throws IllegalArgumentException if {@code topKeys} is negative
+     */
+    public static TaskMeters forGroups(MeterRegistry registry, int topKeys, Tags tags) {
+        return new TaskMeters(registry, "raddle.group", "group", topKeys, tags);
+    }
+
+    /**
+     * Returns meters for scopes, with {@value #DEFAULT_TOP_KEYS} top names.
+     *
+     * @param registry where to register them
+     * @return a listener that keeps them up to date
+     */
+    public static TaskMeters forScopes(MeterRegistry registry) {
+        return forScopes(registry, DEFAULT_TOP_KEYS, Tags.empty());
+    }
+
+    /**
+     * Returns meters for scopes.
+     *
+     * @param registry where to register them
+     * @param topKeys how many names have meters of their own, at least 0
+     * @param tags for each meter, besides {@code scope}
+     * @return a listener that keeps them up to date
+     * @throws IllegalArgumentException if {@code topKeys} is negative
+     */
+    public static TaskMeters forScopes(MeterRegistry registry, int topKeys, Tags tags) {
+        return new TaskMeters(registry, "raddle.scope", "scope", topKeys, tags);
+    }
+
+    // The listener.
+
+    @Override
+    public void onSubmitted(TaskIdentity task) {
+        Row row = topKeys.submitted(task.owner());
+        row.waiting.increment();
+        waiting.increment();
+        tasks.put(task, row.waits);
+        topKeys.makeChanges();
+    }
+
+    @Override
+    public void onStarted(TaskIdentity task, long waitNanos) {
+        Row.Standing standing = tasks.get(task);
+        if (standing == null) {
+            return;
+        }
+        Row row = standing.row();
+        tasks.put(task, row.runs);
+        row.waiting.decrement();
+        waiting.decrement();
+        row.running.increment();
+        running.increment();
+        metersOf(row).started(waitNanos);
+    }
+
+    @Override
+    public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+        Row.Standing standing = tasks.remove(task);
+        if (standing == null) {
+            return;
+        }
+        Row row = standing.row();
+        if (standing.runs()) {
+            row.running.decrement();
+            running.decrement();
+            metersOf(row).ended(outcome.status(), runNanos);
+        } else {
+            row.waiting.decrement();
+            waiting.decrement();
+        }
+        if (outcome instanceof Outcome.Rejected<?> rejected) {
+            metersOf(row).rejected(rejected.reason());
+        }
+    }
+
+    // Rows and their meters.
+
+    private RowMeters metersOf(Row row) {
+        RowMeters own = row.meters;
+        return own == null ? otherMeters : own;
+    }
+
+    private void open(Row row) {
+        row.meters = new RowMeters(
+                registry,
+                prefix,
+                tags.and(keyTag, row.key),
+                row,
+                counts -> counts.running.sum(),
+                counts -> counts.waiting.sum());
+    }
+
+    private void close(Row row) {
+        RowMeters meters = row.meters;
+        row.meters = null;
+        if (meters != null) {
+            meters.remove(registry);
+        }
+    }
+
+    /** Returns what is left of a sum over all keys for those that have no row, those included that have lost theirs. */
+    private double others(LongAdder all, Function<Row, LongAdder> ofRow) {
+        long rest = all.sum();
+        for (Row row : topKeys.rows()) {
+            rest -= ofRow.apply(row).sum();
+        }
+        return Math.max(0, rest); // tasks go on while this adds up
+    }
+
+    /** Returns how many keys are remembered, those of tasks that have not ended not counted. */
+    int rememberedKeys() {
+        return topKeys.remembered();
+    }
+
+    /** Returns how many tasks have not ended. */
+    int rememberedTasks() {
+        return tasks.size();
+    }
+
+    @Override
+    public String toString() {
+        return "meters " + prefix + ", " + topKeys.rows().size() + " keys with their own";
+    }
+}

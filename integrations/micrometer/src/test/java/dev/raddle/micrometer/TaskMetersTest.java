@@ -1,0 +1,483 @@
+package dev.raddle.micrometer;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.RejectionPolicy;
+import dev.raddle.group.TaskHandle;
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MockClock;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.config.MeterFilter;
+import io.micrometer.core.instrument.simple.SimpleConfig;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class TaskMetersTest {
+
+    private final MockClock clock = new MockClock();
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry(SimpleConfig.DEFAULT, clock);
+    private final VirtualTime time = new VirtualTime();
+    private final StepScheduler steps = new StepScheduler();
+    private final List<Throwable> suppressed = new ArrayList<>();
+
+    /** A task of a door that is not there. */
+    private static final class Told implements TaskIdentity {
+        private final String owner;
+
+        Told(String owner) {
+            this.owner = owner;
+        }
+
+        @Override
+        public String owner() {
+            return owner;
+        }
+
+        @Override
+        public String name() {
+            return "task";
+        }
+    }
+
+    private static Told submitted(TaskMeters meters, String key) {
+        Told task = new Told(key);
+        meters.onSubmitted(task);
+        return task;
+    }
+
+    private static void settle(TaskMeters meters, Told task) {
+        meters.onSettled(task, new Outcome.Success<>("value"), 1);
+    }
+
+    /** Submits, starts and settles tasks. */
+    private static void run(TaskMeters meters, String key, int tasks) {
+        for (int i = 0; i < tasks; i++) {
+            Told task = submitted(meters, key);
+            meters.onStarted(task, 1);
+            settle(meters, task);
+        }
+    }
+
+    private GroupPolicy.Builder metered(TaskMeters meters) {
+        return GroupPolicy.builder()
+                .taskListener(meters)
+                .exceptionSink(ExceptionSink.to((source, error) -> suppressed.add(error)))
+                .timeSource(time)
+                .scheduler(key -> steps)
+                .defaultMaxConcurrencyPerGroup(1)
+                .closeTimeout(Duration.ZERO)
+                .rejectionPolicy(RejectionPolicy.DISCARD);
+    }
+
+    private double gauge(String name, String key) {
+        return registry.get(name).tag("group", key).gauge().value();
+    }
+
+    private double gauges(String name) {
+        return registry.get(name).gauges().stream()
+                .mapToDouble(gauge -> gauge.value())
+                .sum();
+    }
+
+    private Timer run(String key, String outcome) {
+        return registry.get("raddle.group.run")
+                .tag("group", key)
+                .tag("outcome", outcome)
+                .timer();
+    }
+
+    private double rejected(String key, String reason) {
+        return registry.get("raddle.group.rejected")
+                .tag("group", key)
+                .tag("reason", reason)
+                .counter()
+                .count();
+    }
+
+    private Set<String> keys() {
+        Set<String> keys = new TreeSet<>();
+        for (Meter meter : registry.getMeters()) {
+            keys.add(String.valueOf(meter.getId().getTag("group")));
+        }
+        return keys;
+    }
+
+    // What is measured.
+
+    @Test
+    void meters_follow_a_task_from_its_submission_to_its_end() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                metered(TaskMeters.forGroups(registry)).build())) {
+            executor.submit("a", "t1", () -> {
+                assertThat(gauge("raddle.group.running", "a")).isEqualTo(1);
+                assertThat(gauge("raddle.group.waiting", "a")).isEqualTo(1);
+                time.advance(Duration.ofSeconds(3));
+                return "value";
+            });
+            executor.submit("a", "t2", () -> {
+                time.advance(Duration.ofSeconds(1));
+                throw new IllegalStateException("on purpose");
+            });
+            assertThat(gauge("raddle.group.running", "a")).isZero();
+            assertThat(gauge("raddle.group.waiting", "a")).isEqualTo(2);
+
+            time.advance(Duration.ofSeconds(2));
+            steps.runAll();
+
+            assertThat(gauge("raddle.group.running", "a")).isZero();
+            assertThat(gauge("raddle.group.waiting", "a")).isZero();
+            Timer wait = registry.get("raddle.group.wait").tag("group", "a").timer();
+            assertThat(wait.count()).isEqualTo(2);
+            assertThat(wait.totalTime(TimeUnit.SECONDS)).isEqualTo(2 + 5);
+            assertThat(run("a", "success").totalTime(TimeUnit.SECONDS)).isEqualTo(3);
+            assertThat(run("a", "failed").totalTime(TimeUnit.SECONDS)).isEqualTo(1);
+            assertThat(run("a", "cancelled").count()).isZero();
+            assertThat(suppressed).isEmpty();
+        }
+    }
+
+    @Test
+    void a_task_that_is_cancelled_while_it_waits_has_not_run() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(metered(meters).build())) {
+            TaskHandle<String> handle = executor.submit("a", "t1", () -> "never");
+            handle.cancel(true);
+            steps.runAll();
+
+            assertThat(gauge("raddle.group.waiting", "a")).isZero();
+            assertThat(gauge("raddle.group.running", "a")).isZero();
+            assertThat(run("a", "cancelled").count()).isZero();
+            assertThat(registry.get("raddle.group.wait")
+                            .tag("group", "a")
+                            .timer()
+                            .count())
+                    .isZero();
+        }
+        assertThat(meters.rememberedTasks()).isZero();
+    }
+
+    @Test
+    void a_task_that_is_cancelled_while_it_runs_has_run_until_then() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                metered(TaskMeters.forGroups(registry)).build())) {
+            TaskHandle<?>[] self = new TaskHandle<?>[1];
+            self[0] = executor.submit("a", "t1", () -> {
+                time.advance(Duration.ofSeconds(3));
+                self[0].cancel(true);
+                assertThat(gauge("raddle.group.running", "a")).isZero();
+                return "late";
+            });
+            steps.runAll();
+
+            assertThat(run("a", "cancelled").totalTime(TimeUnit.SECONDS)).isEqualTo(3);
+        }
+    }
+
+    @Test
+    void rejections_of_an_executor_are_counted_by_the_rule_that_left_no_room() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        GroupPolicy policy = metered(meters)
+                .defaultQueueThresholdPerGroup(1)
+                .queueTimeout(Duration.ofSeconds(5))
+                .build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            executor.submit("a", "runs", () -> "value");
+            executor.submit("a", "waits", () -> "never");
+            executor.submit("a", "too many", () -> "never");
+            assertThat(rejected("a", "group-queue")).isEqualTo(1);
+
+            executor.evictGroup("a");
+            assertThat(rejected("a", "evicted")).isEqualTo(1);
+            assertThat(gauge("raddle.group.waiting", "a")).isEqualTo(1); // placed on a thread that has not begun
+            assertThat(rejected("a", "shutdown")).isZero();
+            steps.runAll();
+        }
+        assertThat(meters.rememberedTasks()).isZero();
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "group-queue,   'group-queue: 4 of 4 running, 100 of 100 waiting'",
+        "bulkhead,      'bulkhead: 4 of 4 running'",
+        "global-queue,  'global-queue: 9 of 9 waiting in all groups'",
+        "queue-timeout, 'queue-timeout: queue timeout after 5 ms'",
+        "shutdown,      'shutdown: the executor was shut down'",
+        "evicted,       'evicted: the group was evicted'",
+        "shutdown,      'shutdown'",
+        "other,         'whatever: there may be'",
+        "other,         'other: numbers'",
+        "other,         ''"
+    })
+    void the_first_word_of_a_reason_is_its_tag(String tag, String reason) {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        meters.onSettled(submitted(meters, "a"), new Outcome.Rejected<>(reason), 0);
+
+        assertThat(rejected("a", tag)).isEqualTo(1);
+        assertThat(registry.get("raddle.group.rejected").counters().stream()
+                        .mapToDouble(counter -> counter.count())
+                        .sum())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void scopes_have_names_and_a_tag_of_their_own() {
+        TaskMeters meters = TaskMeters.forScopes(registry);
+        Told task = submitted(meters, "checkout");
+        meters.onStarted(task, 2_000_000_000L);
+        meters.onSettled(task, new Outcome.Cancelled<>(new CancelledException("on purpose")), 1_000_000_000L);
+
+        assertThat(registry.getMeters())
+                .allSatisfy(meter -> assertThat(meter.getId().getName()).startsWith("raddle.scope."));
+        assertThat(registry.get("raddle.scope.wait")
+                        .tag("scope", "checkout")
+                        .timer()
+                        .totalTime(TimeUnit.SECONDS))
+                .isEqualTo(2);
+        assertThat(registry.get("raddle.scope.run")
+                        .tag("scope", "checkout")
+                        .tag("outcome", "cancelled")
+                        .timer()
+                        .totalTime(TimeUnit.SECONDS))
+                .isEqualTo(1);
+    }
+
+    @Test
+    void further_tags_are_on_every_meter() {
+        TaskMeters.forGroups(registry, 5, Tags.of("executor", "imports"));
+        TaskMeters meters = TaskMeters.forScopes(registry, 5, Tags.of("executor", "imports"));
+        run(meters, "a", 1);
+
+        assertThat(registry.getMeters())
+                .hasSize(3 * RowMeters.COUNT)
+                .allSatisfy(
+                        meter -> assertThat(meter.getId().getTag("executor")).isEqualTo("imports"));
+    }
+
+    @Test
+    void a_task_that_was_submitted_before_anybody_listened_is_left_alone() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        Told unknown = new Told("a");
+        meters.onStarted(unknown, 1);
+        settle(meters, unknown);
+
+        assertThat(gauge("raddle.group.running", "other")).isZero();
+        assertThat(keys()).containsExactly("other");
+    }
+
+    // Which keys have meters.
+
+    @Test
+    void a_million_keys_do_not_become_a_million_meters() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        run(meters, "busy", 1_000);
+        for (int i = 0; i < 1_000_000; i++) {
+            run(meters, "tenant-" + i, 1);
+        }
+
+        assertThat(registry.getMeters()).hasSize((TaskMeters.DEFAULT_TOP_KEYS + 1) * RowMeters.COUNT);
+        assertThat(meters.rememberedKeys()).isEqualTo(11 * TaskMeters.DEFAULT_TOP_KEYS);
+        assertThat(meters.rememberedTasks()).isZero();
+        assertThat(keys()).contains("busy", "tenant-0", "tenant-98", "other").doesNotContain("tenant-99");
+        assertThat(run("busy", "success").count()).isEqualTo(1_000);
+        assertThat(run("other", "success").count()).isEqualTo(1_000_000 - 99);
+    }
+
+    @Test
+    void a_busy_key_that_comes_late_among_many_quiet_ones_gets_meters() {
+        TaskMeters meters = TaskMeters.forGroups(registry, 10, Tags.empty());
+        for (int i = 0; i < 100_000; i++) {
+            run(meters, "tenant-" + i, 1);
+            if (i >= 50_000 && i % 50 == 0) {
+                run(meters, "late", 1);
+            }
+        }
+
+        assertThat(keys()).hasSize(11).contains("late");
+        assertThat(registry.getMeters()).hasSize(11 * RowMeters.COUNT);
+    }
+
+    @Test
+    void a_key_takes_the_place_of_the_quietest_when_it_has_more_than_twice_its_traffic() {
+        TaskMeters meters = TaskMeters.forGroups(registry, 2, Tags.empty());
+        run(meters, "a", 10);
+        run(meters, "b", 3);
+        run(meters, "c", 6);
+        assertThat(keys()).containsExactly("a", "b", "other");
+
+        run(meters, "c", 1);
+
+        assertThat(keys()).containsExactly("a", "c", "other");
+        assertThat(registry.getMeters()).hasSize(3 * RowMeters.COUNT);
+        assertThat(run("c", "success").count()).isEqualTo(1); // what came before is among the others
+        assertThat(run("other", "success").count()).isEqualTo(6);
+    }
+
+    @Test
+    void tasks_of_a_key_that_has_lost_its_place_count_among_the_others_until_they_have_ended() {
+        TaskMeters meters = TaskMeters.forGroups(registry, 1, Tags.empty());
+        Told runs = submitted(meters, "a");
+        meters.onStarted(runs, 1);
+        Told waits = submitted(meters, "a");
+        assertThat(gauge("raddle.group.running", "other")).isZero();
+
+        run(meters, "b", 5);
+
+        assertThat(keys()).containsExactly("b", "other");
+        assertThat(gauge("raddle.group.running", "other")).isEqualTo(1);
+        assertThat(gauge("raddle.group.waiting", "other")).isEqualTo(1);
+        assertThat(gauge("raddle.group.running", "b")).isZero();
+
+        run(meters, "a", 9); // it comes back
+        assertThat(keys()).containsExactly("a", "other");
+        assertThat(gauge("raddle.group.running", "a")).isZero();
+        assertThat(gauge("raddle.group.running", "other")).isEqualTo(1);
+
+        settle(meters, runs);
+        settle(meters, waits);
+        assertThat(gauges("raddle.group.running")).isZero();
+        assertThat(gauges("raddle.group.waiting")).isZero();
+    }
+
+    @Test
+    void a_key_that_has_become_quiet_makes_room() {
+        TaskMeters meters = TaskMeters.forGroups(registry, 1, Tags.empty());
+        run(meters, "yesterday", 1_000);
+        run(meters, "today", 10);
+        assertThat(keys()).containsExactly("other", "yesterday");
+
+        clock.add(TopKeys.HALF_LIFE.multipliedBy(8)); // 1000 >> 8 is 3
+        run(meters, "today", 6);
+        assertThat(keys()).containsExactly("other", "yesterday");
+        run(meters, "today", 1);
+
+        assertThat(keys()).containsExactly("other", "today");
+    }
+
+    @Test
+    void traffic_is_halved_once_for_each_half_life_however_long_nobody_came() {
+        TaskMeters meters = TaskMeters.forGroups(registry, 1, Tags.empty());
+        run(meters, "yesterday", 1_000);
+
+        clock.add(TopKeys.HALF_LIFE.minusNanos(1));
+        run(meters, "today", 1_999);
+        assertThat(keys()).containsExactly("other", "yesterday");
+        clock.add(Duration.ofDays(365));
+        run(meters, "tomorrow", 1);
+
+        assertThat(keys()).containsExactly("other", "tomorrow");
+    }
+
+    @Test
+    void a_key_called_other_is_among_the_others() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        Told task = submitted(meters, "other");
+        assertThat(gauge("raddle.group.waiting", "other")).isEqualTo(1);
+        settle(meters, task);
+
+        assertThat(registry.getMeters()).hasSize(RowMeters.COUNT);
+    }
+
+    @Test
+    void without_top_keys_all_are_others() {
+        TaskMeters meters = TaskMeters.forGroups(registry, 0, Tags.empty());
+        run(meters, "a", 10);
+
+        assertThat(keys()).containsExactly("other");
+        assertThat(run("other", "success").count()).isEqualTo(10);
+        assertThat(meters.rememberedKeys()).isZero();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> TaskMeters.forGroups(registry, -1, Tags.empty()))
+                .withMessage("topKeys must be at least 0, was -1");
+    }
+
+    @Test
+    void tasks_of_a_key_whose_meters_a_registry_refuses_are_timed_with_the_others() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        registry.config().meterFilter(new MeterFilter() {
+            @Override
+            public Meter.Id map(Meter.Id id) {
+                if ("broken".equals(id.getTag("group"))) {
+                    throw new IllegalStateException("on purpose");
+                }
+                return id;
+            }
+        });
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(metered(meters).build())) {
+            executor.submit("broken", "t1", () -> "value");
+            executor.submit("broken", "t2", () -> "value");
+            executor.submit("whole", "t3", () -> "value");
+            steps.runAll();
+        }
+
+        assertThat(suppressed).hasSize(1);
+        assertThat(run("other", "success").count()).isEqualTo(2);
+        assertThat(run("whole", "success").count()).isEqualTo(1);
+        assertThat(gauges("raddle.group.running")).isZero();
+    }
+
+    // Many threads.
+
+    @Test
+    void keys_that_change_places_in_many_threads_leave_neither_tasks_nor_meters_behind() throws Exception {
+        int threads = 4;
+        TaskMeters meters = TaskMeters.forGroups(registry, 3, Tags.empty());
+        CyclicBarrier start = new CyclicBarrier(threads);
+        List<Future<?>> ends = new ArrayList<>();
+        ExecutorService executor = Executors.newFixedThreadPool(threads);
+        try {
+            for (int thread = 0; thread < threads; thread++) {
+                Random random = new Random(thread);
+                ends.add(executor.submit(() -> {
+                    start.await();
+                    for (int phase = 0; phase < 50; phase++) {
+                        String busy = "busy-" + phase % 7;
+                        run(meters, busy, 3 << Math.min(phase, 10));
+                        run(meters, "quiet-" + random.nextInt(1_000), 1);
+                    }
+                    return "done";
+                }));
+            }
+            for (Future<?> end : ends) {
+                end.get();
+            }
+        } finally {
+            executor.shutdownNow();
+        }
+
+        assertThat(meters.rememberedTasks()).isZero();
+        assertThat(gauges("raddle.group.running")).isZero();
+        assertThat(gauges("raddle.group.waiting")).isZero();
+        assertThat(registry.getMeters()).hasSize(4 * RowMeters.COUNT);
+        assertThat(keys()).filteredOn(Predicate.not("other"::equals)).allSatisfy(key -> {
+            long before = run(key, "success").count();
+            run(meters, key, 1);
+            assertThat(run(key, "success").count()).isEqualTo(before + 1);
+        });
+    }
+}
