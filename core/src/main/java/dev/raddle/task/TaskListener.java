@@ -33,4 +33,18 @@ public interface TaskListener {
      * @param runNanos how long it ran, in nanoseconds; 0 if it did not
      */
     default void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {}
+
+    /**
+     * Returns a listener that tells this one and then another one. If one throws, the other is told all the same.
+     *
+     * {@snippet :
+     * GroupPolicy policy = GroupPolicy.builder().taskListener(meters.and(tracing)).build();
+     * }
+     *
+     * @param next hears second
+     * @return a new listener
+     */
+    default TaskListener and(TaskListener next) {
+        return new TwoListeners(this, next);
+    }
 }
