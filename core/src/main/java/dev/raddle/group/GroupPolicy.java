@@ -573,7 +573,8 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets who hears of every task, with times, in the words that all doors share.
+         * Sets who hears of every task, with times, in the words that all doors share. {@link TaskListener#and} makes one
+         * listener of several.
          *
          * @param listener the listener, or null for none
          * @return this builder

@@ -10,9 +10,12 @@ import dev.raddle.group.TaskHandle;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.TimeSource;
+import java.io.File;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
@@ -25,6 +28,7 @@ class TaskRecordingTest {
 
     private static final String TASK = "dev.raddle.Task";
     private static final String REJECTION = "dev.raddle.Rejection";
+    private static final Set<String> OUR_GROUPS = Set.of("recorded", "unrecorded");
 
     private final VirtualTime time = new VirtualTime();
     private final StepScheduler steps = new StepScheduler();
@@ -55,7 +59,14 @@ class TaskRecordingTest {
         recording.dump(file);
         return RecordingFile.readAllEvents(file).stream()
                 .filter(event -> event.getEventType().getName().equals(name))
+                .filter(TaskRecordingTest::isOurs)
                 .toList();
+    }
+
+    /** What other tests have left running may be recorded too. */
+    private static boolean isOurs(RecordedEvent event) {
+        String group = event.getString("group");
+        return group == null ? event.getString("scope").equals("checkout") : OUR_GROUPS.contains(group);
     }
 
     private RecordedEvent onlyTask(Recording recording) throws Exception {
@@ -194,6 +205,46 @@ class TaskRecordingTest {
 
             assertThat(eventsOf(recording, TASK)).isEmpty();
             assertThat(eventsOf(recording, REJECTION)).isEmpty();
+        }
+    }
+
+    @Test
+    void tasks_run_and_are_rejected_where_the_runtime_image_has_no_recorder() throws Exception {
+        Process process = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "--limit-modules",
+                        "java.base",
+                        "-cp",
+                        Path.of("target", "classes") + File.pathSeparator + Path.of("target", "test-classes"),
+                        WithoutRecorder.class.getName())
+                .redirectErrorStream(true)
+                .start();
+        process.getOutputStream().close();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+
+        assertThat(output.lines()).contains("recorder false, SUCCESS, REJECTED");
+        assertThat(process.waitFor()).isZero();
+    }
+
+    /** A program of its own. */
+    static final class WithoutRecorder {
+        private WithoutRecorder() {}
+
+        public static void main(String[] args) throws InterruptedException {
+            StepScheduler steps = new StepScheduler();
+            GroupPolicy rules = GroupPolicy.builder()
+                    .scheduler(key -> steps)
+                    .defaultMaxConcurrencyPerGroup(1)
+                    .defaultQueueThresholdPerGroup(0)
+                    .rejectionPolicy(RejectionPolicy.DISCARD)
+                    .build();
+            try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(rules)) {
+                TaskHandle<String> runs = executor.submit("g", "runs", () -> "value");
+                TaskHandle<String> rejected = executor.submit("g", "rejected", () -> "never");
+                steps.runAll();
+                System.out.println("recorder " + TaskRun.isRecorded() + ", "
+                        + runs.await().status() + ", " + rejected.await().status());
+            }
         }
     }
 
