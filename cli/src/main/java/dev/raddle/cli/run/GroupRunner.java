@@ -7,6 +7,7 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.GroupResult;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.RejectionPolicy;
+import dev.raddle.group.TaskHandle;
 import dev.raddle.group.TaskOptions;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -34,7 +35,7 @@ import org.jspecify.annotations.Nullable;
 public final class GroupRunner implements AutoCloseable {
     private final GroupExecutor executor;
     private final Threads threads;
-    private final TaskRunner runner;
+    private final Launcher launcher;
     private final EventLoop events;
     private final Stop stop;
     private final InstantSource clock;
@@ -48,11 +49,12 @@ public final class GroupRunner implements AutoCloseable {
     GroupRunner(Limits limits, Threads threads, EventLoop events, Stop stop, InstantSource clock, boolean failFast) {
         this.executor = GroupExecutor.newVirtualThreadExecutor(policy(limits, threads));
         this.threads = threads;
-        this.runner = new TaskRunner(events, stop, clock);
+        this.launcher = new Launcher(events, stop, clock);
         this.events = events;
         this.stop = stop;
         this.clock = clock;
         this.failFast = failFast;
+        stop.onceRequested(() -> running.forEach(Errand::endRest));
     }
 
     private static GroupPolicy policy(Limits limits, Threads threads) {
@@ -80,27 +82,48 @@ public final class GroupRunner implements AutoCloseable {
     /** One task on its way. */
     private final class Errand implements Callable<TaskResult> {
         private final PlannedTask task;
-        private final OutputFiles output;
-        private final long submitted = System.nanoTime();
+        private final TaskAttempts attempts;
         private final AtomicBoolean ended = new AtomicBoolean();
         private final AtomicBoolean settled = new AtomicBoolean();
-        private volatile boolean begun;
+        private volatile @Nullable TaskHandle<TaskResult> handle; // null until it is submitted; it may run before
 
         Errand(PlannedTask task, OutputFiles output) {
             this.task = task;
-            this.output = output;
+            this.attempts = new TaskAttempts(task, output, launcher, events, stop, clock);
         }
 
         @Override
-        public TaskResult call() throws InterruptedException {
-            begun = true;
+        public TaskResult call() throws AttemptFailedException {
             running.add(this);
-            try {
-                TaskResult result = runner.run(task, output, Duration.ofNanos(System.nanoTime() - submitted));
-                end(result);
-                return result;
-            } finally {
-                running.remove(this);
+            TaskResult result = attempts.call();
+            end(result);
+            return result;
+        }
+
+        private void submit() {
+            TaskOptions options =
+                    TaskOptions.defaults().priority(task.priority()).cost(task.cost());
+            if (task.retry().attempts() > 1) {
+                options = options.retry(attempts.policy());
+            }
+            TaskHandle<TaskResult> submitted = executor.submit(task.group(), task.id(), this, options);
+            handle = submitted;
+            if (stop.isRequested()) {
+                endRest();
+            }
+            follow(submitted);
+        }
+
+        @SuppressWarnings("FutureReturnValueIgnored") // what settled() does is the end of it
+        private void follow(TaskHandle<TaskResult> submitted) {
+            submitted.toCompletableFuture().whenComplete(this::settled);
+        }
+
+        /** Ends the task if it waits for its next attempt; there will be none. */
+        private void endRest() {
+            TaskHandle<TaskResult> submitted = handle;
+            if (submitted != null && attempts.isResting()) {
+                submitted.cancel(true);
             }
         }
 
@@ -110,11 +133,8 @@ public final class GroupRunner implements AutoCloseable {
             }
         }
 
-        private long sinceSubmission() {
-            return (System.nanoTime() - submitted) / 1_000_000;
-        }
-
         private void settled(@Nullable GroupResult<TaskResult> result, @Nullable Throwable error) {
+            running.remove(this);
             try {
                 if (error != null || result == null || result.value() == null) {
                     end(unsettled(result, error));
@@ -128,32 +148,25 @@ public final class GroupRunner implements AutoCloseable {
             Throwable cause =
                     error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
             if (cause instanceof RejectedTaskException rejected && !shutDown) {
-                return unstarted(task, TaskState.REJECTED, sinceSubmission(), "rejected, " + rejected.reason());
+                return unstarted(TaskState.REJECTED, "rejected, " + rejected.reason());
             }
-            if (stop.isRequested() && !begun) {
+            if (stop.isRequested() && !attempts.hasBegun()) {
                 handedBack.add(task.id());
-                return unstarted(task, TaskState.CANCELLED, sinceSubmission(), TaskRunner.NOT_STARTED);
+                return unstarted(TaskState.CANCELLED, TaskAttempts.NOT_STARTED);
             }
             Throwable failure = cause == null && result != null ? result.error() : cause;
             return stop.isRequested()
-                    ? unstarted(task, TaskState.CANCELLED, sinceSubmission(), TaskRunner.STOPPED)
-                    : unstarted(task, TaskState.FAILED, sinceSubmission(), "raddle failed to run it: " + failure);
+                    ? attempts.stopped()
+                    : unstarted(TaskState.FAILED, "raddle failed to run it: " + failure);
+        }
+
+        private TaskResult unstarted(TaskState state, String error) {
+            return GroupRunner.unstarted(task, state, attempts.millisSinceSubmission(), error);
         }
 
         /** Ends a task whose process does not. */
         private void abandon() {
-            String error = "still running although the run was stopped";
-            end(new TaskResult(
-                    task.id(),
-                    task.group(),
-                    task.command().shown(),
-                    TaskState.CANCELLED,
-                    null,
-                    1,
-                    0,
-                    sinceSubmission(),
-                    output.name(),
-                    error));
+            end(attempts.abandoned("still running although the run was stopped"));
             finish();
         }
 
@@ -165,15 +178,10 @@ public final class GroupRunner implements AutoCloseable {
     }
 
     /** Submits a task. Does not wait for it. */
-    @SuppressWarnings("FutureReturnValueIgnored") // what settled() does is the end of it
     public void submit(PlannedTask task, OutputFiles output) {
         unfinished.incrementAndGet();
         events.post(new RunEvent.TaskQueued(clock.instant(), task.id(), task.group()));
-        Errand errand = new Errand(task, output);
-        TaskOptions options = TaskOptions.defaults().priority(task.priority()).cost(task.cost());
-        executor.submit(task.group(), task.id(), errand, options)
-                .toCompletableFuture()
-                .whenComplete(errand::settled);
+        new Errand(task, output).submit();
     }
 
     /** Ends a task that is not to be submitted at all. */

@@ -2,6 +2,9 @@ package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.Printable;
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.TaskTimeoutException;
 import java.io.File;
 import java.io.IOException;
 import java.nio.channels.ClosedByInterruptException;
@@ -15,7 +18,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -26,6 +28,9 @@ final class Launcher {
     private static final Pattern REASON = Pattern.compile("error[:=] ?(\\d+)[ ,(]+([^)]+)");
 
     private static final String NO_SUCH_FILE = "2";
+
+    /** Would hear of processes that take long to end, which is what the grace is for. */
+    private static final ExceptionSink NOBODY = ExceptionSink.to((source, error) -> {});
 
     private final EventLoop events;
     private final Stop stop;
@@ -64,14 +69,29 @@ final class Launcher {
         }
     }
 
+    /**
+     * Waits for the end under the timeout, if there is one. The file's timeout is that of an attempt, a task's is that of all
+     * attempts and of waiting for a permit: so each attempt waits in a task of a scope of its own. When the scope is left,
+     * because the time is over or this thread was interrupted, the task has ended the process.
+     */
     private AttemptEnd await(Process process, ProcessTree tree, PlannedTask task) {
         Duration timeout = task.timeout();
+        if (timeout == null) {
+            return await(process, tree);
+        }
+        try (ThreadScope attempt = ThreadScope.open(task.id()).withExceptionSink(NOBODY)) {
+            return attempt.submit(task.id(), () -> await(process, tree), timeout)
+                    .await();
+        } catch (TaskTimeoutException e) {
+            return new AttemptEnd.TimedOut(timeout);
+        } catch (InterruptedException e) {
+            return new AttemptEnd.Stopped(process.onExit().join().exitValue());
+        }
+    }
+
+    /** Waits for the end. An interrupt, by the timeout too, ends the process with all that it started. */
+    private AttemptEnd await(Process process, ProcessTree tree) {
         try {
-            if (timeout != null && !process.waitFor(timeout.toNanos(), TimeUnit.NANOSECONDS)) {
-                tree.terminate(stop.grace());
-                process.waitFor();
-                return new AttemptEnd.TimedOut(timeout);
-            }
             int exitCode = process.waitFor();
             // A command that was told to end did not do its work, even if it calls that a success.
             boolean stopped = tree.isEnding();

@@ -76,6 +76,12 @@ public final class Stop {
         onCut = cut;
     }
 
+    /** Runs an action in a thread of its own once the switch is thrown. */
+    @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for the action
+    void onceRequested(Runnable action) {
+        future.thenRun(() -> Thread.ofVirtual().name("raddle-stop").start(action));
+    }
+
     public Duration grace() {
         return grace;
     }

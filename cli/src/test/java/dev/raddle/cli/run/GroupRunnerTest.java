@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -62,10 +63,14 @@ class GroupRunnerTest {
     }
 
     private void submit(GroupRunner runner, String id, String script, Retry retry) {
+        submit(runner, id, script, retry, null);
+    }
+
+    private void submit(GroupRunner runner, String id, String script, Retry retry, @Nullable Duration timeout) {
         Command command = new Command(List.of("sh", "-c", script), Map.of(), script);
         Path output = directory.resolve(id + ".log");
         runner.submit(
-                new PlannedTask(id, GROUP, command, Map.of(), directory, null, retry, 0, 1),
+                new PlannedTask(id, GROUP, command, Map.of(), directory, timeout, retry, 0, 1),
                 new OutputFiles(output, null, true, output.toString()));
     }
 
@@ -150,6 +155,37 @@ class GroupRunnerTest {
 
     @ParameterizedTest
     @EnumSource
+    void what_waits_for_its_next_attempt_has_none_once_the_run_is_drained(ThreadKind kind) throws Exception {
+        ends_at_once_when_it_rests(kind, stop::drain);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void what_waits_for_its_next_attempt_has_none_once_the_run_is_stopped(ThreadKind kind) throws Exception {
+        ends_at_once_when_it_rests(kind, () -> stop.request(Stop.Reason.INTERRUPTED));
+    }
+
+    private void ends_at_once_when_it_rests(ThreadKind kind, Runnable stopping) throws Exception {
+        Backoff anHour = new Backoff(Duration.ofHours(1), Duration.ofHours(1));
+        try (Threads threads = threads(kind);
+                GroupRunner runner = runner(kind, threads)) {
+            submit(runner, "often", "exit 7", new Retry(9, anHour));
+            recorder.await(RunEvent.AttemptFailed.class, failed -> true);
+
+            stopping.run();
+            runner.awaitAll();
+        }
+        assertThat(state("often")).isEqualTo(TaskState.CANCELLED);
+        TaskResult result = recorder.result("often");
+        assertThat(result.attempts()).isEqualTo(1);
+        assertThat(result.exitCode()).isEqualTo(7);
+        assertThat(result.error()).isEqualTo("stopped with the run");
+        assertThat(recorder.all(RunEvent.AttemptStarted.class)).hasSize(1);
+        assertThat(recorder.all(RunEvent.TaskEnded.class)).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void what_does_not_end_within_the_grace_is_told_to(ThreadKind kind) throws Exception {
         try (Threads threads = threads(kind);
                 GroupRunner runner = runner(kind, threads)) {
@@ -169,6 +205,26 @@ class GroupRunnerTest {
         assertThat(recorder.result("one").error()).isEqualTo("stopped with the run");
         assertThat(recorder.result("two").exitCode()).isEqualTo(143);
         assertThat(state("waits")).isEqualTo(TaskState.CANCELLED);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void what_has_time_left_until_its_timeout_is_told_to_end_with_the_grace_all_the_same(ThreadKind kind)
+            throws Exception {
+        try (Threads threads = threads(kind);
+                GroupRunner runner = runner(kind, threads)) {
+            submit(runner, "one", FOR_LONG, new Retry(9, Backoff.USUAL), Duration.ofHours(1));
+            awaitStart("one");
+            drain();
+
+            time.advance(GRACE);
+            runner.awaitAll();
+
+            assertThat(account(runner, threads)).isEqualTo(new Account(0, 0, 1, List.of(), 0));
+        }
+        assertThat(state("one")).isEqualTo(TaskState.CANCELLED);
+        assertThat(recorder.result("one").exitCode()).isEqualTo(143);
+        assertThat(recorder.result("one").attempts()).isEqualTo(1);
     }
 
     @ParameterizedTest
