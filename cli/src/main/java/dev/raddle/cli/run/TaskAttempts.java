@@ -35,9 +35,9 @@ final class TaskAttempts implements Callable<TaskResult> {
     private final InstantSource clock;
     private final Launcher launcher;
     private final long submitted = System.nanoTime();
-    private volatile @Nullable Progress
-            progress; // null before the first attempt; written by the thread that makes them
-    private volatile boolean resting; // written by the thread that makes the attempts
+    // Written by the thread that makes the attempts.
+    private volatile @Nullable Progress progress; // null before the first attempt
+    private volatile boolean resting;
 
     /** How far a task is: how many attempts were made, in how many of these a process was started, and how the last ended. */
     private record Progress(long begin, int attempts, int started, AttemptEnd last) {

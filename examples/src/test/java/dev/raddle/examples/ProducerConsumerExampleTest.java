@@ -1,0 +1,43 @@
+package dev.raddle.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class ProducerConsumerExampleTest {
+
+    private static List<String> words(String line) {
+        return List.of(line.split(" "));
+    }
+
+    @Test
+    void every_word_of_every_line_is_counted_once() throws Exception {
+        List<String> lines =
+                IntStream.range(0, 1000).mapToObj(i -> "both " + i % 2).toList();
+
+        assertThat(ProducerConsumerExample.count(lines, ProducerConsumerExampleTest::words, 3))
+                .isEqualTo(Map.of("both", 1000, "0", 500, "1", 500));
+    }
+
+    @Test
+    void a_consumer_that_fails_ends_the_producer_which_could_go_on_for_ever() {
+        Iterable<String> endless =
+                () -> Collections.nCopies(Integer.MAX_VALUE, "again and again").iterator();
+
+        assertThatThrownBy(() -> ProducerConsumerExample.count(
+                        endless,
+                        line -> {
+                            throw new IllegalStateException("cannot read \"" + line + "\"");
+                        },
+                        1))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("cannot read \"again and again\"");
+    }
+}
