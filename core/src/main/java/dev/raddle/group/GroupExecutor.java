@@ -340,7 +340,7 @@ public final class GroupExecutor implements AutoCloseable {
         Objects.requireNonNull(task, "task");
         if (!isRunning()) {
             throw new RejectedTaskException(
-                    groupKey, "placed", RejectionReason.SHUTDOWN + ": the executor is shut down");
+                    groupKey, PlacedRun.nameOf(task), RejectionReason.SHUTDOWN + ": the executor is shut down");
         }
         return admit(groupKey, new PlacedRun(task, policy.exceptionSink(), policy.queueTimeout(), submitNanos()));
     }

@@ -4,6 +4,7 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskSpec;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -29,8 +30,13 @@ final class PlacedRun extends TunedRun<Object> {
     }
 
     private static TaskSpec<Object> spec(Body body, @Nullable Duration queueTimeout) {
-        TaskSpec<Object> spec = TaskSpec.named("placed", body);
+        TaskSpec<Object> spec = TaskSpec.named(nameOf(body.task), body);
         return queueTimeout == null ? spec : spec.queueTimeout(queueTimeout);
+    }
+
+    /** What a task is called by the door that places it, if that has a name for it. */
+    static String nameOf(Runnable task) {
+        return task instanceof TaskIdentity named ? named.name() : "placed";
     }
 
     /** Calls the task, and knows whether it has. */

@@ -5,8 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.pool.ThreadPool;
+import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
+import dev.raddle.task.Task;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
@@ -307,6 +309,22 @@ class GroupSchedulerTest {
             assertThat(swallowed).hasSize(1);
             assertThat(swallowed.getFirst()).endsWith(": from a runnable");
             assertThat(executor.stats().totalActiveCount()).isZero();
+        }
+    }
+
+    // Z6
+    @Test
+    void a_placed_task_is_called_in_the_group_what_its_own_door_calls_it() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                        stepped().defaultQueueThresholdPerGroup(0).build());
+                ThreadScope scope = ThreadScope.open("page").withScheduler(executor.scheduler("a"))) {
+            scope.submit("first", () -> "one");
+            Task<String> second = scope.submit("second", () -> "two");
+
+            assertThatThrownBy(second::await)
+                    .isInstanceOf(RejectedTaskException.class)
+                    .hasMessageStartingWith("task \"second\" in group \"a\" was rejected, group-queue: ");
+            steps.runAll();
         }
     }
 
