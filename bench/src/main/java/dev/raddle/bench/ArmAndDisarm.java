@@ -141,4 +141,22 @@ public class ArmAndDisarm {
     }
 
     private static void nothing() {}
+
+    static List<Row> rows(Results results) {
+        List<Row> rows = new ArrayList<>();
+        for (String others : List.of("0", "100000")) {
+            String beside = "arming and disarming an alarm, " + Row.count(others) + " others";
+            rows.add(Row.of(beside, time(results, "alone", Peer.RADDLE, others), "ns")
+                    .against("scheduled pool", time(results, "alone", Peer.SCHEDULED, others))
+                    .atMost(100));
+            rows.add(Row.of(beside + ", two threads", time(results, "two", Peer.RADDLE, others), "ns")
+                    .against("orTimeout", time(results, "two", Peer.OR_TIMEOUT, others))
+                    .atMost(100));
+        }
+        return rows;
+    }
+
+    private static Stat time(Results results, String method, Peer peer, String others) {
+        return results.score("ArmAndDisarm." + method, "peer=" + peer, "others=" + others);
+    }
 }

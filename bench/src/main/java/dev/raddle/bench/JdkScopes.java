@@ -34,6 +34,16 @@ final class JdkScopes {
 
     private JdkScopes() {}
 
+    /** Opens a scope, forks a task so often, joins, and closes. */
+    static void run(Callable<?> task, int times) throws Throwable {
+        Object scope = open();
+        for (int i = 0; i < times; i++) {
+            fork(scope, task);
+        }
+        join(scope);
+        close(scope);
+    }
+
     static Object open() throws Throwable {
         Object joiner = (Object) JOINER.invokeExact();
         return (Object) OPEN.invokeExact(joiner);

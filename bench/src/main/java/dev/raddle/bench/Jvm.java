@@ -6,6 +6,9 @@ final class Jvm {
     /** JMH reads fields in a way that JDK 24 and later warn of. */
     static final String QUIET = "--sun-misc-unsafe-memory-access=allow";
 
+    /** Jox needs the JDK's scope, which is a preview in JDK 25. Raddle does not. */
+    static final String PREVIEW = "--enable-preview";
+
     /** The whole heap from the start, so that its growth is not part of any result. */
     static final String HEAP_START = "-Xms3g";
 

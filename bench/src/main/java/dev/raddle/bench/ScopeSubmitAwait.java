@@ -16,6 +16,7 @@ import org.openjdk.jmh.annotations.Mode;
 import org.openjdk.jmh.annotations.OutputTimeUnit;
 import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.annotations.Scope;
+import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
@@ -25,7 +26,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
 @Fork(
         value = 3,
-        jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED, Jvm.TWO_PROCESSORS})
+        jvmArgs = {Jvm.PREVIEW, Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED, Jvm.TWO_PROCESSORS})
 @Warmup(iterations = 4, time = 1)
 @Measurement(iterations = 6, time = 1)
 public class ScopeSubmitAwait {
@@ -36,6 +37,8 @@ public class ScopeSubmitAwait {
     /** How many tasks a scope has. */
     @Param({"1", "10", "100", "10000"})
     public int tasks;
+
+    private Object joxBody;
 
     /** Raddle. */
     @Benchmark
@@ -64,7 +67,19 @@ public class ScopeSubmitAwait {
     /** The JDK's. */
     @Benchmark
     public void jdk() throws Throwable {
-        JdkScope.run(EMPTY, tasks);
+        JdkScopes.run(EMPTY, tasks);
+    }
+
+    /** Makes what does not count. */
+    @Setup
+    public void prepare() {
+        joxBody = JoxScopes.body(EMPTY, tasks);
+    }
+
+    /** A scope of Jox. */
+    @Benchmark
+    public void jox() throws Throwable {
+        JoxScopes.run(joxBody);
     }
 
     /** No scope at all: threads and a latch. */
@@ -84,6 +99,8 @@ public class ScopeSubmitAwait {
             rows.add(Row.of("CPU of an empty task in a scope, " + tasks, per(results, Measured.CPU, "raddle", n), "ns")
                     .against("JDK's scope", per(results, Measured.CPU, "jdk", n))
                     .ratioAtMost(1.5));
+            rows.add(Row.of("the same", per(results, Measured.CPU, "raddle", n), "ns")
+                    .against("Jox", per(results, Measured.CPU, "jox", n)));
             rows.add(Row.of("the same, with a deadline", per(results, Measured.CPU, "raddleWithDeadline", n), "ns")
                     .against("without", per(results, Measured.CPU, "raddle", n))
                     .ratioAtMost(1.1));

@@ -1,6 +1,8 @@
 package dev.raddle.bench;
 
 import dev.raddle.scope.StructuredTaskScope;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -49,12 +51,7 @@ public class StructuredForkJoin {
     /** The JDK's own scope. */
     @Benchmark
     public void jdk() throws Throwable {
-        Object scope = JdkScopes.open();
-        for (int i = 0; i < n; i++) {
-            JdkScopes.fork(scope, EMPTY);
-        }
-        JdkScopes.join(scope);
-        JdkScopes.close(scope);
+        JdkScopes.run(EMPTY, n);
     }
 
     /** No scope. */
@@ -65,5 +62,27 @@ public class StructuredForkJoin {
             Thread.startVirtualThread(ended::countDown);
         }
         ended.await();
+    }
+
+    static List<Row> rows(Results results) {
+        List<Row> rows = new ArrayList<>();
+        for (int n : new int[] {1, 10, 100, 10_000}) {
+            String subtasks = n == 1 ? "one empty subtask" : Row.count(Integer.toString(n)) + " empty subtasks";
+            Stat jdkBytes = per(results, Measured.ALLOCATED, "jdk", n);
+            Stat bytes = per(results, Measured.ALLOCATED, "raddle", n);
+            rows.add(Row.of("CPU of a subtask, " + subtasks, per(results, Measured.CPU, "raddle", n), "ns")
+                    .against("JDK's scope", per(results, Measured.CPU, "jdk", n))
+                    .ratioAtMost(n == 1 ? 1.25 : 1.15));
+            rows.add(Row.of("the same", per(results, Measured.CPU, "raddle", n), "ns")
+                    .against("threads and a latch", per(results, Measured.CPU, "bare", n)));
+            rows.add(Row.of("allocated for it, with its thread", bytes, "B")
+                    .against("JDK's scope", jdkBytes)
+                    .atMost(Math.floor(jdkBytes.median()) + 100));
+        }
+        return rows;
+    }
+
+    private static Stat per(Results results, String label, String method, int n) {
+        return results.note(label, "StructuredForkJoin." + method, "n=" + n).times(1.0 / n);
     }
 }

@@ -37,7 +37,16 @@ final class Race<T> {
         private final Signal gone = new Signal();
 
         Contender(ThreadScope scope, long id, Callable<? extends T> callable) {
-            super(scope, id, null, callable, scope.defaultRank(), scope.retryPolicy(), scope.limit(null), context, scope.now());
+            super(
+                    scope,
+                    id,
+                    null,
+                    callable,
+                    scope.defaultRank(),
+                    scope.retryPolicy(),
+                    scope.limit(null),
+                    context,
+                    scope.now());
         }
 
         @Override
