@@ -432,7 +432,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     private long waitedUntil(long now) {
-        return startNanos == NOT_MEASURED ? NOT_MEASURED : now - startNanos;
+        return startNanos == NOT_MEASURED
+                ? NOT_MEASURED
+                : Math.max(0, now - startNanos); // a round may be called off early
     }
 
     private void settle(long end, Outcome<T> outcome, long waited) {

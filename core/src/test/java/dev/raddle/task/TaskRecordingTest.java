@@ -7,6 +7,7 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
+import dev.raddle.scope.ThreadScope;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.TimeSource;
@@ -183,14 +184,35 @@ class TaskRecordingTest {
     }
 
     @Test
-    void a_task_outside_of_groups_is_recorded_with_its_scope() throws Exception {
+    void a_recording_has_scope_name_outcome_and_times_of_a_task_of_a_scope() throws Exception {
         try (Recording recording = recordingOf(TASK)) {
-            new ScopedRun(() -> "value", time).run();
+            try (ThreadScope scope =
+                    ThreadScope.open("checkout").withTimeSource(time).withScheduler(steps)) {
+                Task<String> task = scope.submit("price", taking(Duration.ofSeconds(3)));
+                time.advance(Duration.ofSeconds(2));
+                steps.runAll();
+                assertThat(task.await()).isEqualTo("value");
+            }
 
             RecordedEvent event = onlyTask(recording);
             assertThat(event.getString("group")).isNull();
             assertThat(event.getString("scope")).isEqualTo("checkout");
             assertThat(event.getString("name")).isEqualTo("price");
+            assertThat(event.getString("outcome")).isEqualTo("success");
+            assertThat(event.getDuration("waitTime")).isEqualTo(Duration.ofSeconds(2));
+            assertThat(event.getDuration("runTime")).isEqualTo(Duration.ofSeconds(3));
+        }
+    }
+
+    @Test
+    void a_task_that_is_called_off_before_its_moment_has_waited_for_no_time() throws Exception {
+        try (Recording recording = recordingOf(TASK)) {
+            ScopedRun run = new ScopedRun(() -> "value", time, time.nanoTime() + 1_000);
+            run.callOff();
+
+            RecordedEvent event = onlyTask(recording);
+            assertThat(event.getString("outcome")).isEqualTo("cancelled");
+            assertThat(event.getDuration("waitTime")).isZero();
         }
     }
 
@@ -252,9 +274,13 @@ class TaskRecordingTest {
     private static final class ScopedRun extends TaskRun<String> {
         private final TimeSource time;
 
-        ScopedRun(Callable<String> callable, TimeSource time) {
-            super(callable, time.nanoTime());
+        ScopedRun(Callable<String> callable, TimeSource time, long submitNanos) {
+            super(callable, submitNanos);
             this.time = time;
+        }
+
+        void callOff() {
+            cancel(new Outcome.Cancelled<>(new CancelledException("by the test")), false);
         }
 
         @Override

@@ -7,9 +7,10 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
-import dev.raddle.task.CancelledException;
+import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -247,10 +248,21 @@ class TaskMetersTest {
     @Test
     void scopes_have_names_and_a_tag_of_their_own() {
         TaskMeters meters = TaskMeters.forScopes(registry);
-        Told task = submitted(meters, "checkout");
-        meters.onStarted(task, 2_000_000_000L);
-        meters.onSettled(task, new Outcome.Cancelled<>(new CancelledException("on purpose")), 1_000_000_000L);
+        try (ThreadScope scope = ThreadScope.open("checkout")
+                .withTimeSource(time)
+                .withScheduler(steps)
+                .withListener(meters)) {
+            Task<?>[] self = new Task<?>[1];
+            self[0] = scope.submit("price", () -> {
+                time.advance(Duration.ofSeconds(1));
+                self[0].cancel();
+                return "late";
+            });
+            time.advance(Duration.ofSeconds(2));
+            steps.runAll();
+        }
 
+        assertThat(meters.rememberedTasks()).isZero();
         assertThat(registry.getMeters())
                 .allSatisfy(meter -> assertThat(meter.getId().getName()).startsWith("raddle.scope."));
         assertThat(registry.get("raddle.scope.wait")

@@ -6,10 +6,12 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
+import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
@@ -115,6 +117,28 @@ class TaskTracingTest {
         assertThat(span.getStatus().getStatusCode()).isEqualTo(StatusCode.UNSET);
         assertThat(span.getEvents()).extracting(EventData::getName).containsExactly("started");
         request.end();
+    }
+
+    @Test
+    void a_task_of_a_scope_is_a_span_with_the_scopes_name_and_the_ones_it_begins_are_below_it() throws Exception {
+        Span request = tracer.spanBuilder("request").startSpan();
+        try (Scope current = request.makeCurrent();
+                ThreadScope scope =
+                        ThreadScope.open("checkout").withListener(tracing).withPropagator(tracing)) {
+            Task<String> price = scope.submit("price", () -> {
+                tracer.spanBuilder("query").startSpan().end();
+                return "value";
+            });
+            assertThat(price.await()).isEqualTo("value");
+        } finally {
+            request.end();
+        }
+
+        assertThat(span("price").getParentSpanId())
+                .isEqualTo(request.getSpanContext().getSpanId());
+        assertThat(text(span("price"), "raddle.owner")).isEqualTo("checkout");
+        assertThat(text(span("price"), "raddle.outcome")).isEqualTo("success");
+        assertThat(span("query").getParentSpanId()).isEqualTo(span("price").getSpanId());
     }
 
     @Test
