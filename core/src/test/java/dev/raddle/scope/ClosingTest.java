@@ -8,6 +8,8 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -174,6 +176,24 @@ class ClosingTest {
             assertThat(scope.gate().placed()).extracting(ScopeRun::id).containsExactly(next.id());
         }
         assertThat(lost.isCancelled()).isTrue();
+    }
+
+    // E1
+
+    @Test
+    void a_task_that_is_cancelled_before_it_enters_is_not_given_to_a_scheduler_that_would_lose_it() {
+        TaskListener cancels = new TaskListener() {
+            @Override
+            public void onSubmitted(TaskIdentity task) {
+                ((Task<?>) task).cancel();
+            }
+        };
+        Task<String> task;
+        try (ThreadScope scope = ThreadScope.open().withListener(cancels).withScheduler(lost -> events.add("placed"))) {
+            task = scope.submit(() -> "never");
+        }
+        assertThat(task.isCancelled()).isTrue();
+        assertThat(events).isEmpty();
     }
 
     // E2

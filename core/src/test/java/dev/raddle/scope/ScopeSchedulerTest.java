@@ -10,6 +10,7 @@ import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,6 +22,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class ScopeSchedulerTest {
@@ -339,25 +341,34 @@ class ScopeSchedulerTest {
             assertThat(ended).hasValue(0);
         }
         assertThat(ended).hasValue(1);
-        for (int round = 0; round < 2_000; round++) {
-            CyclicBarrier start = new CyclicBarrier(2);
+        int rounds = 3_000;
+        AtomicInteger arrivals = new AtomicInteger();
+        AtomicReference<ThreadScope> current = new AtomicReference<>();
+        Thread other = Thread.ofPlatform().start(() -> {
+            for (int round = 1; round <= rounds; round++) {
+                meet(arrivals); // the scope is there
+                current.get().submit(() -> "");
+                meet(arrivals);
+            }
+        });
+        for (int round = 1; round <= rounds; round++) {
             try (ThreadScope scope = ThreadScope.open().withScheduler(leased)) {
-                Thread other = Thread.startVirtualThread(() -> {
-                    try {
-                        start.await();
-                    } catch (Exception broken) {
-                        throw new AssertionError(broken);
-                    }
-                    scope.submit(() -> "");
-                });
-                start.await();
+                current.set(scope);
+                meet(arrivals);
                 scope.submit(() -> "");
-                other.join();
+                meet(arrivals);
             }
             assertThat(opened.get() - ended.get())
                     .as("leases that were forgotten")
                     .isZero();
         }
+        other.join();
+    }
+
+    /** Waits until both of two threads have come here as often. */
+    private static void meet(AtomicInteger arrivals) {
+        int both = Math.ceilDiv(arrivals.incrementAndGet(), 2) * 2;
+        Wait.until(() -> arrivals.get() >= both);
     }
 
     // C4

@@ -404,7 +404,7 @@ class ScopeTimeTest {
             assertThat(job.state()).isEqualTo(Task.State.PENDING);
             assertThat(scope.metrics().submitted()).as("rounds").isEqualTo(4);
         }
-        assertThat(time.alarms()).isZero();
+        Wait.until(() -> time.alarms() == 0); // a round that has just ended takes its next alarm back
     }
 
     @Test
@@ -427,7 +427,7 @@ class ScopeTimeTest {
             assertThat(moments.take()).isEqualTo(7);
             mayEnd.release(9);
         }
-        assertThat(time.alarms()).isZero();
+        Wait.until(() -> time.alarms() == 0); // a round that has just ended takes its next alarm back
     }
 
     @Test
