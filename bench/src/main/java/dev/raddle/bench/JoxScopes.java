@@ -52,7 +52,7 @@ final class JoxScopes {
         Object _ = (Object) SUPERVISED.invokeExact(body);
     }
 
-    private static Object runAll(Callable<?> task, int times, Object scope) throws Throwable {
+    static Object runAll(Callable<?> task, int times, Object scope) throws Throwable {
         List<Object> forks = new ArrayList<>(times);
         for (int i = 0; i < times; i++) {
             forks.add((Object) FORK.invokeExact(scope, (Callable) task));
