@@ -97,7 +97,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         this.retry = retry;
         this.limit = limit;
         this.context = context;
-        this.info = scope.infoOf(id, name());
+        this.info = scope.infoOf(this);
     }
 
     // The corridor.

@@ -1104,8 +1104,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     @Nullable
-    TaskInfo infoOf(long taskId, String taskName) {
-        return hook == null ? null : new TaskInfo(id, taskId, taskName, Instant.now(), scheduler.toString());
+    TaskInfo infoOf(ScopeRun<?> run) {
+        return hook == null ? null : new TaskInfo(id, run.id(), run.name(), Instant.now(), scheduler.toString());
     }
 
     void tellHook(String event, TaskInfo task, Consumer<ThreadHook> telling) {
