@@ -81,7 +81,7 @@ final class Race<T> {
             for (int first = strategy.stagger() == null ? alternatives.size() : 1; first > 0; first--) {
                 begin(begunBefore());
             }
-            over.await();
+            awaitOver(contenders().getFirst());
         } finally {
             stop();
         }
@@ -89,6 +89,18 @@ final class Race<T> {
             contender.gone.await();
         }
         return result();
+    }
+
+    /** Waits for the result; fails rather than to wait in a task for one that could never begin. */
+    private void awaitOver(Contender first) throws InterruptedException {
+        boolean noted = scope.gate().isLimited() && scope.gate().beginWait(first);
+        try {
+            over.await();
+        } finally {
+            if (noted) {
+                scope.gate().endWait(first);
+            }
+        }
     }
 
     private synchronized int begunBefore() {

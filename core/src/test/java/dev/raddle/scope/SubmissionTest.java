@@ -25,6 +25,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
@@ -521,6 +522,13 @@ class SubmissionTest {
             Task<ScopeResult> hopelessToo =
                     scope.submit("hopeless too", () -> scope.await(scope.submit("never", () -> "")));
             assertThatThrownBy(hopelessToo::await)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("would never begin");
+
+            Task<String> hopelessJoin = scope.submit(
+                    "hopeless join",
+                    () -> scope.join(JoinStrategy.firstSuccess(), List.<Callable<String>>of(() -> "never")));
+            assertThatThrownBy(hopelessJoin::await)
                     .isInstanceOf(IllegalStateException.class)
                     .hasMessageContaining("would never begin");
             assertThat(scope.submit(() -> "still of use").await()).isEqualTo("still of use");
