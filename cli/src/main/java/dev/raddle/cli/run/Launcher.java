@@ -3,7 +3,6 @@ package dev.raddle.cli.run;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.Printable;
 import dev.raddle.scope.ThreadScope;
-import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TaskTimeoutException;
 import java.io.File;
 import java.io.IOException;
@@ -18,8 +17,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
 
 /** Starts the process of one attempt and waits for its end. Safe for many threads. */
 final class Launcher {
@@ -28,9 +29,6 @@ final class Launcher {
     private static final Pattern REASON = Pattern.compile("error[:=] ?(\\d+)[ ,(]+([^)]+)");
 
     private static final String NO_SUCH_FILE = "2";
-
-    /** Would hear of processes that take long to end, which is what the grace is for. */
-    private static final ExceptionSink NOBODY = ExceptionSink.to((source, error) -> {});
 
     private final EventLoop events;
     private final Stop stop;
@@ -69,30 +67,14 @@ final class Launcher {
         }
     }
 
-    /**
-     * Waits for the end under the timeout, if there is one. The file's timeout is that of an attempt, a task's is that of all
-     * attempts and of waiting for a permit: so each attempt waits in a task of a scope of its own. When the scope is left,
-     * because the time is over or this thread was interrupted, the task has ended the process.
-     */
     private AttemptEnd await(Process process, ProcessTree tree, PlannedTask task) {
-        Duration timeout = task.timeout();
-        if (timeout == null) {
-            return await(process, tree);
-        }
-        try (ThreadScope attempt = ThreadScope.open(task.id()).withExceptionSink(NOBODY)) {
-            return attempt.submit(task.id(), () -> await(process, tree), timeout)
-                    .await();
-        } catch (TaskTimeoutException e) {
-            return new AttemptEnd.TimedOut(timeout);
-        } catch (InterruptedException e) {
-            return new AttemptEnd.Stopped(process.onExit().join().exitValue());
-        }
-    }
-
-    /** Waits for the end. An interrupt, by the timeout too, ends the process with all that it started. */
-    private AttemptEnd await(Process process, ProcessTree tree) {
         try {
-            int exitCode = process.waitFor();
+            Integer exitCode = exitCode(process, task);
+            if (exitCode == null) {
+                tree.terminate(stop.grace());
+                process.waitFor();
+                return new AttemptEnd.TimedOut(Objects.requireNonNull(task.timeout()));
+            }
             // A command that was told to end did not do its work, even if it calls that a success.
             boolean stopped = tree.isEnding();
             if (stop.isEnding()) {
@@ -102,6 +84,22 @@ final class Launcher {
         } catch (InterruptedException e) {
             tree.terminate(stop.grace());
             return new AttemptEnd.Stopped(process.onExit().join().exitValue());
+        }
+    }
+
+    /**
+     * Waits for the end, and returns null if the attempt's time was over first. The file's timeout is that of an attempt, a
+     * task's is that of all attempts and of waiting for a permit: so each attempt is a task of a scope of its own.
+     */
+    private static @Nullable Integer exitCode(Process process, PlannedTask task) throws InterruptedException {
+        Duration timeout = task.timeout();
+        if (timeout == null) {
+            return process.waitFor();
+        }
+        try (ThreadScope attempt = ThreadScope.open(task.id())) {
+            return attempt.submit(task.id(), process::waitFor, timeout).await();
+        } catch (TaskTimeoutException late) {
+            return null;
         }
     }
 
