@@ -91,7 +91,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
     /** Runs it with scoped values. Never throws. */
     final void run(ScopedValue.Carrier values) {
         try {
-            values.run(this);
+            scope.enclosing(values).run(this);
         } catch (Throwable leftOpen) {
             scope.sink()
                     .report(

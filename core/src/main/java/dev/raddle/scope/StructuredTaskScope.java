@@ -1,6 +1,8 @@
 package dev.raddle.scope;
 
+import dev.raddle.task.Enclosure;
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.io.Serial;
@@ -107,6 +109,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     private final StructuredScopeOptions options;
     private final Owner owner = Owner.current();
     private final @Nullable StructuredTaskScope<?> parent;
+    private final @Nullable Enclosure enclosure = Enclosure.entered(); // which subtasks would not see otherwise
     private final Container container;
     private final Unfinished unfinished = new Unfinished();
 
@@ -552,6 +555,13 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     /** Returns the scope that the calling thread runs a subtask of, or null. */
     static @Nullable StructuredTaskScope<?> ofCaller() {
         return CURRENT.isBound() ? CURRENT.get() : null;
+    }
+
+    /** Adds what the owner is inside of, if its scoped values do not say so. Called in a subtask's thread. */
+    final ScopedValue.Carrier enclosing(ScopedValue.Carrier values) {
+        return enclosure == null
+                ? values
+                : values.where(TaskContext.scopedValue(), TaskContext.current().within(enclosure));
     }
 
     /** Returns what makes a thread one inside this scope. */

@@ -52,9 +52,19 @@ public abstract class Enclosure {
      * @return what the thread is inside of, or null
      */
     public static @Nullable Enclosure innermost() {
-        Enclosure bound = TaskContext.current().enclosure();
+        Enclosure entered = entered();
+        return entered != null ? entered : ofTask();
+    }
+
+    /**
+     * Returns the innermost enclosure that the calling thread has entered itself. Its scoped values do not say so: who starts
+     * a thread that inherits them has to put it into the {@linkplain TaskContext#within context} there.
+     *
+     * @return what the thread is inside of, or null if it has entered nothing since its task began
+     */
+    public static @Nullable Enclosure entered() {
         Enclosure entered = INNERMOST.get();
-        return entered != null && entered.within == bound ? entered : bound;
+        return entered != null && entered.within == ofTask() ? entered : null;
     }
 
     /**

@@ -303,4 +303,27 @@ class NestedScopesTest {
         assertThat(plug.interrupts()).isEqualTo(1);
         assertThat(time.alarms()).isZero();
     }
+
+    @Test
+    void a_structured_scope_inside_a_scope_sees_the_budget_in_its_block_and_in_its_subtasks() throws Exception {
+        VirtualTime time = new VirtualTime();
+        try (ThreadScope outer = ThreadScope.open().withTimeSource(time).withDeadline(Duration.ofSeconds(2))) {
+            time.advance(Duration.ofSeconds(1));
+            try (var inner = new StructuredTaskScope<Optional<Duration>>()) {
+                var inBlock =
+                        inner.fork(() -> ThreadScope.current().orElseThrow().remaining());
+                inner.join();
+                assertThat(inBlock.get()).contains(Duration.ofSeconds(1));
+            }
+            Task<Optional<Duration>> inTask = outer.submit(() -> {
+                try (var inner = new StructuredTaskScope<Optional<Duration>>()) {
+                    var subtask =
+                            inner.fork(() -> ThreadScope.current().orElseThrow().remaining());
+                    inner.join();
+                    return subtask.get();
+                }
+            });
+            assertThat(inTask.await()).contains(Duration.ofSeconds(1));
+        }
+    }
 }
