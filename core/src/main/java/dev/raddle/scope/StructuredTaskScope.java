@@ -77,7 +77,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      *
      * Rounds. The owner's forks between two completed joins are a round. Three numbers, the owner's alone, say what it owes:
      *
-     *   forkRound           of the last fork; a fork after a completed join begins the next
+     *   forkRound           of the last fork that started something; one after a completed join begins the next
      *   lastJoinAttempted   enough for close() not to complain
      *   lastJoinCompleted   enough for results to be read
      *
@@ -235,8 +235,9 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      * String name = user.get();
      * }
      *
-     * <p>If this scope is shut down, the subtask never runs and its state stays {@code UNAVAILABLE}. Otherwise it runs, even if
-     * a shutdown follows at once; it then finds itself interrupted. A class that overrides this must call it.
+     * <p>If this scope is shut down, the subtask never runs, its state stays {@code UNAVAILABLE}, and nobody need join for it.
+     * Otherwise it runs, even if a shutdown follows at once; it then finds itself interrupted. A class that overrides this must
+     * call it.
      *
      * @param <U> what the task returns
      * @param task what to call
@@ -256,8 +257,8 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
         int round = !owned ? -1 : forkRound == lastJoinCompleted ? forkRound + 1 : forkRound;
         ForkedSubtask<U> subtask = create(task, round);
-        start(subtask);
-        if (owned) {
+        boolean started = start(subtask);
+        if (owned && started) {
             forkRound = round;
         }
         return subtask;
@@ -270,27 +271,29 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
                 : new PlacedSubtask<>(this, task, round, now);
     }
 
-    final void start(ForkedSubtask<?> subtask) {
+    /** Starts a subtask. Returns false if it will never run, since this scope is shut down or was severed. */
+    final boolean start(ForkedSubtask<?> subtask) {
         if (state != OPEN) {
-            return; // nobody will ask whether it has ended
+            return false; // nobody will ask whether it has ended
         }
         unfinished.add(subtask, owner.isCurrentThread());
         if (state != OPEN || severed) {
             subtask.abandon();
-            return;
+            return false;
         }
         boolean started = false;
         try {
             container.start(subtask);
-            started = true;
+            started = !subtask.isRefused();
         } finally {
-            if (!started || subtask.isRefused()) {
+            if (!started) {
                 subtask.abandon();
             }
         }
         if (state != OPEN) {
             subtask.stop();
         }
+        return started;
     }
 
     /**

@@ -158,6 +158,32 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
+    void a_fork_that_starts_nothing_need_not_be_joined(Kind kind) throws Exception {
+        StructuredTaskScope<String> scope = kind.open();
+        var first = scope.fork(() -> "joined");
+        scope.join();
+        scope.shutdown();
+        scope.fork(() -> "never runs");
+
+        scope.ensureOwnerAndJoined();
+        assertThat(first.get()).isEqualTo("joined");
+        scope.close();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_fork_that_starts_nothing_hides_no_result(Kind kind) throws Exception {
+        try (var scope = new StructuredTaskScope.ShutdownOnSuccess<String>(kind.options())) {
+            scope.fork(() -> "first");
+            scope.join();
+            scope.fork(() -> "too late");
+
+            assertThat(scope.result()).isEqualTo("first");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void j8_a_closed_scope_forks_no_more(Kind kind) {
         var scope = kind.open();
         scope.close();
