@@ -17,7 +17,8 @@ final class JdkContainer implements Container, ThreadFactory {
      *
      *   (a) the owner waits somewhere: it forks in the caller's name, and newThread answers with the prepared thread;
      *   (b) else the caller, inside the scope, has a scope of the JDK's own below all that it does, and forks in that one.
-     *       Opened when first needed, while the caller has no other scope open; its thread ends after those it started;
+     *       Opened when first needed, while the caller has no other scope open; its thread ends after those it started.
+     *       Opened under a binding of the caller's, it would be a violation when that is left: so it is one at once;
      *   (c) else a plain thread with the registered scoped values.
      *
      * In (a) and (b) the JDK hands all scoped values on. A scope of the JDK's that was closed from outside (because a scope
@@ -135,6 +136,7 @@ final class JdkContainer implements Container, ThreadFactory {
             Thread self = Thread.currentThread();
             Inner known = mine.innerOf(self);
             if (known == null && !Owner.hasOpenScopes()) {
+                ensureNothingBound(target);
                 if (mine.container() instanceof JdkContainer container) {
                     container.complete = false; // this thread will stay for longer than its subtask
                 }
@@ -142,6 +144,19 @@ final class JdkContainer implements Container, ThreadFactory {
                 mine.innerOf(self, known);
             }
             return known;
+        }
+
+        /** Ensures that the calling thread's subtask is not within a binding of its own. The stack is all that tells. */
+        private static void ensureNothingBound(StructuredTaskScope<?> target) {
+            boolean bound = StackWalker.getInstance()
+                    .walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
+                            .takeWhile(each -> !each.equals(ForkedSubtask.class.getName()))
+                            .anyMatch(ScopedValue.Carrier.class.getName()::equals));
+            if (bound) {
+                throw new StructureViolationException(
+                        "a subtask forks under the scoped values it was started with; this fork" + " in scope \""
+                                + target.name() + "\" is within a binding of its own");
+            }
         }
 
         void start(Thread thread) {

@@ -185,6 +185,30 @@ class ScopedValuesTest {
 
     @ParameterizedTest
     @EnumSource
+    void a_subtask_that_forks_within_a_binding_of_its_own_is_told_so_at_once(Kind kind) throws Exception {
+        kind.needsTheJdk(JDK_FINDS);
+        CountDownLatch done = new CountDownLatch(1);
+        try (StructuredTaskScope<String> scope = kind.open()) {
+            var first = scope.fork(() -> {
+                try {
+                    ScopedValue.where(NAME, "own")
+                            .run(() -> assertThatThrownBy(() -> scope.fork(() -> "never"))
+                                    .isInstanceOf(StructureViolationException.class)
+                                    .hasMessageContaining("within a binding of its own"));
+                    return scope.fork(() -> "outside of it").task().call();
+                } finally {
+                    done.countDown();
+                }
+            });
+            done.await(); // busy elsewhere, not joining
+            scope.join();
+
+            assertThat(first.get()).isEqualTo("outside of it");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void k1_a_fork_by_a_nested_scopes_thread_inherits(Kind kind) throws Exception {
         kind.needsTheJdk(JDK_INHERITS);
         AtomicReference<Subtask<String>> busy = new AtomicReference<>();
