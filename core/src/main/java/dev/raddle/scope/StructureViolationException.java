@@ -15,6 +15,9 @@ public final class StructureViolationException extends RuntimeException {
     @Serial
     private static final long serialVersionUID = 1L;
 
+    /** Creates an exception without a message and without a cause, as the JDK's has it. */
+    public StructureViolationException() {}
+
     /**
      * Creates an exception without a cause.
      *

@@ -295,4 +295,10 @@ class SubtaskAndPolicyTest {
         assertNullRefused(() -> StructuredTaskScope.open(null));
         assertNullRefused(() -> StructuredScopeOptions.defaults().withThreadFactory(null));
     }
+
+    @Test
+    void a_violation_is_made_without_a_message_too_as_the_jdks_is() {
+        assertThat(new StructureViolationException()).hasMessage(null).hasNoCause();
+        assertThat(new StructureViolationException("why")).hasMessage("why").hasNoCause();
+    }
 }
