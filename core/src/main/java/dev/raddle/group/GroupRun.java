@@ -249,6 +249,11 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
     }
 
     @Override
+    public final boolean isDone() {
+        return isSettled();
+    }
+
+    @Override
     public final boolean cancel(boolean mayInterruptIfRunning) {
         return !isDone() && cancel(new CancelledException("cancelled through its handle"), mayInterruptIfRunning);
     }

@@ -38,12 +38,16 @@ class TunedRun<T> extends GroupRun<T> {
 
     @Override
     protected final T enter(Callable<? extends T> callable) throws Exception {
-        if (retry == null) {
+        if (retry == null || retry.maxAttempts() == 1) {
             return callable.call();
         }
         Attempts<T> all = new Attempts<>(callable, retry, this, taskId(), limit);
         attempts = all;
-        return all.call();
+        try {
+            return all.call();
+        } finally {
+            attempts = null; // it keeps the callable
+        }
     }
 
     @Override
@@ -96,6 +100,7 @@ class TunedRun<T> extends GroupRun<T> {
     private void outOfTime(TimeLimit over) {
         leave();
         end(over.outcome(taskId(), attempts, isRunning()), true, group().owner.elsewhere());
+        leave(); // it may have entered meanwhile
     }
 
     /** Leaves the queue, and lets another thread start what that makes possible: this one may be an alarm's. */

@@ -79,7 +79,7 @@ public final class Attempts<T> implements Callable<T> {
                 }
                 requireTimeFor(delay, attempt, failure, earlier);
                 earlier.add(failure);
-                rest(delay);
+                rest(delay, earlier);
             }
         }
     }
@@ -126,9 +126,13 @@ public final class Attempts<T> implements Callable<T> {
         throw withEarlier(late, earlier);
     }
 
-    private void rest(long delay) throws InterruptedException {
+    private void rest(long delay, List<Throwable> earlier) throws InterruptedException {
         if (delay > 0) {
-            new Signal().await(Deadline.after(run.time(), Duration.ofNanos(delay)));
+            try {
+                new Signal().await(Deadline.after(run.time(), Duration.ofNanos(delay)));
+            } catch (InterruptedException interrupt) {
+                throw withEarlier(interrupt, earlier);
+            }
         }
         if (run.isDecided()) {
             throw new CancelledException("task \"" + task + "\" was decided while it rested");

@@ -21,7 +21,9 @@ public abstract class Enclosure {
      *
      * A thread that is given a task to run puts its list away until the task has ended. So a task is inside of nothing that
      * its thread happens to have entered, and what a task opened and never left is not seen by the next. Only a virtual
-     * thread that ends with its one task does not: to look at a thread-local would cost it more than it has to hide.
+     * thread does not, unless it is lent: to look at a thread-local would cost it more than it has to hide, for nearly every
+     * one ends with its one task. One that runs several, in a pool of virtual threads, may show one task what the one before
+     * it has opened in the same scope and never closed.
      */
 
     private static final ThreadLocal<@Nullable Enclosure> INNERMOST = new ThreadLocal<>();

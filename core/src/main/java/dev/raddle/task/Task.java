@@ -93,15 +93,17 @@ public interface Task<T> extends TaskIdentity {
      * @throws Error the task's own, if it threw one
      * @throws TaskExecutionException if the callable threw a checked exception, which is the cause
      * @throws TaskTimeoutException if the task ran out of time
-     * @throws CancelledException if the task was cancelled, with the reason
-     * @throws IllegalStateException if the task could never begin, because all tasks that run in its scope wait for others
-     *     of it
+     * @throws CancelledException if the task was cancelled, with the reason; if it was by its scope's deadline, the exception
+     *     is {@code ScopeTimeoutException}
+     * @throws IllegalStateException if the task could never begin, or never end, because all tasks that run in its scope
+     *     wait for others of it
      * @throws InterruptedException if the calling thread is interrupted; the task goes on
      */
     T await() throws InterruptedException;
 
     /**
-     * Waits for the value, for some time.
+     * Waits for the value, for some time. It throws what {@link #await()} throws, but does not find out whether the task
+     * could ever end.
      *
      * @param longest how long to wait at most; zero or less does not wait
      * @return what the callable returned, which may be null

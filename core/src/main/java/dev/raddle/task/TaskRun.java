@@ -51,13 +51,13 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *
      * Decided is not yet settled. The one who decides, in this order: lets the permits be given back (the runner; after a
      * cancel the callable still runs, and its runner gives them back when it has really ended), tells `settled`, and then
-     * sets `signal`, which wakes those who wait. isDone() is true from then on. So whoever sees a run done finds its slot
-     * free and its listener told. The one exception to who tells: a run that was decided while ENTERING is told and settled
+     * sets `signal`, which wakes those who wait. So whoever sees a run settled finds its slot free and its listener told. A
+     * door that wants to tell before permits are given back does so in `ended`, which only the runner calls. The one exception to who tells: a run that was decided while ENTERING is told and settled
      * by its runner, because only the runner knows when `started` has returned; so `started` comes before `settled`.
      *
-     * `startNanos` and `endNanos` are written before `signal` is set, by who settles. Until then they have other uses, for
-     * a waiting run must stay small: while the run waits, `startNanos` is the moment of its submission, and while it is
-     * inside its callable, `endNanos` is how long it waited. The runner writes that before its step to Thread, and who
+     * `startNanos` is written by the runner when it has the run, or by who settles a run that never began; `endNanos` by who
+     * settles. Until then they have other uses, for a waiting run must stay small: while the run waits, `startNanos` is the
+     * moment of its submission, and while it is inside its callable, `endNanos` is how long it waited. The runner writes that before its step to Thread, and who
      * takes the run from there reads it after a step from Thread. `signal` is null until somebody waits, and SET in the end.
      */
 
@@ -191,6 +191,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         TaskRun<?> next = this;
         for (int ran = 1; (next = next.runOnce(ownThread)) != null; ran++) {
             Enclosure.forget();
+            interrupted |= !ownThread && Thread.interrupted();
             if (ran % 64 == 0) {
                 Thread.yield();
             }
@@ -356,6 +357,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
         try {
             runner.interrupt();
+        } catch (Throwable failure) { // of a thread of the user's own class; the run must settle all the same
+            Thread self = Thread.currentThread();
+            self.getUncaughtExceptionHandler().uncaughtException(self, failure);
         } finally {
             state = then;
         }
@@ -499,7 +503,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *
      * @return true if its outcome is known, its permits are given back and its listener is told
      */
-    public boolean isDone() {
+    protected final boolean isSettled() {
         return signal == SET;
     }
 

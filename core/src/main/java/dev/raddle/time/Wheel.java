@@ -38,8 +38,8 @@ final class Wheel extends BriefLock {
      *
      * The bell is asked, and the actions run, after the lock is free. Two threads may ask at once, in either order: only one
      * of their strokes is the wheel's. What a thread has promised and not yet asked for, others rely on: if it loses its
-     * processor in between, their alarms are that much late. An alarm that is armed while a thread rings needs no stroke, since that thread looks
-     * at the slots before it ends. The ring's end does not depend on what the actions do: whatever leaves them, the next
+     * processor in between, their alarms are that much late. An alarm that is armed while a thread rings needs no stroke,
+     * since that thread looks at the slots before it ends. The ring's end does not depend on what the actions do: whatever leaves them, the next
      * stroke is asked for. The ring reads the clock once, so that actions that arm alarms for now do not hold the bell's
      * thread, which rings for others too.
      *

@@ -51,7 +51,7 @@ class TaskRunTest {
 
         @Override
         protected void settled(Outcome<T> outcome) {
-            events.add(name + " settled " + outcome.status() + (isDone() ? " late" : ""));
+            events.add(name + " settled " + outcome.status() + (isSettled() ? " late" : ""));
             whenSettled.run();
         }
 
@@ -127,9 +127,9 @@ class TaskRunTest {
             time.advance(Duration.ofNanos(30));
             return "value";
         });
-        run.whenGivenBack = () -> events.add("decided " + run.outcome().status() + ", done " + run.isDone());
+        run.whenGivenBack = () -> events.add("decided " + run.outcome().status() + ", done " + run.isSettled());
         time.advance(Duration.ofNanos(5));
-        assertThat(run.isDone()).isFalse();
+        assertThat(run.isSettled()).isFalse();
 
         run.run();
 
@@ -140,7 +140,7 @@ class TaskRunTest {
                         "a gave back after 30",
                         "decided SUCCESS, done false",
                         "a settled SUCCESS");
-        assertThat(run.isDone()).isTrue();
+        assertThat(run.isSettled()).isTrue();
         assertThat(run.await()).isEqualTo(new Outcome.Success<>("value"));
         assertThat(run.start()).isEqualTo(5);
         assertThat(run.ended()).isEqualTo(35);
@@ -253,7 +253,7 @@ class TaskRunTest {
 
         assertThat(run.cancelled(true)).isTrue();
         assertThat(run.cancelled(true)).as("a second time").isFalse();
-        assertThat(run.isDone()).isTrue();
+        assertThat(run.isSettled()).isTrue();
         assertThat(events).containsExactly("a settled CANCELLED");
         assertThat(run.start()).isEqualTo(7);
         assertThat(run.ended()).isEqualTo(7);
@@ -268,7 +268,7 @@ class TaskRunTest {
             events.clear();
             Run<String> run = new Run<>("a", () -> "never");
             run.whenStarted = () -> {
-                events.add("cancelled " + run.cancelled(mayInterrupt) + ", done " + run.isDone());
+                events.add("cancelled " + run.cancelled(mayInterrupt) + ", done " + run.isSettled());
                 events.add("again " + run.cancelled(mayInterrupt));
             };
 
@@ -282,7 +282,7 @@ class TaskRunTest {
                             "a gave back after 0",
                             "a settled CANCELLED");
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
-            assertThat(run.isDone()).isTrue();
+            assertThat(run.isSettled()).isTrue();
         }
     }
 
@@ -307,7 +307,7 @@ class TaskRunTest {
         time.advance(Duration.ofNanos(11));
 
         assertThat(run.cancelled(true)).isTrue();
-        assertThat(run.isDone()).isTrue();
+        assertThat(run.isSettled()).isTrue();
         assertThat(run.cancelled(true)).isFalse();
         inside.awaitInterrupted();
         assertThat(events).containsExactly("a started after 0", "a settled CANCELLED");
@@ -329,7 +329,7 @@ class TaskRunTest {
 
         run.interrupted();
         inside.awaitInterrupted();
-        assertThat(run.isDone()).isFalse();
+        assertThat(run.isSettled()).isFalse();
         assertThat(run.inside()).isSameAs(inside.thread);
         run.interrupted();
         inside.awaitInterrupted();
@@ -471,7 +471,7 @@ class TaskRunTest {
         run.interrupted();
         run.run();
         assertThat((Object) run.callable()).isSameAs(callable);
-        assertThat(run.isDone()).isFalse();
+        assertThat(run.isSettled()).isFalse();
         assertThatIllegalStateException().isThrownBy(run::outcome).withMessage("run \"a\" has not ended");
 
         time.advance(Duration.ofNanos(3));
@@ -565,7 +565,7 @@ class TaskRunTest {
     @Test
     void everybody_who_waits_is_woken_when_the_run_is_settled_and_hears_of_it_after_the_listener() throws Exception {
         Run<String> run = new Run<>("a", () -> "value");
-        run.end().whenSet(() -> events.add("followed, done " + run.isDone()));
+        run.end().whenSet(() -> events.add("followed, done " + run.isSettled()));
         FutureTask<Outcome<String>> one = new FutureTask<>(run::await);
         FutureTask<Outcome<String>> other =
                 new FutureTask<>(() -> run.await(Deadline.after(time, Duration.ofSeconds(1))));
