@@ -144,7 +144,8 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
 
     /**
      * Returns an iterator that receives values until the channel is closed and empty. If the calling thread is interrupted
-     * while it waits, {@code hasNext} throws a {@link CancellationException} and the interrupt status stays set.
+     * before or while it receives one, {@code hasNext} and {@code next} throw a {@link CancellationException}, and the
+     * interrupt status stays set.
      *
      * @return a new iterator, for one thread
      */

@@ -154,7 +154,7 @@ final class JdkContainer implements Container, ThreadFactory {
                             .anyMatch(ScopedValue.Carrier.class.getName()::equals));
             if (bound) {
                 throw new StructureViolationException(
-                        "a subtask forks under the scoped values it was started with; this fork" + " in scope \""
+                        "a subtask forks under the scoped values it was started with; this fork in scope \""
                                 + target.name() + "\" is within a binding of its own");
             }
         }

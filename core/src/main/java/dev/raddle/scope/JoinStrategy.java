@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.task.TimeLimit;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;
@@ -69,7 +70,7 @@ public final class JoinStrategy<T, R> {
         if (!delay.isPositive()) {
             throw new IllegalArgumentException("delay of a hedge must be positive, was " + delay);
         }
-        return new JoinStrategy<>(1, delay, List::getFirst, "hedged by " + dev.raddle.task.TimeLimit.text(delay));
+        return new JoinStrategy<>(1, delay, List::getFirst, "hedged by " + TimeLimit.text(delay));
     }
 
     int needed() {

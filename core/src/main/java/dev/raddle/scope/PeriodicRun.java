@@ -37,21 +37,25 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
     }
 
     private void beginRound() {
-        if (isDecided()) {
+        if (isDecided() || !scope.gate().beginErrand()) {
             return;
         }
-        ScopeRun<?> begun = scope.roundOf(this, job, moment);
-        round = begun;
-        begun.whenEnded(() -> roundEnded(begun));
-        if (isDecided()) {
-            stop();
+        try {
+            ScopeRun<?> begun = scope.roundOf(this, job, moment);
+            round = begun;
+            begun.whenEnded(() -> roundEnded(begun));
+            if (isDecided()) {
+                stop();
+            }
+        } finally {
+            scope.gate().endErrand();
         }
     }
 
     private void roundEnded(ScopeRun<?> ended) {
         switch (ended.result()) {
             case Outcome.Success<?> success -> {
-                moment = Deadline.after(time(), period).nanoTime() + late();
+                moment = (fixedRate ? moment : time().nanoTime()) + Deadline.nanos(period);
                 schedule();
             }
             case Outcome.Failure<?> failure -> end(new Outcome.Failure<>(failure.error()), false, Runnable::run);
@@ -59,11 +63,6 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
                 end(new Outcome.Cancelled<>(cancelled.cause()), false, Runnable::run);
             default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
         }
-    }
-
-    /** Returns what to add to now plus the period: nothing with a fixed delay, minus how late this is at a fixed rate. */
-    private long late() {
-        return fixedRate ? moment - time().nanoTime() : 0;
     }
 
     private void stop() {

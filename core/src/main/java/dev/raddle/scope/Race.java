@@ -28,13 +28,15 @@ final class Race<T> {
      * nothing.
      *
      * When it is over the owner cancels what still runs, and waits until nothing of it is in the scope: losers have really
-     * ended when the join returns. Who begins an alternative adds it to `contenders` in the same step, and submits it after
-     * that: so the owner finds it, and if it was cancelled before it was submitted, it never runs.
+     * ended when the join returns. Who begins an alternative adds it to `contenders` in the same step, submits it after that,
+     * and looks then whether it is over: so the owner knows of it, and one of the two cancels it, but not before those who
+     * listen have heard that it was submitted.
      */
 
     /** An alternative, which tells when nothing of it is in the scope any more. */
     final class Contender extends ScopeRun<T> {
         private final Signal gone = new Signal();
+        private boolean submitted; // guarded by the race
 
         Contender(ThreadScope scope, long id, Callable<? extends T> callable) {
             super(
@@ -47,6 +49,12 @@ final class Race<T> {
                     scope.limit(null),
                     context,
                     scope.now());
+        }
+
+        void lose() {
+            cancel(
+                    new CancelledException("cancelled because a join in scope \"" + scope.name() + "\" is over"),
+                    Runnable::run);
         }
 
         @Override
@@ -121,8 +129,17 @@ final class Race<T> {
             contenders.add(contender);
         }
         scope.submit(contender);
+        boolean late;
+        synchronized (this) {
+            contender.submitted = true;
+            late = counted;
+        }
         contender.whenEnded(() -> ended(seen, contender));
-        armNextTurn();
+        if (late) {
+            contender.lose();
+        } else {
+            armNextTurn();
+        }
     }
 
     private void armNextTurn() {
@@ -132,7 +149,7 @@ final class Race<T> {
         }
         int seen;
         synchronized (this) {
-            if (begun == alternatives.size() || over.isSet()) {
+            if (begun == alternatives.size() || counted) {
                 return;
             }
             seen = begun;
@@ -140,7 +157,7 @@ final class Race<T> {
         Alarm turn = scope.time().after(stagger, () -> scope.elsewhere().execute(() -> begin(seen)));
         Alarm overtaken;
         synchronized (this) {
-            overtaken = begun == seen && !over.isSet() ? nextTurn : turn;
+            overtaken = begun == seen && !counted ? nextTurn : turn;
             if (overtaken != turn) {
                 nextTurn = turn;
             }
@@ -187,18 +204,17 @@ final class Race<T> {
     }
 
     private void stop() {
-        over.set();
         Alarm pending;
+        List<Contender> losers;
         synchronized (this) {
             counted = true;
             pending = nextTurn;
+            losers = contenders.stream().filter(each -> each.submitted).toList();
         }
         if (pending != null) {
             pending.cancel();
         }
-        CancelledException lost =
-                new CancelledException("cancelled because a join in scope \"" + scope.name() + "\" is over");
-        contenders().forEach(contender -> contender.cancel(lost, Runnable::run));
+        losers.forEach(Contender::lose);
     }
 
     private synchronized List<Contender> contenders() {

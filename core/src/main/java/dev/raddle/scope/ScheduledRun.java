@@ -39,9 +39,14 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
     }
 
     private void begin() {
-        scope.unschedule(this);
-        if (!isDecided()) {
+        if (isDecided() || !scope.gate().beginErrand()) {
+            return; // who closes the gate cancels what is scheduled
+        }
+        try {
             scope.admit(this, false);
+            scope.unschedule(this); // not before: whoever cancels everything looks here first, and then into the gate
+        } finally {
+            scope.gate().endErrand();
         }
     }
 

@@ -50,6 +50,7 @@ final class ScopeGate extends TaskGate {
     private final ScopeMeter meter = new ScopeMeter();
     private @Nullable ConcurrentHashMap<Thread, TaskRun<?>>
             waits; // null without a limit; written before the first task
+    private int errands; // guarded by this
     private @Nullable Signal empty; // to be set when all is over; guarded by this
     private volatile @Nullable CancelledException closed; // why nobody enters any more; written under this
 
@@ -125,7 +126,7 @@ final class ScopeGate extends TaskGate {
         }
     }
 
-    /** Gives back what a run holds; does nothing if it holds nothing. Counts how it ended, if its runner has found that. */
+    /** Gives back what a run holds, or its place if it waits; does nothing if it has neither. Counts how it ended, if its runner has found that. */
     void release(ScopeRun<?> run, boolean counts, long ranNanos, Grants grants) {
         Signal nobody;
         lock();
@@ -133,7 +134,9 @@ final class ScopeGate extends TaskGate {
             if (counts) {
                 run.countIn(meter);
             }
-            leave(run, ranNanos, grants);
+            if (!super.withdraw(run, grants)) {
+                leave(run, ranNanos, grants);
+            }
             nobody = takeSignalIfEmpty();
         } finally {
             unlock();
@@ -155,6 +158,34 @@ final class ScopeGate extends TaskGate {
         }
         tell(nobody);
         return true;
+    }
+
+    /**
+     * Begins an errand for the scope, which is not over until {@link #endErrand}: an alarm's thread, on its way to submit
+     * something.
+     *
+     * @return false if nobody enters any more, so that there is nothing to do
+     */
+    boolean beginErrand() {
+        lock();
+        try {
+            errands += closed == null ? 1 : 0;
+            return closed == null;
+        } finally {
+            unlock();
+        }
+    }
+
+    void endErrand() {
+        Signal nobody;
+        lock();
+        try {
+            errands--;
+            nobody = takeSignalIfEmpty();
+        } finally {
+            unlock();
+        }
+        tell(nobody);
     }
 
     /** Lets nobody enter any more; false if that was so before. */
@@ -221,7 +252,7 @@ final class ScopeGate extends TaskGate {
         return held;
     }
 
-    /** Returns a signal that is set when nobody is in here, and everybody has been told of and counted. */
+    /** Returns a signal that is set when nobody is in here or on an errand, and everybody was told of and counted. */
     Signal untilEmpty() {
         Signal signal;
         Signal nobody;
@@ -238,7 +269,7 @@ final class ScopeGate extends TaskGate {
     }
 
     private @Nullable Signal takeSignalIfEmpty() {
-        if (empty == null || !isEmpty() || meter.unsettled() > 0) {
+        if (empty == null || !isEmpty() || errands > 0 || meter.unsettled() > 0) {
             return null;
         }
         Signal signal = empty;

@@ -16,7 +16,7 @@ import java.time.Duration;
  * @param cancelledBeforeStart how many were cancelled before they began
  * @param totalDuration how long the ended ones ran, waiting not included, all together
  * @param maxDuration how long the longest of these ran
- * @param totalWait how long the started ones had waited, all together
+ * @param totalWait how long the ended ones had waited before they started, all together
  */
 public record ScopeMetrics(
         long submitted,
@@ -50,11 +50,11 @@ public record ScopeMetrics(
     }
 
     /**
-     * Returns how long a started task had waited on average.
+     * Returns how long a task had waited on average before it started.
      *
-     * @return the mean over all started tasks; zero if there is none
+     * @return the mean over the started tasks that have ended; zero if there is none
      */
     public Duration averageWait() {
-        return started == 0 ? Duration.ZERO : totalWait.dividedBy(started);
+        return completed() == 0 ? Duration.ZERO : totalWait.dividedBy(completed());
     }
 }

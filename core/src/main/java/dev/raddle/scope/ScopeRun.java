@@ -39,20 +39,25 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      *               returned it, when the run may have been ended already: so the placer looks once more after it has noted
      *               it, and the two cannot both miss.
      *   watches     the waits that want to hear of its end, or SETTLED: see Watch.
-     *   info        what hooks are told; null if there is none.
+     *   start       null until the hook has heard of the start. Whoever has to tell it of the end tries to put ENDED_EARLY
+     *               there: if that works, the runner is still telling the start, and tells of the end after it. So a hook
+     *               never hears of an end before the start.
      *
-     * The order at the end, if the runner decides: hook, metrics and listener are told, the permit is given back, waits are
-     * woken. If somebody else decides, the permit is given back when the callable has really ended; at once if it has not
-     * begun, for it never will, and a scheduler that cannot take it back, or has lost it, must not keep a scope from closing.
-     * A run that is decided between its grant and its placing is not placed: whoever decided it may have looked for the
-     * permit before it was there.
+     * The order at the end, if the runner decides: hook and listener are told, waits that cancel others hear of a failure,
+     * the end is counted and the permit given back in one step, waits are woken. If somebody else decides, the permit is
+     * given back when the callable has really ended.
      */
 
+    private static final Object STARTED = new Object();
+    private static final Object ENDED_EARLY = new Object();
     private static final VarHandle WATCHES;
+    private static final VarHandle START;
 
     static {
         try {
-            WATCHES = MethodHandles.lookup().findVarHandle(ScopeRun.class, "watches", Watch.Chain.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            WATCHES = lookup.findVarHandle(ScopeRun.class, "watches", Watch.Chain.class);
+            START = lookup.findVarHandle(ScopeRun.class, "start", Object.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
@@ -70,6 +75,10 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private volatile Scheduler.@Nullable Placement placement;
     private volatile Watch.@Nullable Chain watches;
     private volatile boolean endedFromOutside; // or somebody is about to
+
+    @SuppressWarnings("UnusedVariable") // by START
+    private volatile @Nullable Object start; // null, STARTED or ENDED_EARLY
+
     private @Nullable Alarm limitAlarm; // written by the submitter before the run is anywhere
     private @Nullable Thread placer; // the thread that is inside place(); meaningful to that thread only
     private boolean mayPostpone; // written and read by the placer
@@ -104,7 +113,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Begins to watch the time, if the task has a limit of its own: that of the scope is the scope's to watch. */
     final void arm() {
-        if (limit != null && limit.enclosure() == null) {
+        if (limit != null && isTimed()) {
             limitAlarm = limit.deadline().alarm(() -> outOfTime(limit));
         }
     }
@@ -208,19 +217,25 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private T inContext(Callable<? extends T> callable) throws Exception {
         if (info != null) {
             scope.tellHook("onStart", info, hook -> hook.onStart(info));
-            throwIfDecided();
+            throwIfEnded(info);
         }
         if (retry == null || retry.maxAttempts() == 1) {
             return callable.call();
         }
         Attempts<T> all = new Attempts<>(callable, retry, this, name(), limit);
         attempts = all;
-        return all.call();
+        try {
+            return all.call();
+        } finally {
+            attempts = null; // it keeps the callable
+        }
     }
 
-    private void throwIfDecided() {
-        if (isDecided()) {
-            throw new CancelledException("task \"" + name() + "\" was decided while its hook heard of its start");
+    /** Tells the hook of an end that came while it heard of the start; the callable is not called then. */
+    private void throwIfEnded(TaskInfo task) {
+        if (!START.compareAndSet(this, (Object) null, STARTED)) {
+            tellHook(task, settledOutcome());
+            throw new CancelledException("task \"" + name() + "\" was ended while its hook heard of its start");
         }
     }
 
@@ -233,6 +248,10 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     protected final @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
+        Outcome<T> outcome = decided();
+        if (!toldByRunner && outcome != null) {
+            tellOfFailure(outcome); // a task that ran out of time has failed, too, and its teller may come later
+        }
         Grants grants = new Grants();
         release(toldByRunner, ranNanos, grants);
         return scope.dispatchNext(grants);
@@ -293,14 +312,18 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     void tell(Outcome<T> outcome) {
-        long ran = wasEntered() ? endNanos() - startNanos() : 0;
-        if (info != null) {
-            tellHook(info, outcome, Duration.ofNanos(ran));
+        if (info != null && !(wasEntered() && START.compareAndSet(this, (Object) null, ENDED_EARLY))) {
+            tellHook(info, outcome);
         }
-        scope.tellSettled(this, outcome, ran);
+        scope.tellSettled(this, outcome, ranNanos());
     }
 
-    private void tellHook(TaskInfo task, Outcome<T> outcome, Duration ran) {
+    private long ranNanos() {
+        return wasEntered() ? endNanos() - startNanos() : 0;
+    }
+
+    private void tellHook(TaskInfo task, Outcome<T> outcome) {
+        Duration ran = Duration.ofNanos(ranNanos());
         switch (outcome) {
             case Outcome.Success<T> success -> scope.tellHook("onSuccess", task, hook -> hook.onSuccess(task, ran));
             case Outcome.Failure<T> failure ->
@@ -507,6 +530,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     /** Returns how the run ended, once it is settled. */
     final Outcome<T> result() {
         return settledOutcome();
+    }
+
+    /** Tells whether an alarm may end this before it has entered the scope. */
+    final boolean isTimed() {
+        return limit != null && limit.enclosure() == null;
     }
 
     final long begunNanos() {

@@ -39,7 +39,8 @@ public final class SlowTaskHook implements ThreadHook {
      * Creates a hook on real time.
      *
      * @param threshold how long a task may run before it is slow, positive
-     * @param consumer is told, in a virtual thread of its own while the task runs, in the thread that ends it afterwards
+     * @param consumer is told, in a virtual thread of its own while the task runs, and what it throws there is logged; in the
+     *     thread that ends the task afterwards, and what it throws there goes to the scope's sink
      * @return a new hook
      * @throws IllegalArgumentException if the threshold is not positive
      */
@@ -51,7 +52,7 @@ public final class SlowTaskHook implements ThreadHook {
      * Creates a hook.
      *
      * @param threshold how long a task may run before it is slow, positive
-     * @param consumer is told, in a virtual thread of its own while the task runs, in the thread that ends it afterwards
+     * @param consumer as above
      * @param time the time source of the scopes
      * @return a new hook
      * @throws IllegalArgumentException if the threshold is not positive

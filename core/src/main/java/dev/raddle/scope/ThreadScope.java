@@ -81,8 +81,9 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * those that run, and then what is scheduled. A task that comes later is cancelled by its submitter. As the gate is
      * closed under its lock, each task was either seen by who closed it or saw that it is closed.
      *
-     * What is scheduled for later is in a set of its own, and enters the gate when its time has come. It is added before it
-     * is looked whether the gate is closed, and the gate is closed before the set is emptied: so nothing is missed.
+     * What is scheduled for later is in a set of its own, and leaves it after it has entered the gate when its time has
+     * come. It is added before it is looked whether the gate is closed, and the gate is closed before the set is looked at:
+     * so nothing is missed. Who cancels all without closing the gate looks into the set first, and then into the gate.
      *
      * close() waits until the gate is empty, however long that takes, and only then runs what was deferred.
      *
@@ -100,7 +101,9 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private record Known(TaskContext context, CapturedContext captured) {}
 
     /** What is to be done at the end, before what was deferred earlier. */
-    private record Deferred(Runnable cleanUp, @Nullable Deferred earlier) {}
+    private record Deferred(Runnable cleanUp, @Nullable Deferred earlier) {
+        static final Deferred NO_MORE = new Deferred(() -> {}, null);
+    }
 
     private final Thread owner = Thread.currentThread();
     private final long id = IDS.incrementAndGet();
@@ -488,20 +491,28 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     private void requireOpen(String what) {
         if (closed) {
-            throw new IllegalStateException(
-                    "scope \"" + name + "\" is closed, " + what + " came too late; submit inside its try block");
+            throw closedFor(what);
         }
+    }
+
+    private IllegalStateException closedFor(String what) {
+        return new IllegalStateException(
+                "scope \"" + name + "\" is closed, " + what + " came too late; submit inside its try block");
     }
 
     /** Counts and tells of a run, and lets it enter the gate. */
     void submit(ScopeRun<?> run) {
-        tellSubmitted(run);
-        admit(run, true);
+        boolean countsAtOnce = run.isTimed() || listener != null; // it may be ended before it enters
+        if (countsAtOnce) {
+            gate.submitted();
+            tellSubmitted(run);
+        }
+        run.arm();
+        admit(run, !countsAtOnce);
     }
 
     /** Lets a run enter the gate, and places it if it is its turn. */
     void admit(ScopeRun<?> run, boolean counts) {
-        run.arm();
         switch (gate.admit(run, counts)) {
             case HELD -> start(run);
             case WAITING -> run.leaveIfEnded();
@@ -567,8 +578,11 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      *     failures as suppressed exceptions; a checked exception is wrapped, as by {@link Task#await()}
      * @throws Error in the same way
      * @throws AggregateException under {@link FailurePolicy#COLLECT_ALL}, if a task failed
-     * @throws ScopeTimeoutException if the scope's deadline passed before one of them had ended
+     * @throws ScopeTimeoutException if the scope's deadline passed before one of them had ended, whatever else failed: that
+     *     is in its suppressed exceptions
      * @throws IllegalArgumentException if a task is not of this scope
+     * @throws IllegalStateException if the caller is a task of this scope, and all tasks that its limit lets run wait for
+     *     others of it
      * @throws InterruptedException if the calling thread is interrupted; the tasks go on
      */
     public ScopeResult await(Collection<? extends Task<?>> tasks) throws InterruptedException {
@@ -648,7 +662,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws ScopeTimeoutException if the scope's deadline passed first
      * @throws CancelledException if the scope was cancelled
      * @throws IllegalArgumentException if there are too few alternatives
-     * @throws IllegalStateException if this scope is closed
+     * @throws IllegalStateException if this scope is closed; or if the caller is a task of it, and all tasks that its limit
+     *     lets run wait for others of it
      * @throws InterruptedException if the calling thread is interrupted; the alternatives are cancelled
      */
     public <T, R> R join(JoinStrategy<T, R> strategy, Collection<? extends Callable<? extends T>> alternatives)
@@ -791,6 +806,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         requireOpen("a channel");
         Channel<T> channel = Channel.bounded(capacity);
         token.whenCancelled(channel::close);
+        defer(channel::close); // whoever cancels may come to it only after the scope is closed
         return channel;
     }
 
@@ -824,10 +840,15 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     /** Cancels every task but one, because that has failed. */
     void cancelOthers(ScopeRun<?> failed, CancelledException cause) {
-        Set<ScopeRun<?>> later = scheduled;
-        Stream.concat(gate.takeAll().reversed().stream(), later == null ? Stream.empty() : later.stream())
-                .filter(run -> run != failed)
-                .forEach(run -> run.cancel(cause, Runnable::run));
+        Set<ScopeRun<?>> known = scheduled;
+        List<ScopeRun<?>> all =
+                known == null ? new ArrayList<>() : new ArrayList<>(known); // before they enter the gate
+        all.addAll(gate.takeAll().reversed());
+        for (ScopeRun<?> run : all) {
+            if (run != failed) {
+                run.cancel(cause, Runnable::run);
+            }
+        }
     }
 
     /** Runs in the time source's thread. */
@@ -868,9 +889,15 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public void defer(Runnable cleanUp) {
-        requireOpen("a deferred action");
         Objects.requireNonNull(cleanUp, "cleanUp");
-        deferred.updateAndGet(earlier -> new Deferred(cleanUp, earlier));
+        requireOpen("a deferred action");
+        Deferred earlier;
+        do {
+            earlier = deferred.get();
+            if (earlier == Deferred.NO_MORE) {
+                throw closedFor("a deferred action");
+            }
+        } while (!deferred.compareAndSet(earlier, new Deferred(cleanUp, earlier)));
     }
 
     /**
@@ -890,7 +917,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
             return;
         }
         cancel(new CancelledException("scope \"" + name + "\" was closed"));
-        awaitEmpty();
+        boolean interrupted = awaitEmpty();
         closed = true;
         leave();
         if (deadlineAlarm != null) {
@@ -898,9 +925,13 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         }
         List<Throwable> failures = runDeferred();
         endLease(failures);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
         if (!failures.isEmpty()) {
             throw new AggregateException(
-                    failures.size() + " deferred action(s) of scope \"" + name + "\" failed; all of them were run",
+                    failures.size() + " of the deferred actions of scope \"" + name
+                            + "\" and the release of its scheduler failed; all of them were run",
                     failures);
         }
     }
@@ -930,14 +961,15 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         }
     }
 
-    private void awaitEmpty() {
+    /** Waits until all is over, and returns whether the calling thread was interrupted meanwhile. */
+    private boolean awaitEmpty() {
         Signal empty = gate.untilEmpty();
+        boolean interrupted = false;
         if (empty.isSet()) {
-            return;
+            return interrupted;
         }
         Stragglers stragglers = new Stragglers(name, time, patience, sink, this::stragglers);
         stragglers.watch();
-        boolean interrupted = false;
         try {
             while (!empty.isSet()) {
                 try {
@@ -948,10 +980,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
             }
         } finally {
             stragglers.end();
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
         }
+        return interrupted;
     }
 
     private List<Stragglers.Straggler> stragglers() {
@@ -962,7 +992,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     private List<Throwable> runDeferred() {
         List<Throwable> failures = new ArrayList<>();
-        for (Deferred next = deferred.get(); next != null; next = next.earlier()) {
+        for (Deferred next = deferred.getAndSet(Deferred.NO_MORE); next != null; next = next.earlier()) {
             try {
                 next.cleanUp().run();
             } catch (Throwable failure) {

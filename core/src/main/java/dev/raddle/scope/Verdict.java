@@ -3,8 +3,11 @@ package dev.raddle.scope;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Set;
 
 /** What is made of tasks that were waited for, all of which have ended. */
 record Verdict(ThreadScope scope, List<ScopeRun<?>> runs) {
@@ -12,14 +15,20 @@ record Verdict(ThreadScope scope, List<ScopeRun<?>> runs) {
     /** Returns the result, or throws what the policy wants to be thrown. */
     ScopeResult under(FailurePolicy policy) {
         List<ScopeRun<?>> failed = new ArrayList<>();
+        ScopeTimeoutException expired = null;
         int succeeded = 0;
         for (ScopeRun<?> run : runs) {
             switch (run.result()) {
                 case Outcome.Success<?> success -> succeeded++;
                 case Outcome.Failure<?> failure -> failed.add(run);
-                case Outcome.Cancelled<?> cancelled -> throwIfExpired(cancelled);
+                case Outcome.Cancelled<?> cancelled ->
+                    expired = expired != null ? expired : scope.expiredBy(cancelled.cause());
                 default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
             }
+        }
+        if (expired != null) {
+            failed.stream().map(Verdict::errorOf).forEach(expired::addSuppressed);
+            throw expired;
         }
         failed.sort(Comparator.comparingLong(Task::id)); // in order of submission
         if (policy.isThrowing() && !failed.isEmpty()) {
@@ -30,13 +39,6 @@ record Verdict(ThreadScope scope, List<ScopeRun<?>> runs) {
         return new ScopeResult(runs.size(), succeeded, failed.size(), runs.size() - succeeded - failed.size(), listed);
     }
 
-    private void throwIfExpired(Outcome.Cancelled<?> cancelled) {
-        ScopeTimeoutException expired = scope.expiredBy(cancelled.cause());
-        if (expired != null) {
-            throw expired;
-        }
-    }
-
     private static RuntimeException firstOf(List<ScopeRun<?>> failed) {
         ScopeRun<?> first = failed.getFirst();
         for (ScopeRun<?> run : failed) {
@@ -45,10 +47,12 @@ record Verdict(ThreadScope scope, List<ScopeRun<?>> runs) {
             }
         }
         Throwable thrown = errorOf(first);
-        List<Throwable> known = List.of(thrown.getSuppressed());
+        Set<Throwable> known = Collections.newSetFromMap(new IdentityHashMap<>());
+        known.add(thrown);
+        known.addAll(List.of(thrown.getSuppressed())); // of a wait before
         for (ScopeRun<?> run : failed) {
             Throwable later = errorOf(run);
-            if (later != thrown && !known.contains(later)) {
+            if (known.add(later)) {
                 thrown.addSuppressed(later);
             }
         }

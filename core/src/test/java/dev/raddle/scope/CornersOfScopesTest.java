@@ -1,0 +1,285 @@
+package dev.raddle.scope;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.task.Outcome;
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Task;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.junit.jupiter.api.Test;
+
+/** Where two things meet that are right each by itself. */
+class CornersOfScopesTest {
+
+    private final List<String> events = new CopyOnWriteArrayList<>();
+
+    @Test
+    void an_interrupt_for_the_caller_reaches_none_of_the_tasks_that_its_thread_runs() throws Exception {
+        AtomicBoolean leaked = new AtomicBoolean();
+        try (ThreadScope scope = ThreadScope.open().withScheduler(Runnable::run).withConcurrencyLimit(1)) {
+            Task<Task<String>> first = scope.submit(() -> {
+                Task<String> second = scope.submit(() -> {
+                    leaked.set(Thread.currentThread().isInterrupted());
+                    return "second";
+                });
+                Thread.currentThread().interrupt(); // for the caller, whose thread this is
+                return second;
+            });
+
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(first.await().await()).isEqualTo("second");
+            assertThat(leaked).isFalse();
+        }
+    }
+
+    @Test
+    void a_task_that_runs_out_of_time_cancels_what_waits_behind_it_before_that_can_begin() throws Exception {
+        VirtualTime time = new VirtualTime();
+        Plug plug = new Plug();
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withConcurrencyLimit(1)) {
+            Task<String> late = scope.submit("late", plug, Duration.ofSeconds(1));
+            Task<String> waiting = scope.submit("waiting", () -> events.add("ran") + "");
+            plug.awaitBegun();
+            Thread owner = Thread.currentThread();
+            Thread clock = Thread.ofVirtual().start(() -> {
+                while (owner.getState() != Thread.State.WAITING) {
+                    Thread.onSpinWait();
+                }
+                time.advance(Duration.ofSeconds(1));
+            });
+
+            assertThatThrownBy(() -> scope.await(late)).isInstanceOf(TaskTimeoutException.class);
+            clock.join();
+            assertThat(waiting.state()).isEqualTo(Task.State.CANCELLED);
+            assertThat(events).isEmpty();
+        }
+    }
+
+    @Test
+    void a_hook_hears_of_an_end_after_the_start_although_it_still_hears_of_that() throws Exception {
+        CountDownLatch hearing = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        ThreadHook hook = new ThreadHook() {
+            @Override
+            public void onStart(TaskInfo task) {
+                hearing.countDown();
+                awaitUninterruptibly(goOn);
+                events.add("started");
+            }
+
+            @Override
+            public void onCancel(TaskInfo task, Duration ran) {
+                events.add("cancelled");
+            }
+        };
+        try (ThreadScope scope = ThreadScope.open().withHook(hook)) {
+            Task<String> task = scope.submit(() -> events.add("called") + "");
+            hearing.await();
+            assertThat(task.cancel()).isTrue();
+            assertThat(task.isCancelled()).isTrue();
+            goOn.countDown();
+        }
+        assertThat(events).containsExactly("started", "cancelled");
+    }
+
+    private static void awaitUninterruptibly(CountDownLatch latch) {
+        boolean interrupted = false;
+        while (latch.getCount() > 0) {
+            try {
+                latch.await();
+            } catch (InterruptedException interrupt) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void the_average_wait_is_that_of_the_tasks_that_have_ended() throws Exception {
+        VirtualTime time = new VirtualTime();
+        StepScheduler steps = new StepScheduler();
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withScheduler(steps)) {
+            scope.submit(() -> {
+                assertThat(scope.metrics().averageWait()).isZero(); // this one has started and not ended
+                return "";
+            });
+            time.advance(Duration.ofMillis(100));
+            steps.runNext();
+
+            assertThat(scope.metrics().averageWait()).isEqualTo(Duration.ofMillis(100));
+            assertThat(scope.metrics().started()).isOne();
+        }
+    }
+
+    @Test
+    void a_fixed_rate_is_fixed_although_the_clock_moves_with_every_look_at_it() throws Exception {
+        VirtualTime virtual = new VirtualTime();
+        AtomicLong looks = new AtomicLong();
+        List<Duration> delays = new CopyOnWriteArrayList<>();
+        TimeSource time = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return virtual.nanoTime() + looks.incrementAndGet();
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                delays.add(delay);
+                return virtual.after(delay, action);
+            }
+        };
+        Semaphore rounds = new Semaphore(0);
+        Duration period = Duration.ofMillis(1);
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
+            long before = time.nanoTime();
+            scope.scheduleAtFixedRate(period, period, rounds::release);
+            for (int round = 1; round <= 3; round++) {
+                virtual.awaitAlarms(1);
+                long due = before + round * period.toNanos();
+                long asked = virtual.nanoTime() + looks.get() + delays.getLast().toNanos();
+                assertThat(asked - due).isBetween(0L, 10L);
+                virtual.advance(period);
+                rounds.acquire();
+            }
+        }
+    }
+
+    @Test
+    void a_deadline_that_passes_says_what_had_failed_before() throws Exception {
+        VirtualTime time = new VirtualTime();
+        try (ThreadScope scope = ThreadScope.open()
+                .withTimeSource(time)
+                .withFailurePolicy(FailurePolicy.COLLECT_ALL)
+                .withDeadline(Duration.ofSeconds(1))) {
+            IllegalStateException failure = new IllegalStateException("planned");
+            Task<String> failed = scope.submit(() -> {
+                throw failure;
+            });
+            Task<String> slow = scope.submit(new Plug());
+            assertThatThrownBy(failed::await).isSameAs(failure);
+            time.advance(Duration.ofSeconds(1));
+
+            assertThatThrownBy(() -> scope.await(failed, slow))
+                    .isInstanceOf(ScopeTimeoutException.class)
+                    .hasSuppressedException(failure);
+        }
+    }
+
+    @Test
+    void what_interrupts_a_rest_brings_along_why_there_was_one() throws Exception {
+        VirtualTime time = new VirtualTime();
+        IllegalStateException failure = new IllegalStateException("planned");
+        try (ThreadScope scope = ThreadScope.open()
+                .withTimeSource(time)
+                .withRetryPolicy(RetryPolicy.fixedDelay(2, Duration.ofSeconds(1)))) {
+            Task<String> task = scope.submit(() -> {
+                throw failure;
+            });
+            time.awaitAlarms(1);
+            task.runner().orElseThrow().interrupt(); // by somebody who does not cancel it
+
+            assertThatThrownBy(task::await).hasCauseInstanceOf(InterruptedException.class);
+            Outcome<String> outcome = task.outcome().orElseThrow();
+            assertThat(((Outcome.Cancelled<String>) outcome).cause()).hasSuppressedException(failure);
+        }
+    }
+
+    @Test
+    void deferred_actions_are_not_disturbed_by_an_interrupt_that_came_while_the_scope_closed() throws Exception {
+        Plug stubborn = Plug.stubborn();
+        AtomicBoolean disturbed = new AtomicBoolean();
+        Thread owner = Thread.currentThread();
+        Thread interrupter = Thread.ofVirtual().unstarted(() -> {
+            try {
+                stubborn.awaitInterrupt(); // by the close
+                owner.interrupt();
+                stubborn.letGo();
+            } catch (InterruptedException impossible) {
+                events.add("interrupted");
+            }
+        });
+        try (ThreadScope scope = ThreadScope.open()) {
+            scope.submit(stubborn);
+            stubborn.awaitBegun();
+            scope.defer(() -> disturbed.set(Thread.currentThread().isInterrupted()));
+            interrupter.start();
+        }
+        assertThat(Thread.interrupted()).isTrue();
+        assertThat(disturbed).isFalse();
+        assertThat(events).isEmpty();
+    }
+
+    @Test
+    void a_task_whose_time_is_over_before_it_enters_leaves_nothing_behind() throws Exception {
+        TimeSource ringsAtOnce = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return 0;
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                action.run();
+                return () -> false;
+            }
+        };
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(ringsAtOnce).withConcurrencyLimit(1)) {
+            Plug plug = new Plug();
+            Task<String> holder = scope.submit(plug);
+            Task<String> late = scope.submit("late", () -> "never", Duration.ofSeconds(1));
+            assertThatThrownBy(late::await).isInstanceOf(TaskTimeoutException.class);
+            plug.letGo();
+            assertThat(holder.await()).isEqualTo("value");
+
+            ScopeMetrics metrics = scope.metrics();
+            assertThat(metrics.submitted()).isEqualTo(2);
+            assertThat(metrics.failedBeforeStart()).isOne();
+            assertThat(scope.submit(() -> "next").await()).isEqualTo("next");
+        }
+    }
+
+    @Test
+    void who_listens_hears_of_an_alternative_before_its_end_although_the_join_is_over() throws Exception {
+        TaskListener listener = new TaskListener() {
+            @Override
+            public void onSubmitted(TaskIdentity task) {
+                events.add("submitted " + task.name());
+            }
+
+            @Override
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                events.add("settled " + task.name());
+            }
+        };
+        VirtualTime time = new VirtualTime();
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withListener(listener)) {
+            for (int i = 0; i < 200; i++) {
+                Thread hedges = Thread.ofVirtual().start(() -> time.advance(Duration.ofSeconds(1)));
+                scope.join(JoinStrategy.hedged(Duration.ofSeconds(1)), List.of(() -> 1, () -> 2));
+                hedges.join();
+            }
+        }
+        for (String event : events) {
+            if (event.startsWith("settled")) {
+                assertThat(events.indexOf(event.replace("settled", "submitted")))
+                        .isBetween(0, events.indexOf(event));
+            }
+        }
+    }
+}
