@@ -961,15 +961,20 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         }
     }
 
-    /** Waits until all is over, and returns whether the calling thread was interrupted meanwhile. */
+    /** Waits until all is over; returns whether the calling thread was interrupted, which it does not show any more. */
     private boolean awaitEmpty() {
+        boolean interrupted = Thread.interrupted();
         Signal empty = gate.untilEmpty();
-        boolean interrupted = false;
-        if (empty.isSet()) {
-            return interrupted;
+        if (!empty.isSet()) {
+            interrupted |= awaitSlowly(empty);
         }
+        return Thread.interrupted() || interrupted;
+    }
+
+    private boolean awaitSlowly(Signal empty) {
         Stragglers stragglers = new Stragglers(name, time, patience, sink, this::stragglers);
         stragglers.watch();
+        boolean interrupted = false;
         try {
             while (!empty.isSet()) {
                 try {

@@ -3,8 +3,8 @@ package dev.raddle.scope;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
 import dev.raddle.time.Signal;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,11 +20,14 @@ final class Watch {
         static final Chain SETTLED = new Chain(null, null);
     }
 
+    private static final Object OVER = new Object();
+
     private final ThreadScope scope;
     private final boolean cancelsOthers;
     private final AtomicInteger remaining;
     private final Signal all = new Signal();
-    private final AtomicBoolean fired = new AtomicBoolean();
+    private final AtomicReference<@Nullable Object> first =
+            new AtomicReference<>(); // the run that failed first, or OVER
 
     Watch(ThreadScope scope, int runs) {
         this.scope = scope;
@@ -32,9 +35,12 @@ final class Watch {
         this.remaining = new AtomicInteger(runs);
     }
 
-    /** Hears of a failure, before the run gives anything back. */
+    /**
+     * Hears of a failure, before the run gives anything back. The run that failed first may tell twice at once, its runner and
+     * who has ended it from outside: each of them cancels, so that neither goes on before it is done.
+     */
     void failed(ScopeRun<?> run, Throwable error) {
-        if (cancelsOthers && fired.compareAndSet(false, true)) {
+        if (cancelsOthers && (first.compareAndSet(null, run) || first.get() == run)) {
             scope.cancelOthers(
                     run,
                     new CancelledException(
@@ -60,6 +66,6 @@ final class Watch {
 
     /** Ends the wait: later failures are none of its business. */
     void end() {
-        fired.set(true);
+        first.set(OVER);
     }
 }
