@@ -28,5 +28,8 @@ final class Jvm {
     /** What the goals speak of; makes two carriers of virtual threads, too. */
     static final String TWO_PROCESSORS = "-XX:ActiveProcessorCount=2";
 
+    /** One carrier of virtual threads, whatever the number of processors. */
+    static final String ONE_CARRIER = "-Djdk.virtualThreadScheduler.parallelism=1";
+
     private Jvm() {}
 }

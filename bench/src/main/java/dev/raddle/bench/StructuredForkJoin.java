@@ -54,6 +54,24 @@ public class StructuredForkJoin {
         JdkScopes.run(EMPTY, n);
     }
 
+    /** Raddle, with one carrier. */
+    @Benchmark
+    @Fork(
+            value = 3,
+            jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED, Jvm.ONE_CARRIER})
+    public void raddleOnOneCarrier() throws InterruptedException {
+        raddle();
+    }
+
+    /** The JDK's own scope, with one carrier. */
+    @Benchmark
+    @Fork(
+            value = 3,
+            jvmArgs = {Jvm.QUIET, Jvm.HEAP_START, Jvm.HEAP_MAX, Jvm.TOUCHED, Jvm.ONE_CARRIER})
+    public void jdkOnOneCarrier() throws Throwable {
+        jdk();
+    }
+
     /** No scope. */
     @Benchmark
     public void bare() throws InterruptedException {
@@ -73,7 +91,10 @@ public class StructuredForkJoin {
             rows.add(Row.of("CPU of a subtask, " + subtasks, per(results, Measured.CPU, "raddle", n), "ns")
                     .against("JDK's scope", per(results, Measured.CPU, "jdk", n))
                     .ratioAtMost(n == 1 ? 1.25 : 1.15));
-            rows.add(Row.of("the same", per(results, Measured.CPU, "raddle", n), "ns")
+            rows.add(Row.of("the same, one carrier", per(results, Measured.CPU, "raddleOnOneCarrier", n), "ns")
+                    .against("JDK's scope", per(results, Measured.CPU, "jdkOnOneCarrier", n))
+                    .ratioAtMost(n == 1 ? 1.25 : 1.15));
+            rows.add(Row.of("the same, two carriers", per(results, Measured.CPU, "raddle", n), "ns")
                     .against("threads and a latch", per(results, Measured.CPU, "bare", n)));
             rows.add(Row.of("allocated for it, with its thread", bytes, "B")
                     .against("JDK's scope", jdkBytes)

@@ -9,6 +9,7 @@ import dev.raddle.group.TaskHandle;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Task;
 import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
@@ -28,10 +29,11 @@ public class ScopeCancelMeetsPlacing {
     private final StepScheduler steps = new StepScheduler();
     private final GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
             .defaultMaxConcurrencyPerGroup(1)
+            .timeSource(new VirtualTime())
             .scheduler(key -> steps)
             .build());
     private final TaskHandle<Integer> holder = executor.submit("a", "holder", () -> 0);
-    private final ThreadScope scope = ThreadScope.open().withScheduler(executor.scheduler("a"));
+    private final ThreadScope scope = ScopeRig.open().withScheduler(executor.scheduler("a"));
     private final AtomicInteger ran = new AtomicInteger();
     private volatile Task<Integer> task;
 

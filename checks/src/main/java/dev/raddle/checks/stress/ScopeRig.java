@@ -6,6 +6,8 @@ import dev.raddle.task.Task;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 
 /** A scope whose tasks run, and whose time passes, when an actor says so. */
 final class ScopeRig {
@@ -14,7 +16,18 @@ final class ScopeRig {
 
     final VirtualTime time = new VirtualTime();
     final StepScheduler steps = new StepScheduler();
-    final ThreadScope scope = ThreadScope.open().withTimeSource(time).withScheduler(steps);
+    final ThreadScope scope = open().withTimeSource(time).withScheduler(steps);
+
+    /** Opens a scope in a thread that ends: nobody will close it, and its opener would remember it. */
+    static ThreadScope open() {
+        FutureTask<ThreadScope> opening = new FutureTask<>(ThreadScope::open);
+        Thread.ofVirtual().start(opening);
+        try {
+            return opening.get();
+        } catch (InterruptedException | ExecutionException impossible) {
+            throw new IllegalStateException(impossible);
+        }
+    }
 
     /** Returns how a task ended, or "never". Its end may be told in a thread that an alarm has started. */
     String end(Task<?> task) {
