@@ -312,10 +312,15 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     void tell(Outcome<T> outcome) {
-        if (info != null && !(wasEntered() && START.compareAndSet(this, (Object) null, ENDED_EARLY))) {
+        if (info != null && (toldByRunner || !leftToTheRunner())) {
             tellHook(info, outcome);
         }
         scope.tellSettled(this, outcome, ranNanos());
+    }
+
+    /** Leaves it to the runner to tell the hook of an end from outside, if the hook has not heard of the start yet. */
+    private boolean leftToTheRunner() {
+        return wasEntered() && START.compareAndSet(this, (Object) null, ENDED_EARLY);
     }
 
     private long ranNanos() {
