@@ -265,10 +265,9 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     }
 
     final <U extends T> ForkedSubtask<U> create(Callable<? extends U> task, int round) {
-        long now = options.time().nanoTime();
         return options.scheduler() == null
-                ? new ForkedSubtask<>(this, task, round, now)
-                : new PlacedSubtask<>(this, task, round, now);
+                ? new ForkedSubtask<>(this, task, round, unfinished.moment(options.time()))
+                : new PlacedSubtask<>(this, task, round, options.time().nanoTime());
     }
 
     /** Starts a subtask. Returns false if it will never run, since this scope is shut down or was severed. */

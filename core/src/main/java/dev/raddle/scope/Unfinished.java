@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.time.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.function.Consumer;
@@ -50,6 +51,15 @@ final class Unfinished extends ForkersSide.Gap {
 
     Unfinished() {
         sweepAt = AT_LEAST;
+    }
+
+    /**
+     * Returns about what time it is. If the thread of the last subtask has not begun yet, little time has passed since that
+     * was forked, and its moment does; for some in a row. A clock costs more than it seems, because reading it waits for memory.
+     */
+    long moment(TimeSource time) {
+        ForkedSubtask<?> last = newest;
+        return last != null && (listed & 31) != 0 && last.isWaiting() ? last.forkedAt : time.nanoTime();
     }
 
     /** Counts and lists a subtask that is about to be started. */
