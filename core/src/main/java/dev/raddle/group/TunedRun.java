@@ -41,7 +41,7 @@ class TunedRun<T> extends GroupRun<T> {
         if (retry == null || retry.maxAttempts() == 1) {
             return callable.call();
         }
-        Attempts<T> all = new Attempts<>(callable, retry, this, taskId(), limit);
+        Attempts<T> all = new Attempts<>(callable, retry, this::isDecided, time(), taskId(), limit);
         attempts = all;
         try {
             return all.call();

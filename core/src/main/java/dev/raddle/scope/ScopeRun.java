@@ -222,7 +222,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (retry == null || retry.maxAttempts() == 1) {
             return callable.call();
         }
-        Attempts<T> all = new Attempts<>(callable, retry, this, name(), limit);
+        Attempts<T> all = new Attempts<>(callable, retry, this::isDecided, time(), name(), limit);
         attempts = all;
         try {
             return all.call();

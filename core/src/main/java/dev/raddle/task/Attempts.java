@@ -2,10 +2,12 @@ package dev.raddle.task;
 
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +20,8 @@ public final class Attempts<T> implements Callable<T> {
 
     private final Callable<? extends T> callable;
     private final RetryPolicy policy;
-    private final TaskRun<?> run;
+    private final BooleanSupplier isDecided;
+    private final TimeSource time;
     private final String task;
     private final @Nullable TimeLimit limit;
     private volatile int current; // which attempt it is at, 0 before the first
@@ -28,19 +31,22 @@ public final class Attempts<T> implements Callable<T> {
      *
      * @param callable what to try
      * @param policy how often
-     * @param run whose attempts they are: none begins once it is decided
+     * @param isDecided tells whether what they are attempts at is decided: none begins then
+     * @param time what rests are measured with
      * @param task what the run is called
      * @param limit no rest leads beyond it; null if there is none
      */
     public Attempts(
             Callable<? extends T> callable,
             RetryPolicy policy,
-            TaskRun<?> run,
+            BooleanSupplier isDecided,
+            TimeSource time,
             String task,
             @Nullable TimeLimit limit) {
         this.callable = callable;
         this.policy = policy;
-        this.run = run;
+        this.isDecided = isDecided;
+        this.time = time;
         this.task = task;
         this.limit = limit;
     }
@@ -87,7 +93,9 @@ public final class Attempts<T> implements Callable<T> {
     /** Returns how long to rest, or less than nothing if no attempt follows. What the policy throws comes with all failures. */
     private long delayBeforeNext(int attempt, Exception failure, List<Throwable> earlier) {
         try {
-            return !run.isDecided() && policy.allowsRetry(attempt, failure) ? policy.delayNanos(attempt, failure) : -1;
+            return !isDecided.getAsBoolean() && policy.allowsRetry(attempt, failure)
+                    ? policy.delayNanos(attempt, failure)
+                    : -1;
         } catch (RuntimeException | Error thrown) {
             if (thrown != failure) {
                 earlier.add(failure);
@@ -129,12 +137,12 @@ public final class Attempts<T> implements Callable<T> {
     private void rest(long delay, List<Throwable> earlier) throws InterruptedException {
         if (delay > 0) {
             try {
-                new Signal().await(Deadline.after(run.time(), Duration.ofNanos(delay)));
+                new Signal().await(Deadline.after(time, Duration.ofNanos(delay)));
             } catch (InterruptedException interrupt) {
                 throw withEarlier(interrupt, earlier);
             }
         }
-        if (run.isDecided()) {
+        if (isDecided.getAsBoolean()) {
             throw new CancelledException("task \"" + task + "\" was decided while it rested");
         }
     }

@@ -20,7 +20,15 @@ public final class TaskTimeoutException extends RuntimeException {
     /** Which attempt it was at, 0 if it had not begun. */
     private final int attempt;
 
-    TaskTimeoutException(String message, String task, Duration budget, int attempt) {
+    /**
+     * Creates one without a stack trace: it is made by an alarm, whose stack tells nothing.
+     *
+     * @param message what ran out of time, for people
+     * @param task what it is called
+     * @param budget how much time it had
+     * @param attempt at which attempt it was, 0 if none had begun
+     */
+    public TaskTimeoutException(String message, String task, Duration budget, int attempt) {
         super(message, null, true, false);
         this.task = task;
         this.budget = budget;

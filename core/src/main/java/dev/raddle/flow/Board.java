@@ -1,0 +1,195 @@
+package dev.raddle.flow;
+
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.Outcome;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** What stands in the slots and counters of one run, and the atomic steps between. */
+final class Board {
+
+    /*
+     * Overview.
+     *
+     * Each node has one slot, which says all about it:
+     *
+     *   null ──► READY ──► Handoff ──► Runner ──► Beginning ──► Runner ──► a value, or Settled
+     *                                    │                        ▲ │
+     *                                    └──► Nested ─────────────┼─┴──► INTERRUPTING ──► Settled
+     *
+     *   null          pending
+     *   READY         what it waited for is there; only of nodes that choose among their upstreams
+     *   Handoff       waits for a permit of its group, without a thread; only of nodes with a group
+     *   Runner        that thread is inside the node
+     *   Beginning     that thread is inside the node's begin callback
+     *   Nested        a run of its own goes on in its place
+     *   INTERRUPTING  somebody is calling interrupt() on that thread
+     *   ENDING        ended; a supplier is being asked for its default
+     *   otherwise     ended: the value itself, NULL for null, or Settled for all other ends
+     *
+     * Steps are compare-and-sets, may leave out what does not apply, and lead from any mark to Settled, if somebody decides the
+     * node from outside; but not from Beginning: whoever meets that comes back when the callback is over. So a node whose begin
+     * callback was called is entered, and one that is decided before is not.
+     *
+     * Besides, there are numbers, which start as the plan says:
+     *
+     *   pending    of a node: musts, afters and clauses that are not met. Who brings it to zero has triggered the node.
+     *   consumers  of a node: undecided nodes that have an edge from it; one more if it is a sink, an output or essential. At zero
+     *              nobody needs it any more, and it is skipped if it is pending.
+     *   needed     of a clause: successes that are missing
+     *   lost       of a clause: its upstreams that have ended without success
+     *   winner     of a clause: its upstream that succeeded first, or -1
+     *
+     * A node lets go of its upstreams, once, when it is decided: when a node that chooses steps to READY, or when any node steps
+     * from null to its end. A node that does not choose begins only when all of its upstreams have ended, and nobody asks for
+     * their consumers then. So each edge is gone over twice at most, once in each direction.
+     */
+
+    private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Object[].class);
+    private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(int[].class);
+    private static final int NO_WINNER = -1;
+
+    /** The value null. */
+    static final Object NULL = new Object();
+
+    final Graph graph;
+    final @Nullable Object[] slots;
+    final int[] counters;
+    final long[]
+            times; // of each node: when it began and when it ended, each plus one, or zero; written by who decides it
+
+    Board(Graph graph) {
+        this.graph = graph;
+        slots = new Object[graph.size];
+        counters = graph.counters.clone();
+        times = new long[2 * graph.size];
+    }
+
+    @Nullable
+    Object get(int node) {
+        return SLOT.getAcquire(slots, node);
+    }
+
+    boolean step(int node, @Nullable Object from, Object to) {
+        return SLOT.compareAndSet(slots, node, from, to);
+    }
+
+    void set(int node, Object to) {
+        SLOT.setVolatile(slots, node, to);
+    }
+
+    static boolean isEnd(@Nullable Object slot) {
+        return slot != null && !(slot instanceof Mark);
+    }
+
+    /** Counts one pending thing less; true if that was the last. */
+    boolean isTriggered(int node) {
+        return graph.counters[node] == 1 || (int) COUNT.getAndAdd(counters, node, -1) == 1;
+    }
+
+    /** Counts one consumer less; true if that was the last. */
+    boolean isUnneeded(int node) {
+        return (int) COUNT.getAndAdd(counters, graph.size + node, -1) == 1;
+    }
+
+    /** Adds a consumer that never lets go. Before anything runs. */
+    void pin(int node) {
+        counters[graph.size + node]++;
+    }
+
+    /** Counts a success for a clause; true if it is met by that. */
+    boolean isMet(int clause, int by) {
+        COUNT.compareAndSet(counters, winnerOf(clause), NO_WINNER, by);
+        return (int) COUNT.getAndAdd(counters, 2 * graph.size + clause, -1) == 1;
+    }
+
+    /** Counts for a clause an upstream that ended without success; true if the clause has become impossible by that. */
+    boolean isImpossible(int clause) {
+        int lost = (int) COUNT.getAndAdd(counters, 2 * graph.size + graph.clauses() + clause, 1) + 1;
+        return lost == graph.clauseSize[clause] - graph.clauseNeeded[clause] + 1;
+    }
+
+    /** Returns the upstream that succeeded first, or -1. */
+    int winner(int clause) {
+        return (int) COUNT.getVolatile(counters, winnerOf(clause));
+    }
+
+    private int winnerOf(int clause) {
+        return 2 * graph.size + 2 * graph.clauses() + clause;
+    }
+
+    NodeState state(int node) {
+        return switch (get(node)) {
+            case null -> NodeState.PENDING;
+            case Mark.Plain.READY -> NodeState.PENDING;
+            case Handoff _ -> NodeState.WAITING;
+            case Mark _ -> NodeState.RUNNING;
+            case Settled settled -> settled.state();
+            default -> NodeState.SUCCESS;
+        };
+    }
+
+    Via via(int node) {
+        return switch (get(node)) {
+            case null -> Via.NONE;
+            case Mark _ -> Via.NONE;
+            case Settled settled -> settled.via();
+            default -> Via.ACTION;
+        };
+    }
+
+    @Nullable
+    Throwable cause(int node) {
+        return get(node) instanceof Settled settled ? settled.cause() : null;
+    }
+
+    /** Returns the value of an ended node: its result, or its default, or null if it has neither. */
+    @Nullable
+    Object value(int node) {
+        return switch (get(node)) {
+            case null -> null;
+            case Mark _ -> null;
+            case Settled settled -> settled.value();
+            case Object value -> value == NULL ? null : value;
+        };
+    }
+
+    /** Returns how an ended node has ended. */
+    Outcome<?> outcome(int node) {
+        Object slot = get(node);
+        if (!isEnd(slot)) {
+            throw new IllegalStateException("node \"" + graph.ids[node] + "\" has not ended; it is " + state(node));
+        }
+        if (!(slot instanceof Settled settled)) {
+            return new Outcome.Success<>(slot == NULL ? null : slot);
+        }
+        Throwable cause = settled.cause();
+        return switch (settled.state()) {
+            case SUCCESS -> new Outcome.Success<>(settled.value());
+            case SKIPPED -> new Outcome.Skipped<>(settled.reason().name().toLowerCase(Locale.ROOT));
+            case CANCELLED -> new Outcome.Cancelled<>(cause == null ? new CancelledException("cancelled") : cause);
+            default -> new Outcome.Failure<>(Objects.requireNonNull(cause));
+        };
+    }
+
+    boolean succeeded(int node) {
+        Object slot = get(node);
+        return isEnd(slot) && (!(slot instanceof Settled settled) || settled.state() == NodeState.SUCCESS);
+    }
+
+    long startNanos(int node) {
+        return times[2 * node] - 1;
+    }
+
+    long endNanos(int node) {
+        return times[2 * node + 1] - 1;
+    }
+
+    NodeReport<?> report(int node) {
+        return new NodeReport<>(
+                graph.ids[node], state(node), value(node), via(node), cause(node), startNanos(node), endNanos(node));
+    }
+}

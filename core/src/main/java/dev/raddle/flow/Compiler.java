@@ -1,0 +1,351 @@
+package dev.raddle.flow;
+
+import dev.raddle.flow.Dependency.Kind;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Makes a graph of declared nodes, or finds out all that is wrong with them. Costs a few steps per node and edge. */
+final class Compiler {
+
+    private static final int NONE = -1;
+
+    final String name;
+    final int size;
+    final String[] ids;
+    final Map<String, Integer> index;
+    final Body[] bodies;
+    final @Nullable NodeOptions[] options;
+    final boolean[] chooses;
+    final boolean[] sinks;
+    final boolean[] outputs;
+    final int[] upStart;
+    final int[] dependencyStart;
+    final int[] dependencyEdge;
+    final Kind[] dependencyKind;
+    final int[] dependencyClause;
+    final int[] clauseTarget;
+    final int[] clauseEdge;
+    final int[] clauseSize;
+    final int[] clauseNeeded;
+    int[] roots = {};
+    boolean hasTimeouts;
+    boolean hasGroups;
+    int[] up;
+    Kind[] upKind;
+    int[] downStart = {};
+    int[] down = {};
+    int[] counters = {};
+
+    private final List<Node<?>> nodes;
+    private final List<String> problems;
+    private final int[] upClause;
+    private int edges;
+    private int clauses;
+
+    Compiler(String name, List<Node<?>> nodes, List<String> declared) {
+        this.name = name;
+        this.nodes = nodes;
+        this.problems = new ArrayList<>(declared);
+        size = nodes.size();
+        ids = new String[size];
+        index = HashMap.newHashMap(size);
+        bodies = new Body[size];
+        options = new NodeOptions[size];
+        chooses = new boolean[size];
+        sinks = new boolean[size];
+        outputs = new boolean[size];
+        upStart = new int[size + 1];
+        dependencyStart = new int[size + 1];
+        int dependencies = 0;
+        int mostEdges = 0;
+        for (int node = 0; node < size; node++) {
+            Node<?> declaredNode = nodes.get(node);
+            ids[node] = declaredNode.id();
+            index.putIfAbsent(declaredNode.id(), node);
+            bodies[node] = declaredNode.body;
+            NodeOptions own = declaredNode.options;
+            options[node] = own == NodeOptions.NONE ? null : own;
+            hasTimeouts |= own.timeout() != null;
+            hasGroups |= own.group() != null;
+            List<Dependency<?>> needs = declaredNode.dependencies();
+            dependencyStart[node] = dependencies;
+            dependencies += needs.size();
+            for (int each = 0; each < needs.size(); each++) {
+                mostEdges += needs.get(each) instanceof Dependency.Clause<?> clause ? clause.ids.size() : 1;
+            }
+        }
+        dependencyStart[size] = dependencies;
+        dependencyEdge = new int[dependencies + 1];
+        dependencyKind = new Kind[dependencies];
+        dependencyClause = new int[dependencies];
+        up = new int[mostEdges];
+        upKind = new Kind[mostEdges];
+        upClause = new int[mostEdges];
+        int mostClauses = dependencies; // rather too long than counted twice
+        int[] target = new int[mostClauses];
+        int[] first = new int[mostClauses];
+        int[] length = new int[mostClauses];
+        int[] needed = new int[mostClauses];
+        for (int node = 0; node < size; node++) {
+            connect(node, target, first, length, needed);
+        }
+        upStart[size] = edges;
+        dependencyEdge[dependencies] = edges;
+        up = Arrays.copyOf(up, edges);
+        upKind = Arrays.copyOf(upKind, edges);
+        clauseTarget = Arrays.copyOf(target, clauses);
+        clauseEdge = Arrays.copyOf(first, clauses);
+        clauseSize = Arrays.copyOf(length, clauses);
+        clauseNeeded = Arrays.copyOf(needed, clauses);
+    }
+
+    /** Numbers the edges into one node. */
+    private void connect(int node, int[] target, int[] first, int[] length, int[] needed) {
+        upStart[node] = edges;
+        List<Dependency<?>> needs = nodes.get(node).dependencies();
+        boolean onlyOptional = !needs.isEmpty();
+        for (int each = 0; each < needs.size(); each++) {
+            Dependency<?> dependency = needs.get(each);
+            Kind kind = dependency.kind();
+            int position = dependencyStart[node] + each;
+            dependencyEdge[position] = edges;
+            dependencyKind[position] = kind;
+            dependencyClause[position] = NONE;
+            onlyOptional &= kind == Kind.OPTIONAL;
+            chooses[node] |= kind == Kind.OPTIONAL || kind == Kind.ANY || kind == Kind.AT_LEAST;
+            int clause = NONE;
+            if (dependency instanceof Dependency.Clause<?> several && (kind == Kind.ANY || kind == Kind.AT_LEAST)) {
+                ensurePossible(node, several);
+                clause = clauses++;
+                dependencyClause[position] = clause;
+                target[clause] = node;
+                first[clause] = edges;
+                needed[clause] = several.needed;
+            }
+            link(node, dependency, kind, clause);
+            if (clause != NONE) {
+                length[clause] = edges - first[clause];
+            }
+        }
+        if (onlyOptional && edges > upStart[node]) {
+            int clause = clauses++;
+            target[clause] = node;
+            first[clause] = upStart[node];
+            length[clause] = edges - upStart[node];
+            needed[clause] = 1;
+            Arrays.fill(upClause, upStart[node], edges, clause);
+        }
+        refuseDuplicates(node);
+    }
+
+    private void ensurePossible(int node, Dependency.Clause<?> clause) {
+        int choices = clause.ids.size();
+        if (clause.needed < 1 || clause.needed > choices) {
+            problems.add("node \"" + ids[node] + "\" needs at least " + clause.needed + " of " + choices
+                    + " nodes; ask for 1 to " + choices);
+        }
+    }
+
+    private void link(int node, Dependency<?> dependency, Kind kind, int clause) {
+        if (dependency instanceof Node<?> upstream) {
+            int known = upstream.position;
+            if (known < size && nodes.get(known) == upstream) {
+                link(known, kind, clause);
+            } else {
+                problems.add("node \"" + ids[node] + "\" depends on " + upstream + " of another flow");
+            }
+            return;
+        }
+        for (String id : dependency.ids()) {
+            Integer known = index.get(id);
+            if (known == null) {
+                problems.add("node \"" + ids[node] + "\" depends on \"" + id + "\", which is not a node of this flow");
+            } else {
+                link(known, kind, clause);
+            }
+        }
+    }
+
+    private void link(int upstream, Kind kind, int clause) {
+        up[edges] = upstream;
+        upKind[edges] = kind;
+        upClause[edges] = clause;
+        edges++;
+    }
+
+    private void refuseDuplicates(int node) {
+        int from = upStart[node];
+        if (edges - from < 2) {
+            return;
+        }
+        Set<Integer> seen = edges - from > 8 ? new HashSet<>() : Set.of();
+        for (int edge = from; edge < edges; edge++) {
+            if (edges - from > 8 ? !seen.add(up[edge]) : contains(from, edge, up[edge])) {
+                problems.add("duplicate edge: node \"" + ids[node] + "\" depends twice on \"" + ids[up[edge]]
+                        + "\"; name it once");
+            }
+        }
+    }
+
+    private boolean contains(int from, int to, int upstream) {
+        for (int edge = from; edge < to; edge++) {
+            if (up[edge] == upstream) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Returns what is wrong, with the cycles that there are. */
+    List<String> problems() {
+        if (problems.isEmpty()) {
+            turnAround();
+        }
+        return problems;
+    }
+
+    Graph compile(List<? extends Node<?>> wanted) {
+        for (Node<?> output : wanted) {
+            if (output.position >= size || nodes.get(output.position) != output) {
+                problems.add("the output, " + output + ", cannot be reached: it is not a node of this flow");
+            } else {
+                outputs[output.position] = true;
+            }
+        }
+        if (!problems().isEmpty()) {
+            throw new InvalidFlowException(name, problems);
+        }
+        count();
+        return new Graph(this);
+    }
+
+    /** Lists the edges by their upstream nodes, and looks for cycles. */
+    private void turnAround() {
+        int[] consumers = new int[size];
+        int[] next = new int[size + 1];
+        for (int edge = 0; edge < edges; edge++) {
+            consumers[up[edge]]++;
+            if (upKind[edge] != Kind.OPTIONAL || upClause[edge] != NONE) {
+                next[up[edge] + 1]++;
+            }
+        }
+        for (int node = 0; node < size; node++) {
+            sinks[node] = consumers[node] == 0;
+            next[node + 1] += next[node];
+        }
+        downStart = next.clone();
+        down = new int[next[size]];
+        for (int node = 0; node < size; node++) {
+            for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
+                int clause = upClause[edge];
+                if (clause != NONE) {
+                    down[next[up[edge]]++] = clause << 2 | Graph.TO_CLAUSE;
+                } else if (upKind[edge] == Kind.AFTER) {
+                    down[next[up[edge]]++] = node << 2 | Graph.TO_AFTER;
+                } else if (upKind[edge] != Kind.OPTIONAL) {
+                    down[next[up[edge]]++] = node << 2 | Graph.TO_MUST;
+                }
+            }
+        }
+        findCycles(consumers);
+    }
+
+    /** Takes away what nothing depends on, again and again: what is left lies on cycles or upstream of them. */
+    private void findCycles(int[] consumers) {
+        int[] left = consumers.clone();
+        int[] open = new int[size];
+        int count = 0;
+        int taken = 0;
+        for (int node = 0; node < size; node++) {
+            if (left[node] == 0) {
+                open[count++] = node;
+            }
+        }
+        while (count > 0) {
+            int node = open[--count];
+            taken++;
+            for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
+                if (--left[up[edge]] == 0) {
+                    open[count++] = up[edge];
+                }
+            }
+        }
+        if (taken < size) {
+            nameCycles(left);
+        }
+    }
+
+    /** Names one cycle after the other, each by a walk upstream that comes to a node of its own. */
+    private void nameCycles(int[] left) {
+        int[] walk = new int[size]; // in which walk a node was met, counted from 1
+        for (int start = 0; start < size; start++) {
+            List<Integer> path = new ArrayList<>();
+            int node = start;
+            while (node != NONE && left[node] > 0 && walk[node] == 0) {
+                walk[node] = start + 1;
+                path.add(node);
+                node = upstreamOnWay(node, left);
+            }
+            if (node != NONE && left[node] > 0 && walk[node] == start + 1 && !path.isEmpty()) {
+                problems.add("cycle: " + text(path.subList(path.indexOf(node), path.size())));
+            }
+        }
+    }
+
+    private int upstreamOnWay(int node, int[] left) {
+        for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
+            if (left[up[edge]] > 0) {
+                return up[edge];
+            }
+        }
+        return NONE;
+    }
+
+    /** Writes a cycle that was walked upstream in the direction of its edges, from the node that was declared first. */
+    private String text(List<Integer> walked) {
+        List<Integer> cycle = new ArrayList<>(walked.reversed());
+        int first = cycle.indexOf(cycle.stream().min(Integer::compare).orElseThrow());
+        StringBuilder text = new StringBuilder();
+        for (int step = 0; step <= cycle.size(); step++) {
+            text.append(step == 0 ? "" : " --> ").append(ids[cycle.get((first + step) % cycle.size())]);
+        }
+        return text.toString();
+    }
+
+    private void count() {
+        counters = new int[2 * size + 3 * clauses];
+        for (int edge = 0; edge < edges; edge++) {
+            counters[size + up[edge]]++;
+        }
+        int rootCount = 0;
+        for (int node = 0; node < size; node++) {
+            int pending = 0;
+            for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
+                pending += upClause[edge] == NONE && upKind[edge] != Kind.OPTIONAL ? 1 : 0;
+            }
+            counters[node] = pending;
+            NodeOptions known = options[node];
+            if (sinks[node] || outputs[node] || (known != null && known.has(NodeOptions.ESSENTIAL))) {
+                counters[size + node]++;
+            }
+            rootCount += upStart[node] == upStart[node + 1] ? 1 : 0;
+        }
+        for (int clause = 0; clause < clauses; clause++) {
+            counters[clauseTarget[clause]]++;
+            counters[2 * size + clause] = clauseNeeded[clause];
+            counters[2 * size + 2 * clauses + clause] = NONE;
+        }
+        roots = new int[rootCount];
+        for (int node = 0, root = 0; node < size; node++) {
+            if (upStart[node] == upStart[node + 1]) {
+                roots[root++] = node;
+            }
+        }
+    }
+}

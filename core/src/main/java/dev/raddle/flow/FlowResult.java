@@ -1,0 +1,312 @@
+package dev.raddle.flow;
+
+import dev.raddle.task.Outcome;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What became of one run. Immutable.
+ *
+ * @param <R> the type of the value that the plan returns
+ */
+public final class FlowResult<R> {
+
+    private final Board board;
+    private final Graph graph;
+    private final FlowPlan.Returns returns;
+    private final FlowStatus status;
+    private final long elapsedNanos;
+    private final List<Throwable> compensationFailures;
+    private final @Nullable Throwable stopCause;
+
+    FlowResult(
+            Board board,
+            FlowPlan.Returns returns,
+            FlowStatus status,
+            long elapsedNanos,
+            List<Throwable> compensationFailures,
+            @Nullable Throwable stopCause) {
+        this.board = board;
+        this.graph = board.graph;
+        this.returns = returns;
+        this.status = status;
+        this.elapsedNanos = elapsedNanos;
+        this.compensationFailures = List.copyOf(compensationFailures);
+        this.stopCause = stopCause;
+    }
+
+    /**
+     * Returns how the run ended.
+     *
+     * @return the first status that applies
+     */
+    public FlowStatus status() {
+        return status;
+    }
+
+    /**
+     * Returns what the plan returns.
+     *
+     * @return the value of its output, or the output's default if that did not succeed; null if it has no output
+     * @throws FlowFailedException if an output has no value
+     */
+    @SuppressWarnings({"unchecked", "NullAway"}) // the plan was built for this type
+    public R value() {
+        return (R) FlowPlan.valueOf(returns, this, graph);
+    }
+
+    @Nullable
+    Object outputOf(int node) {
+        if (board.via(node) == Via.NONE) {
+            throw new FlowFailedException(
+                    "flow \"" + graph.name + "\" has no value, it is " + status + ": " + explain(graph.ids[node]),
+                    status,
+                    board.cause(node));
+        }
+        return board.value(node);
+    }
+
+    /** Returns what made a run fail that has a value all the same. */
+    Throwable failure() {
+        for (int node = 0; node < graph.size; node++) {
+            Throwable cause = board.cause(node);
+            if (cause != null && board.state(node).isFailure() && graph.sinks[node]) {
+                return cause;
+            }
+        }
+        return stopCause == null
+                ? new FlowFailedException("flow \"" + graph.name + "\" is " + status, status, null)
+                : stopCause;
+    }
+
+    /**
+     * Returns what became of a node.
+     *
+     * @param id which
+     * @return its report
+     * @throws IllegalArgumentException if there is no such node
+     */
+    public NodeReport<?> node(String id) {
+        return board.report(graph.indexOf(id));
+    }
+
+    /**
+     * Returns what became of a node.
+     *
+     * @param <T> the type of its value
+     * @param node which
+     * @return its report
+     * @throws IllegalArgumentException if there is no such node
+     */
+    @SuppressWarnings("unchecked") // the node's value is of its type
+    public <T> NodeReport<T> node(Node<T> node) {
+        return (NodeReport<T>) node(node.id());
+    }
+
+    /**
+     * Returns how a node ended, without its default.
+     *
+     * @param id which
+     * @return its outcome
+     * @throws IllegalArgumentException if there is no such node
+     */
+    public Outcome<?> outcome(String id) {
+        return board.outcome(graph.indexOf(id));
+    }
+
+    /**
+     * Returns how a node ended, without its default.
+     *
+     * @param <T> the type of its value
+     * @param node which
+     * @return its outcome
+     * @throws IllegalArgumentException if there is no such node
+     */
+    @SuppressWarnings("unchecked") // the node's value is of its type
+    public <T> Outcome<T> outcome(Node<T> node) {
+        return (Outcome<T>) outcome(node.id());
+    }
+
+    /**
+     * Returns what became of all nodes: the timeline of the run.
+     *
+     * @return in the order of declaration
+     */
+    public List<NodeReport<?>> nodes() {
+        List<NodeReport<?>> reports = new ArrayList<>(graph.size);
+        for (int node = 0; node < graph.size; node++) {
+            reports.add(board.report(node));
+        }
+        return reports;
+    }
+
+    /**
+     * Returns how long the run took.
+     *
+     * @return from its start to its end, compensations included
+     */
+    public Duration elapsed() {
+        return Duration.ofNanos(elapsedNanos);
+    }
+
+    /**
+     * Returns what was thrown when nodes were to be undone.
+     *
+     * @return in the order in which it was thrown
+     */
+    public List<Throwable> compensationFailures() {
+        return compensationFailures;
+    }
+
+    /**
+     * Returns the nodes that the run's length is due to: the one that ended last, the one for whose end that waited, and so on.
+     * Each of them, done faster, would have made the run shorter.
+     *
+     * @return ids, in the order of time; empty if nothing ran
+     */
+    public List<String> criticalPath() {
+        int last = Settled.NOBODY;
+        for (int node = 0; node < graph.size; node++) {
+            if (hasRun(node) && (last < 0 || board.endNanos(node) >= board.endNanos(last))) {
+                last = node;
+            }
+        }
+        List<String> path = new ArrayList<>();
+        for (int node = last; node >= 0; node = waitedFor(node)) {
+            path.addFirst(graph.ids[node]);
+        }
+        return path;
+    }
+
+    private boolean hasRun(int node) {
+        return board.startNanos(node) >= 0;
+    }
+
+    private int waitedFor(int node) {
+        int latest = Settled.NOBODY;
+        for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
+            int upstream = graph.up[edge];
+            if (hasRun(upstream)
+                    && board.endNanos(upstream) <= board.startNanos(node)
+                    && (latest < 0 || board.endNanos(upstream) > board.endNanos(latest))) {
+                latest = upstream;
+            }
+        }
+        return latest;
+    }
+
+    /**
+     * Says in one sentence why a node ended as it did.
+     *
+     * @param id which
+     * @return for people
+     * @throws IllegalArgumentException if there is no such node
+     */
+    public String explain(String id) {
+        int node = graph.indexOf(id);
+        Object slot = board.slots[node];
+        return slot instanceof Settled settled
+                ? settled.state() + ": " + because(node, settled)
+                : "SUCCESS: its action returned at " + moment(board.endNanos(node));
+    }
+
+    private String because(int node, Settled settled) {
+        String cause = String.valueOf(settled.cause());
+        return switch (settled.reason()) {
+            case ACTION ->
+                settled.state() == NodeState.SUCCESS
+                        ? "its fallback recovered from " + cause
+                        : "its action threw " + cause + " at " + moment(settled.nanos());
+            case UPSTREAM -> "it must have " + quoted(settled.from()) + ", which is " + board.state(settled.from());
+            case CHOICE ->
+                "too few of those among which it could choose can succeed; " + quoted(settled.from()) + " is "
+                        + board.state(settled.from());
+            case UNNEEDED -> unneeded(node, settled);
+            case OBSOLETE -> unneeded(node, settled) + ", and it was interrupted";
+            case CONDITION -> "its condition was false at " + moment(settled.nanos());
+            case NOT_WANTED -> "the run was for other nodes only, and none of them needs it";
+            case OUT_OF_TIME -> cause;
+            case RUN_ENDED -> "it had not ended at " + moment(settled.nanos()) + " when " + cause;
+            case PLACING -> "no thread could be had for it: " + cause;
+            case RESTORED -> "an earlier run had finished it, says the journal";
+        };
+    }
+
+    private String unneeded(int node, Settled settled) {
+        int decided = settled.from();
+        int decider = decider(decided);
+        String by = decider < 0 ? "" : " by " + quoted(decider);
+        return quoted(decided) + " was decided" + by + " at " + moment(settled.nanos()) + " and " + quoted(node)
+                + " has no other undecided consumer";
+    }
+
+    /** Returns the upstream node whose end decided a node, if one did. */
+    private int decider(int node) {
+        if (board.slots[node] instanceof Settled settled && settled.from() >= 0) {
+            return settled.from();
+        }
+        for (int clause = 0; clause < graph.clauses(); clause++) {
+            if (graph.clauseTarget[clause] == node && board.winner(clause) >= 0) {
+                return board.winner(clause);
+            }
+        }
+        return waitedFor(node);
+    }
+
+    private String quoted(int node) {
+        return "\"" + graph.ids[node] + "\"";
+    }
+
+    private static String moment(long nanos) {
+        return "+" + nanos / 1_000_000 + " ms";
+    }
+
+    /**
+     * Draws the run for Mermaid, each node with its state.
+     *
+     * @return a flowchart
+     */
+    public String toMermaid() {
+        return Drawing.mermaid(plan(), this);
+    }
+
+    /**
+     * Draws the run for Graphviz, each node with its state.
+     *
+     * @return a digraph in the DOT language
+     */
+    public String toDot() {
+        return Drawing.dot(graph.name, plan(), this);
+    }
+
+    private List<PlanNode> plan() {
+        return new FlowPlan<Object, Object>(graph, returns).nodes();
+    }
+
+    /**
+     * Writes the run as JSON: its status, and of each node the state, where its value comes from, what it failed with, when it
+     * began and ended in nanoseconds since the start, and what it depends on.
+     *
+     * @return one object
+     */
+    public String toJson() {
+        return Drawing.json(graph.name, plan(), this);
+    }
+
+    /**
+     * Writes the timeline in the format of Chrome's trace viewer, which Perfetto reads, too.
+     *
+     * @return one object with an array of complete events, one for each node that ran
+     */
+    public String toChromeTrace() {
+        return Drawing.chromeTrace(graph.name, Objects.requireNonNull(nodes()));
+    }
+
+    @Override
+    public String toString() {
+        return "flow \"" + graph.name + "\", " + status + " after " + elapsedNanos / 1_000_000 + " ms";
+    }
+}

@@ -1,0 +1,156 @@
+package dev.raddle.flow;
+
+import dev.raddle.flow.Dependency.Kind;
+import java.util.BitSet;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A compiled flow: nodes, edges and clauses as numbers. Nothing in it changes.
+ *
+ * <p>The edges into node v are {@code upStart[v]} to {@code upStart[v + 1]}, in the order of declaration; the dependencies of v
+ * are {@code dependencyStart[v]} to {@code dependencyStart[v + 1]}, and the edges of dependency d are {@code dependencyEdge[d]}
+ * to {@code dependencyEdge[d + 1]}. The edges out of node u are {@code downStart[u]} to {@code downStart[u + 1]}; each is a
+ * target and two bits that say what it is.
+ *
+ * <p>A clause is a choice that one node makes among some of its edges: so many successes are enough.
+ */
+final class Graph {
+
+    /** An edge out of a node that counts when the node succeeds, and decides its target when it does not. */
+    static final int TO_MUST = 0;
+
+    /** An edge out of a node that counts when the node ends. */
+    static final int TO_AFTER = 1;
+
+    /** An edge out of a node to a clause instead of a node. */
+    static final int TO_CLAUSE = 2;
+
+    final String name;
+    final int size;
+    final String[] ids;
+    final Map<String, Integer> index;
+    final Body[] bodies;
+    final @Nullable NodeOptions[] options; // null if they are NONE
+    final boolean[] chooses; // whether a node may begin before all of its upstreams have ended
+    final boolean[] sinks;
+    final boolean[] outputs;
+    final int[] roots;
+    final boolean hasTimeouts;
+    final boolean hasGroups;
+
+    final int[] upStart;
+    final int[] up;
+    final Kind[] upKind;
+    final int[] dependencyStart;
+    final int[] dependencyEdge;
+    final Kind[] dependencyKind;
+    final int[] dependencyClause; // or -1
+    final int[] downStart;
+    final int[] down;
+    final int[] clauseTarget;
+    final int[] clauseEdge; // the first edge
+    final int[] clauseSize;
+    final int[] clauseNeeded;
+
+    /** What a run counts, at its beginning: see {@link Board}. */
+    final int[] counters;
+
+    private final AtomicReferenceArray<@Nullable BitSet> ancestors; // of those nodes that have read far upstream
+
+    Graph(Compiler from) {
+        name = from.name;
+        size = from.size;
+        ids = from.ids;
+        index = from.index;
+        bodies = from.bodies;
+        options = from.options;
+        chooses = from.chooses;
+        sinks = from.sinks;
+        outputs = from.outputs;
+        roots = from.roots;
+        hasTimeouts = from.hasTimeouts;
+        hasGroups = from.hasGroups;
+        upStart = from.upStart;
+        up = from.up;
+        upKind = from.upKind;
+        dependencyStart = from.dependencyStart;
+        dependencyEdge = from.dependencyEdge;
+        dependencyKind = from.dependencyKind;
+        dependencyClause = from.dependencyClause;
+        downStart = from.downStart;
+        down = from.down;
+        clauseTarget = from.clauseTarget;
+        clauseEdge = from.clauseEdge;
+        clauseSize = from.clauseSize;
+        clauseNeeded = from.clauseNeeded;
+        counters = from.counters;
+        ancestors = new AtomicReferenceArray<>(size);
+    }
+
+    int clauses() {
+        return clauseTarget.length;
+    }
+
+    NodeOptions optionsOf(int node) {
+        NodeOptions known = options[node];
+        return known == null ? NodeOptions.NONE : known;
+    }
+
+    int indexOf(String id) {
+        Integer known = index.get(id);
+        if (known == null) {
+            throw new IllegalArgumentException(
+                    "there is no node \"" + id + "\" in flow \"" + name + "\"; its nodes are " + list());
+        }
+        return known;
+    }
+
+    private String list() {
+        int shown = Math.min(size, 20);
+        StringBuilder text = new StringBuilder();
+        for (int node = 0; node < shown; node++) {
+            text.append(node == 0 ? "" : ", ").append(ids[node]);
+        }
+        return text + (shown < size ? " and " + (size - shown) + " more" : "");
+    }
+
+    /** Tells whether one node may read another: whether there is a way between them. */
+    boolean isUpstream(int upstream, int node) {
+        for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
+            if (up[edge] == upstream) {
+                return true;
+            }
+        }
+        BitSet known = ancestors.get(node);
+        if (known == null) {
+            known = ancestorsOf(node);
+            ancestors.set(node, known);
+        }
+        return known.get(upstream);
+    }
+
+    /** Returns all nodes from which a way leads to one of some nodes, without those themselves. */
+    BitSet ancestorsOf(int... nodes) {
+        BitSet found = new BitSet(size);
+        int[] open = new int[Math.max(size, nodes.length)];
+        int count = 0;
+        for (int node : nodes) {
+            open[count++] = node;
+        }
+        while (count > 0) {
+            int node = open[--count];
+            for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
+                if (!found.get(up[edge])) {
+                    found.set(up[edge]);
+                    if (count == open.length) {
+                        open = java.util.Arrays.copyOf(open, 2 * count);
+                    }
+                    open[count++] = up[edge];
+                }
+            }
+        }
+        return found;
+    }
+}

@@ -1,0 +1,26 @@
+package dev.raddle.flow;
+
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One node of a plan, for drawing and checking.
+ *
+ * @param id its name
+ * @param upstreams what it depends on, in declaration order
+ * @param essential whether it is never skipped as not needed
+ * @param output whether the plan returns its value
+ * @param group the key of its group; null if it has none, or the key depends on the run
+ */
+public record PlanNode(
+        String id,
+        List<PlanEdge> upstreams,
+        boolean essential,
+        boolean output,
+        @Nullable String group) {
+
+    /** Copies the list. */
+    public PlanNode {
+        upstreams = List.copyOf(upstreams);
+    }
+}

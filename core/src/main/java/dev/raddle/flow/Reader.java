@@ -1,0 +1,118 @@
+package dev.raddle.flow;
+
+import dev.raddle.task.Outcome;
+import java.time.Duration;
+import java.util.Optional;
+
+/** What one node of one run may see. */
+record Reader(FlowRun<?> run, int node) implements NodeContext<Object> {
+
+    @Override
+    @SuppressWarnings("NullAway") // null if the run was started with null
+    public Object param() {
+        return run.parameter();
+    }
+
+    @Override
+    public String id() {
+        return board().graph.ids[node];
+    }
+
+    @Override
+    public boolean isCancelled() {
+        NodeState state = board().state(node);
+        return state.isTerminal() && state != NodeState.SUCCESS;
+    }
+
+    @Override
+    public Duration remaining() {
+        return run.remainingOf(node);
+    }
+
+    private Board board() {
+        return run.board();
+    }
+
+    private int upstream(String id) {
+        int index = board().graph.indexOf(id);
+        if (!board().graph.isUpstream(index, node)) {
+            throw new IllegalArgumentException("node \"" + id() + "\" may not read \"" + id
+                    + "\", which is not upstream of it; make it a dependency");
+        }
+        return index;
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // the node's value is of its type
+    public <T> T read(Node<T> upstream) {
+        return (T) read(upstream.id());
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // null is a value
+    public Object read(String id) {
+        int index = upstream(id);
+        if (board().via(index) == Via.NONE) {
+            throw new IllegalStateException("node \"" + id + "\" has no value, it is " + board().state(index)
+                    + "; use peek, or give it a default");
+        }
+        return board().value(index);
+    }
+
+    @Override
+    @SuppressWarnings("unchecked") // the node's value is of its type
+    public <T> Optional<T> peek(Node<T> upstream) {
+        return (Optional<T>) peek(upstream.id());
+    }
+
+    @Override
+    public Optional<Object> peek(String id) {
+        return Optional.ofNullable(board().value(upstream(id)));
+    }
+
+    @Override
+    public NodeState state(String id) {
+        NodeState state = board().state(upstream(id));
+        return state.isTerminal() ? state : NodeState.PENDING;
+    }
+
+    @Override
+    public Outcome<?> outcome(String id) {
+        return run.outcomeOf(upstream(id));
+    }
+
+    @Override
+    public String winnerOf(Dependency<?> any) {
+        Graph graph = board().graph;
+        for (int dependency = graph.dependencyStart[node]; dependency < graph.dependencyStart[node + 1]; dependency++) {
+            int winner = graph.dependencyKind[dependency] == Dependency.Kind.ANY && isSame(any, dependency)
+                    ? board().winner(graph.dependencyClause[dependency])
+                    : Settled.NOBODY;
+            if (winner >= 0) {
+                return graph.ids[winner];
+            }
+        }
+        throw new IllegalArgumentException("node \"" + id() + "\" does not depend on " + any
+                + "; ask for the winner of one of its own anyOf dependencies");
+    }
+
+    private boolean isSame(Dependency<?> any, int dependency) {
+        Graph graph = board().graph;
+        int from = graph.dependencyEdge[dependency];
+        int count = graph.dependencyEdge[dependency + 1] - from;
+        if (any.ids().size() != count) {
+            return false;
+        }
+        for (int each = 0; each < count; each++) {
+            if (!graph.ids[graph.up[from + each]].equals(any.ids().get(each))) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    @Override
+    public String toString() {
+        return "context of node \"" + id() + "\"";
+    }
+}
