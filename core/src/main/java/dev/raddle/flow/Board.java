@@ -143,7 +143,7 @@ final class Board {
 
     @Nullable
     Throwable cause(int node) {
-        return get(node) instanceof Settled settled ? settled.cause() : null;
+        return get(node) instanceof Settled settled && settled.state() != NodeState.SUCCESS ? settled.cause() : null;
     }
 
     /** Returns the value of an ended node: its result, or its default, or null if it has neither. */

@@ -226,7 +226,10 @@ public final class FlowResult<R> {
                         + board.state(settled.from());
             case UNNEEDED -> unneeded(node, settled);
             case OBSOLETE -> unneeded(node, settled) + ", and it was interrupted";
-            case CONDITION -> "its condition was false at " + moment(settled.nanos());
+            case CONDITION ->
+                settled.state() == NodeState.SKIPPED
+                        ? "its condition was false at " + moment(settled.nanos())
+                        : "its condition threw " + cause + " at " + moment(settled.nanos());
             case NOT_WANTED -> "the run was for other nodes only, and none of them needs it";
             case OUT_OF_TIME -> cause;
             case RUN_ENDED -> "it had not ended at " + moment(settled.nanos()) + " when " + cause;

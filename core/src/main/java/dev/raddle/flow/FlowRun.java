@@ -31,6 +31,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -452,9 +453,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
     }
 
     private Object enter(Runner runner, int node, NodeOptions own) throws Exception {
-        if (own.condition() != null && !own.condition().test(contextOf(node))) {
-            board.times[2 * node] = 0;
-            end(runner, node, runner, NodeState.SKIPPED, null, Settled.Reason.CONDITION, Settled.NOBODY, true);
+        if (own.condition() != null && !isMet(runner, node, own.condition())) {
             return Mark.Plain.ENDING;
         }
         if (own.begin() != null && !begun(runner, node, own.begin())) {
@@ -473,6 +472,24 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         }
         NodeTime inner = new NodeTime(until, "node \"" + graph.ids[node] + "\" of " + label());
         return TaskContext.current().within(inner).call(() -> attempt(node, own));
+    }
+
+    /** Asks the condition; ends the node if it must not run. */
+    private boolean isMet(Runner runner, int node, Predicate<? super NodeContext<?>> condition) {
+        NodeState otherwise = NodeState.SKIPPED;
+        Throwable cause = null;
+        try {
+            if (condition.test(contextOf(node))) {
+                return true;
+            }
+        } catch (Throwable failure) {
+            otherwise = NodeState.FAILED;
+            cause = failure;
+        }
+        if (end(runner, node, runner, otherwise, cause, Settled.Reason.CONDITION, Settled.NOBODY, true)) {
+            board.times[2 * node] = 0; // it has not begun
+        }
+        return false;
     }
 
     /** Calls the begin callback. Returns false if the node was decided before. */
