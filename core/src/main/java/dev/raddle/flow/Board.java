@@ -50,22 +50,36 @@ final class Board {
 
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Object[].class);
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(int[].class);
+    private static final VarHandle CONSUMERS;
     private static final int NO_WINNER = -1;
+
+    static {
+        try {
+            CONSUMERS = MethodHandles.lookup().findVarHandle(Board.class, "consumers", int[].class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
 
     /** The value null. */
     static final Object NULL = new Object();
 
     final Graph graph;
     final @Nullable Object[] slots;
-    final int[] counters;
-    final long[]
-            times; // of each node: when it began and when it ended, each plus one, or zero; written by who decides it
+    private final int[] counters;
+    private volatile int @Nullable [] consumers; // null until a node lets go
+
+    /*
+     * When each node began and ended, with the precision of a float: seven digits of the time since the run began, which is
+     * enough for people. Zero if it did not; written by who decides the node.
+     */
+    private final float[] times;
 
     Board(Graph graph) {
         this.graph = graph;
         slots = new Object[graph.size];
-        counters = graph.counters.clone();
-        times = new long[2 * graph.size];
+        counters = graph.pending.clone();
+        times = new float[2 * graph.size];
     }
 
     @Nullable
@@ -87,28 +101,50 @@ final class Board {
 
     /** Counts one pending thing less; true if that was the last. */
     boolean isTriggered(int node) {
-        return graph.counters[node] == 1 || (int) COUNT.getAndAdd(counters, node, -1) == 1;
+        return graph.pending[node] == 1 || (int) COUNT.getAndAdd(counters, node, -1) == 1;
     }
 
     /** Counts one consumer less; true if that was the last. */
     boolean isUnneeded(int node) {
-        return (int) COUNT.getAndAdd(counters, graph.size + node, -1) == 1;
+        return (int) COUNT.getAndAdd(consumers(), node, -1) == 1;
     }
 
     /** Adds a consumer that never lets go. Before anything runs. */
     void pin(int node) {
-        counters[graph.size + node]++;
+        consumers()[node]++;
+    }
+
+    private int[] consumers() {
+        int[] known = consumers;
+        if (known == null) {
+            CONSUMERS.compareAndSet(this, (int[]) null, graph.consumers.clone());
+            known = Objects.requireNonNull(consumers);
+        }
+        return known;
+    }
+
+    /**
+     * Puts a ready node on top of others. Nobody counts it any more, so its counter holds the next one.
+     *
+     * @param below what lay on top before
+     */
+    void link(int node, int below) {
+        counters[node] = below;
+    }
+
+    int below(int node) {
+        return counters[node];
     }
 
     /** Counts a success for a clause; true if it is met by that. */
     boolean isMet(int clause, int by) {
         COUNT.compareAndSet(counters, winnerOf(clause), NO_WINNER, by);
-        return (int) COUNT.getAndAdd(counters, 2 * graph.size + clause, -1) == 1;
+        return (int) COUNT.getAndAdd(counters, graph.size + clause, -1) == 1;
     }
 
     /** Counts for a clause an upstream that ended without success; true if the clause has become impossible by that. */
     boolean isImpossible(int clause) {
-        int lost = (int) COUNT.getAndAdd(counters, 2 * graph.size + graph.clauses() + clause, 1) + 1;
+        int lost = (int) COUNT.getAndAdd(counters, graph.size + graph.clauses() + clause, 1) + 1;
         return lost == graph.clauseSize[clause] - graph.clauseNeeded[clause] + 1;
     }
 
@@ -118,7 +154,7 @@ final class Board {
     }
 
     private int winnerOf(int clause) {
-        return 2 * graph.size + 2 * graph.clauses() + clause;
+        return graph.size + 2 * graph.clauses() + clause;
     }
 
     NodeState state(int node) {
@@ -144,6 +180,16 @@ final class Board {
     @Nullable
     Throwable cause(int node) {
         return get(node) instanceof Settled settled && settled.state() != NodeState.SUCCESS ? settled.cause() : null;
+    }
+
+    /** Returns the value of a node that has succeeded. */
+    @Nullable
+    Object result(int node) {
+        Object slot = get(node);
+        if (slot == NULL) {
+            return null;
+        }
+        return slot instanceof Settled settled ? settled.value() : slot;
     }
 
     /** Returns the value of an ended node: its result, or its default, or null if it has neither. */
@@ -181,11 +227,25 @@ final class Board {
     }
 
     long startNanos(int node) {
-        return times[2 * node] - 1;
+        float began = times[2 * node];
+        return began == 0 ? -1 : (long) began;
     }
 
     long endNanos(int node) {
-        return times[2 * node + 1] - 1;
+        float ended = times[2 * node + 1];
+        return ended == 0 ? -1 : (long) ended;
+    }
+
+    void began(int node, long nanos) {
+        times[2 * node] = Math.max(1, nanos);
+    }
+
+    void hasNotBegun(int node) {
+        times[2 * node] = 0;
+    }
+
+    void ended(int node, long nanos) {
+        times[2 * node + 1] = Math.max(1, nanos);
     }
 
     NodeReport<?> report(int node) {

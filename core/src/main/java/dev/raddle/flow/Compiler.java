@@ -22,6 +22,7 @@ final class Compiler {
     final Body[] bodies;
     final @Nullable NodeOptions[] options;
     final boolean[] chooses;
+    final boolean[] plain;
     final boolean[] sinks;
     final boolean[] outputs;
     final int[] upStart;
@@ -41,6 +42,7 @@ final class Compiler {
     int[] downStart = {};
     int[] down = {};
     int[] counters = {};
+    int[] consumers = {};
 
     private final List<Node<?>> nodes;
     private final List<String> problems;
@@ -58,6 +60,7 @@ final class Compiler {
         bodies = new Body[size];
         options = new NodeOptions[size];
         chooses = new boolean[size];
+        plain = new boolean[size];
         sinks = new boolean[size];
         outputs = new boolean[size];
         upStart = new int[size + 1];
@@ -71,6 +74,7 @@ final class Compiler {
             bodies[node] = declaredNode.body;
             NodeOptions own = declaredNode.options;
             options[node] = own == NodeOptions.NONE ? null : own;
+            plain[node] = own == NodeOptions.NONE && !(declaredNode.body instanceof Body.Nested);
             hasTimeouts |= own.timeout() != null;
             hasGroups |= own.group() != null;
             List<Dependency<?>> needs = declaredNode.dependencies();
@@ -204,9 +208,7 @@ final class Compiler {
 
     /** Returns what is wrong, with the cycles that there are. */
     List<String> problems() {
-        if (problems.isEmpty()) {
-            turnAround();
-        }
+        turnAround();
         return problems;
     }
 
@@ -227,16 +229,16 @@ final class Compiler {
 
     /** Lists the edges by their upstream nodes, and looks for cycles. */
     private void turnAround() {
-        int[] consumers = new int[size];
+        int[] uses = new int[size];
         int[] next = new int[size + 1];
         for (int edge = 0; edge < edges; edge++) {
-            consumers[up[edge]]++;
+            uses[up[edge]]++;
             if (upKind[edge] != Kind.OPTIONAL || upClause[edge] != NONE) {
                 next[up[edge] + 1]++;
             }
         }
         for (int node = 0; node < size; node++) {
-            sinks[node] = consumers[node] == 0;
+            sinks[node] = uses[node] == 0;
             next[node + 1] += next[node];
         }
         downStart = next.clone();
@@ -253,17 +255,19 @@ final class Compiler {
                 }
             }
         }
-        findCycles(consumers);
+        findCycles(uses);
     }
 
-    /** Takes away what nothing depends on, again and again: what is left lies on cycles or upstream of them. */
+    /**
+     * Takes away what nothing depends on, again and again, and then what depends on nothing that is left: whatever then is left
+     * lies on a cycle or between two, and from each of those a walk upstream leads to a cycle.
+     */
     private void findCycles(int[] consumers) {
-        int[] left = consumers.clone();
         int[] open = new int[size];
         int count = 0;
         int taken = 0;
         for (int node = 0; node < size; node++) {
-            if (left[node] == 0) {
+            if (consumers[node] == 0) {
                 open[count++] = node;
             }
         }
@@ -271,36 +275,53 @@ final class Compiler {
             int node = open[--count];
             taken++;
             for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
-                if (--left[up[edge]] == 0) {
+                if (--consumers[up[edge]] == 0) {
                     open[count++] = up[edge];
                 }
             }
         }
         if (taken < size) {
-            nameCycles(left);
+            nameCycles(onOrBetweenCycles(consumers));
         }
     }
 
+    private boolean[] onOrBetweenCycles(int[] consumers) {
+        boolean[] left = new boolean[size];
+        for (int node = 0; node < size; node++) {
+            left[node] = consumers[node] > 0;
+        }
+        for (boolean changed = true; changed; ) {
+            changed = false;
+            for (int node = 0; node < size; node++) {
+                if (left[node] && upstreamOnWay(node, left) == NONE) {
+                    left[node] = false;
+                    changed = true;
+                }
+            }
+        }
+        return left;
+    }
+
     /** Names one cycle after the other, each by a walk upstream that comes to a node of its own. */
-    private void nameCycles(int[] left) {
+    private void nameCycles(boolean[] left) {
         int[] walk = new int[size]; // in which walk a node was met, counted from 1
         for (int start = 0; start < size; start++) {
             List<Integer> path = new ArrayList<>();
             int node = start;
-            while (node != NONE && left[node] > 0 && walk[node] == 0) {
+            while (left[node] && walk[node] == 0) {
                 walk[node] = start + 1;
                 path.add(node);
                 node = upstreamOnWay(node, left);
             }
-            if (node != NONE && left[node] > 0 && walk[node] == start + 1 && !path.isEmpty()) {
+            if (!path.isEmpty() && walk[node] == start + 1) {
                 problems.add("cycle: " + text(path.subList(path.indexOf(node), path.size())));
             }
         }
     }
 
-    private int upstreamOnWay(int node, int[] left) {
+    private int upstreamOnWay(int node, boolean[] left) {
         for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
-            if (left[up[edge]] > 0) {
+            if (left[up[edge]]) {
                 return up[edge];
             }
         }
@@ -319,9 +340,10 @@ final class Compiler {
     }
 
     private void count() {
-        counters = new int[2 * size + 3 * clauses];
+        counters = new int[size + 3 * clauses];
+        consumers = new int[size];
         for (int edge = 0; edge < edges; edge++) {
-            counters[size + up[edge]]++;
+            consumers[up[edge]]++;
         }
         int rootCount = 0;
         for (int node = 0; node < size; node++) {
@@ -332,14 +354,14 @@ final class Compiler {
             counters[node] = pending;
             NodeOptions known = options[node];
             if (sinks[node] || outputs[node] || (known != null && known.has(NodeOptions.ESSENTIAL))) {
-                counters[size + node]++;
+                consumers[node]++;
             }
             rootCount += upStart[node] == upStart[node + 1] ? 1 : 0;
         }
         for (int clause = 0; clause < clauses; clause++) {
             counters[clauseTarget[clause]]++;
-            counters[2 * size + clause] = clauseNeeded[clause];
-            counters[2 * size + 2 * clauses + clause] = NONE;
+            counters[size + clause] = clauseNeeded[clause];
+            counters[size + 2 * clauses + clause] = NONE;
         }
         roots = new int[rootCount];
         for (int node = 0, root = 0; node < size; node++) {

@@ -27,7 +27,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -77,6 +76,8 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
     private static final VarHandle STOP;
     private static final VarHandle SPARE;
     private static final VarHandle COMPLETED;
+    private static final VarHandle TOP;
+    private static final VarHandle TOP_COMPUTING;
 
     static {
         try {
@@ -85,6 +86,8 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
             INSIDE = lookup.findVarHandle(FlowRun.class, "inside", int.class);
             STOP = lookup.findVarHandle(FlowRun.class, "stop", Stop.class);
             SPARE = lookup.findVarHandle(FlowRun.class, "spare", Runner.class);
+            TOP = lookup.findVarHandle(FlowRun.class, "top", int.class);
+            TOP_COMPUTING = lookup.findVarHandle(FlowRun.class, "topComputing", int.class);
             COMPLETED = lookup.findVarHandle(FlowRun.class, "completed", Completed.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
@@ -93,7 +96,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
 
     /** Why the rest of the run did not run. */
     private record Stop(FlowStatus status, @Nullable Throwable cause, int from) {
-        static final Stop COMPLETE = new Stop(FlowStatus.SUCCESS, null, Settled.NOBODY);
+        static final Stop COMPLETE = new Stop(FlowStatus.SUCCESS, null, NOBODY);
     }
 
     /** A node that can be undone, in a list, the last to complete first. */
@@ -103,12 +106,15 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
 
     /** What a node with a timeout has its tasks know. */
     private static final class NodeTime extends Enclosure {
+        private final FlowRun<?> run;
+        private final int node;
         private final Deadline deadline;
-        private final String label;
 
-        NodeTime(Deadline deadline, String label) {
-            this.deadline = deadline;
-            this.label = label;
+        NodeTime(FlowRun<?> run, int node, Deadline own) {
+            this.run = run;
+            this.node = node;
+            Deadline around = run.deadline;
+            deadline = around != null && around.remaining().compareTo(own.remaining()) < 0 ? around : own;
         }
 
         @Override
@@ -118,7 +124,12 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
 
         @Override
         public String label() {
-            return label;
+            return "node \"" + run.graph.ids[node] + "\" of " + run.label();
+        }
+
+        @Override
+        protected Enclosure around() {
+            return run;
         }
     }
 
@@ -138,7 +149,8 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         }
     }
 
-    static final byte HERE = 0;
+    private static final int NOBODY = Settled.NOBODY;
+    private static final byte HERE = 0;
     private static final byte COMPUTING = 1;
     private static final byte GROUPED = 2;
 
@@ -151,11 +163,13 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
     private final int outerNode; // whose place it takes there
     private final TimeSource time;
     private final long origin;
+    private final @Nullable Enclosure enclosing;
     private final @Nullable Deadline deadline;
     private final @Nullable TimeLimit limit;
     private final CapturedContext perThread;
     private final @Nullable CapturedContext perNode;
     private final @Nullable Home home;
+    private final boolean plain; // whether there is nobody to tell of each node
     private final Signal done = new Signal();
     private final @Nullable Alarm @Nullable [] alarms; // of nodes with a timeout; written by who triggers the node
     private final @Nullable Deadline @Nullable [] deadlines; // of those nodes, likewise
@@ -170,6 +184,13 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
     private volatile int remaining;
 
     private volatile int inside;
+    private volatile int top = NOBODY; // of the stack of ready nodes
+
+    @SuppressWarnings("UnusedVariable") // by TOP_COMPUTING
+    private volatile int topComputing = NOBODY; // of those that burn CPU
+
+    private @Nullable Call
+            call; // for threads for ready nodes, if one can be used again; a race makes two, and either will do
     private volatile @Nullable Stop stop;
     private volatile @Nullable Completed completed;
     private volatile @Nullable Thread closer;
@@ -195,7 +216,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         this.returns = returns;
         this.parameter = parameter;
         this.options = options;
-        Enclosure enclosing = Enclosure.innermost();
+        enclosing = outer == null ? Enclosure.innermost() : outer;
         Deadline around = enclosing == null ? null : enclosing.deadline();
         TimeSource set = options.time;
         Deadline given = options.deadline;
@@ -210,6 +231,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
                 ? null
                 : new Propagation(options.propagators, List.of(), options.sink).capture(TaskContext.current());
         home = options.inCallersThread ? new Home() : null;
+        plain = perNode == null && options.listener == null && options.journal == null;
         boolean timed = graph.hasTimeouts;
         alarms = timed ? new Alarm[graph.size] : null;
         deadlines = timed ? new Deadline[graph.size] : null;
@@ -315,7 +337,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         }
         for (int node = 0; node < graph.size; node++) {
             if (recorded[node] != null) {
-                board.times[2 * node + 1] = now() + 1;
+                board.ended(node, now());
                 noteCompleted(node);
                 by.addEnded(node);
                 letGo(by, node);
@@ -330,7 +352,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
             return;
         }
         for (int node = kept.nextClearBit(0); node < graph.size; node = kept.nextClearBit(node + 1)) {
-            end(by, node, null, NodeState.SKIPPED, null, Settled.Reason.NOT_WANTED, Settled.NOBODY, false);
+            end(by, node, null, NodeState.SKIPPED, null, Settled.Reason.NOT_WANTED, NOBODY, false);
         }
     }
 
@@ -342,28 +364,84 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
 
     // Running.
 
-    /** Runs a node that was handed over, and what follows in the same thread. */
-    void runIn(Handoff handoff) {
-        Thread self = Thread.currentThread();
+    /** Runs a node whose group has given a permit, and nothing else: the permit is for this node. */
+    void runGrouped(Handoff handoff) {
+        work(GROUPED, handoff.node, handoff);
+    }
+
+    /** Runs ready nodes, and what follows in the same thread, until there are none. */
+    void runReady(byte place) {
+        int node = pop(place);
+        if (node >= 0) {
+            work(place, node, unbegun(node));
+        }
+    }
+
+    private void work(byte place, int first, @Nullable Object from) {
         come();
         try {
-            Runner runner = (Runner) SPARE.getAndSet(this, (Runner) null);
-            if (runner == null) {
-                runner = new Runner();
-            }
-            Runner mine = runner;
-            mine.thread = self;
-            mine.place = handoff.grouped ? GROUPED : placeOf(handoff.node);
-            mine.now = -1;
-            inContext(() -> go(mine, handoff));
-            mine.thread = null;
-            spare = mine;
+            Runner idle = (Runner) SPARE.getAndSet(this, (Runner) null);
+            Runner runner = idle == null ? new Runner() : idle;
+            runner.thread = Thread.currentThread();
+            runner.place = place;
+            runner.now = -1;
+            inContext(() -> go(runner, first, from));
+            tell(runner);
+            runner.thread = null;
+            spare = runner;
         } finally {
             if (home == null || !home.isHere()) {
                 Thread.interrupted(); // whatever an action left, the next task of this thread shall not see it
             }
             goAway();
         }
+    }
+
+    private void go(Runner runner, int first, @Nullable Object from) {
+        perform(runner, first, from);
+        settleAll(runner);
+        handOver(runner);
+        drain(runner);
+    }
+
+    private void drain(Runner runner) {
+        while (!(runner.isHome && Thread.currentThread().isInterrupted())) {
+            int node = runner.takeReady();
+            if (node < 0) {
+                node = runner.place == GROUPED ? NOBODY : pop(runner.place);
+                if (node < 0) {
+                    return;
+                }
+            }
+            perform(runner, node, unbegun(node));
+            settleAll(runner);
+            handOver(runner);
+        }
+    }
+
+    private @Nullable Object unbegun(int node) {
+        return graph.chooses[node] ? Mark.Plain.READY : null;
+    }
+
+    // Ready nodes that wait for a thread lie in a stack for each place. Each is pushed once, so a compare-and-set is
+    // all it takes.
+
+    private void push(byte place, int node) {
+        VarHandle top = place == COMPUTING ? TOP_COMPUTING : TOP;
+        int below;
+        do {
+            below = (int) top.getVolatile(this);
+            board.link(node, below);
+        } while (!top.compareAndSet(this, below, node));
+    }
+
+    private int pop(byte place) {
+        VarHandle top = place == COMPUTING ? TOP_COMPUTING : TOP;
+        int node;
+        do {
+            node = (int) top.getVolatile(this);
+        } while (node >= 0 && !top.compareAndSet(this, node, board.below(node)));
+        return node;
     }
 
     private void come() {
@@ -391,59 +469,51 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         }
     }
 
-    private void go(Runner runner, Handoff handoff) {
-        int node = handoff.node;
-        perform(runner, node, handoff.grouped ? handoff : unbegun(node));
-        settleAll(runner);
-        handOver(runner);
-        drain(runner);
-    }
-
-    private void drain(Runner runner) {
-        while (!(runner.isHome && Thread.currentThread().isInterrupted())) {
-            int node = runner.takeReady();
-            if (node < 0) {
-                break;
-            }
-            perform(runner, node, unbegun(node));
-            settleAll(runner);
-            handOver(runner);
-        }
-        tell(runner);
-    }
-
-    private @Nullable Object unbegun(int node) {
-        return graph.chooses[node] ? Mark.Plain.READY : null;
-    }
-
     private void perform(Runner runner, int node, @Nullable Object from) {
         if (!board.step(node, from, runner)) {
             return; // somebody has decided it
         }
-        long start = runner.now < 0 ? now() : runner.now;
-        board.times[2 * node] = start + 1;
-        NodeOptions own = graph.options[node];
-        Object value;
-        try {
-            if (own == null
-                    && perNode == null
-                    && options.listener == null
-                    && !(graph.bodies[node] instanceof Body.Nested)) {
-                value = graph.bodies[node].call(this, node);
-            } else {
-                value = carry(runner, node, own == null ? NodeOptions.NONE : own);
-                if (value instanceof Mark || value instanceof Settled) {
-                    return; // it has ended, or goes on elsewhere
-                }
-            }
-        } catch (Throwable failure) {
-            if (runner.isHome && failure instanceof InterruptedException && board.get(node) == runner) {
-                Thread.currentThread().interrupt(); // it was for the thread that joins
-            }
-            failed(runner, node, failure);
+        board.began(node, runner.now < 0 ? now() : runner.now);
+        if (plain && graph.plain[node]) {
+            performPlain(runner, node);
             return;
         }
-        succeeded(runner, node, value == null ? Board.NULL : value);
+        Object value;
+        try {
+            NodeOptions own = graph.optionsOf(node);
+            value = carry(runner, node, own);
+            if (value instanceof Mark) {
+                return; // it has ended, or goes on elsewhere
+            }
+        } catch (Throwable failure) {
+            threw(runner, node, failure);
+            return;
+        }
+        succeeded(runner, node, runner, value == null ? Board.NULL : value);
+    }
+
+    /** Runs a node without options in a run without anybody to tell. */
+    private void performPlain(Runner runner, int node) {
+        Object value;
+        try {
+            value = graph.bodies[node].call(this, node);
+        } catch (Throwable failure) {
+            threw(runner, node, failure);
+            return;
+        }
+        if (left(runner, node, runner, value == null ? Board.NULL : value)) {
+            runner.now = now();
+            board.ended(node, runner.now);
+            follow(runner, node, true);
+            runner.finished++;
+        }
+    }
+
+    private void threw(Runner runner, int node, Throwable failure) {
+        if (runner.isHome && failure instanceof InterruptedException && board.get(node) == runner) {
+            Thread.currentThread().interrupt(); // it was for the thread that joins
+        }
+        failed(runner, node, runner, failure);
     }
 
     /** Runs a node with options, in its context. Returns its value, or a mark or an end if there is nothing more to do. */
@@ -456,7 +526,13 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         if (own.condition() != null && !isMet(runner, node, own.condition())) {
             return Mark.Plain.ENDING;
         }
-        if (own.begin() != null && !begun(runner, node, own.begin())) {
+        if (own.begin() != null) {
+            if (!begun(runner, node, own.begin())) {
+                return Mark.Plain.ENDING;
+            }
+        } else if (board.get(node) != runner) {
+            lost(runner, node); // while its condition was asked or its context installed
+            board.hasNotBegun(node);
             return Mark.Plain.ENDING;
         }
         TaskListener listener = options.listener;
@@ -468,10 +544,10 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         }
         Deadline until = deadlines == null ? null : deadlines[node];
         if (until == null) {
-            return attempt(node, own);
+            return attempt(runner, node, own);
         }
-        NodeTime inner = new NodeTime(until, "node \"" + graph.ids[node] + "\" of " + label());
-        return TaskContext.current().within(inner).call(() -> attempt(node, own));
+        NodeTime inner = new NodeTime(this, node, until);
+        return TaskContext.current().within(inner).call(() -> attempt(runner, node, own));
     }
 
     /** Asks the condition; ends the node if it must not run. */
@@ -486,8 +562,8 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
             otherwise = NodeState.FAILED;
             cause = failure;
         }
-        if (end(runner, node, runner, otherwise, cause, Settled.Reason.CONDITION, Settled.NOBODY, true)) {
-            board.times[2 * node] = 0; // it has not begun
+        if (end(runner, node, runner, otherwise, cause, Settled.Reason.CONDITION, NOBODY, true)) {
+            board.hasNotBegun(node);
         }
         return false;
     }
@@ -497,6 +573,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         Mark.Beginning beginning = new Mark.Beginning(runner, new Signal());
         if (!board.step(node, runner, beginning)) {
             lost(runner, node);
+            board.hasNotBegun(node);
             return false;
         }
         guard("begin callback", node, () -> callback.accept(contextOf(node)));
@@ -505,7 +582,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         return true;
     }
 
-    private Object attempt(int node, NodeOptions own) throws Exception {
+    private Object attempt(Runner runner, int node, NodeOptions own) throws Exception {
         Body body = graph.bodies[node];
         RetryPolicy retry = own.retry();
         if (retry == null || retry.maxAttempts() == 1) {
@@ -514,14 +591,14 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         Duration length = own.timeout();
         Deadline until = deadlines == null ? null : deadlines[node];
         TimeLimit bound = until != null && length != null ? new TimeLimit(until, length, null) : limit;
-        return new Attempts<Object>(
-                        () -> body.call(this, node),
-                        retry,
-                        () -> Board.isEnd(board.get(node)) || board.get(node) instanceof Mark.Plain,
-                        time,
-                        graph.ids[node],
-                        bound)
-                .call();
+        Attempts<Object> attempts = new Attempts<>(
+                () -> body.call(this, node), retry, () -> board.get(node) != runner, time, graph.ids[node], bound);
+        runner.attempts = attempts;
+        try {
+            return attempts.call();
+        } finally {
+            runner.attempts = null;
+        }
     }
 
     private Object openNested(Runner runner, int node, Body.Nested body) throws Exception {
@@ -561,10 +638,6 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
 
     // Ending a node.
 
-    private void succeeded(Runner runner, int node, Object value) {
-        succeeded(runner, node, runner, value);
-    }
-
     private void succeeded(Runner runner, int node, Object from, Object value) {
         FlowJournal journal = options.journal;
         if (journal != null) {
@@ -572,7 +645,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
                 Object plain = value instanceof Settled settled ? settled.value() : value == Board.NULL ? null : value;
                 journal.finished(graph.ids[node], plain);
             } catch (Throwable failure) {
-                end(runner, node, from, NodeState.FAILED, failure, Settled.Reason.ACTION, Settled.NOBODY, true);
+                end(runner, node, from, NodeState.FAILED, failure, Settled.Reason.ACTION, NOBODY, true);
                 return;
             }
         }
@@ -580,7 +653,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
             return;
         }
         runner.now = now();
-        board.times[2 * node + 1] = runner.now + 1;
+        board.ended(node, runner.now);
         if (graph.options[node] != null) {
             noteCompleted(node);
         }
@@ -595,10 +668,6 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         do {
             before = completed;
         } while (!COMPLETED.compareAndSet(this, before, new Completed(node, before)));
-    }
-
-    private void failed(Runner runner, int node, Throwable failure) {
-        failed(runner, node, runner, failure);
     }
 
     private void failed(Runner runner, int node, Object from, Throwable failure) {
@@ -617,7 +686,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
                 cause = withSuppressed(again, failure);
             }
         }
-        end(runner, node, from, NodeState.FAILED, cause, Settled.Reason.ACTION, Settled.NOBODY, true);
+        end(runner, node, from, NodeState.FAILED, cause, Settled.Reason.ACTION, NOBODY, true);
     }
 
     private static Throwable withSuppressed(Throwable main, Throwable other) {
@@ -693,7 +762,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
     }
 
     private void ended(Runner runner, int node, @Nullable Object from, long now) {
-        board.times[2 * node + 1] = now + 1;
+        board.ended(node, now);
         if (from == runner) {
             runner.now = now;
         }
@@ -726,12 +795,12 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
     private void settleAll(Runner runner) {
         for (int node; (node = runner.nextEnded()) >= 0; ) {
             callBack(node);
-            follow(runner, node);
+            follow(runner, node, board.succeeded(node));
             runner.finished++;
         }
         int failed = runner.failed;
         if (failed >= 0) {
-            runner.failed = Settled.NOBODY;
+            runner.failed = NOBODY;
             stopForFailure(runner, failed);
             settleAll(runner);
         }
@@ -779,8 +848,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         }
     }
 
-    private void follow(Runner runner, int node) {
-        boolean success = board.succeeded(node);
+    private void follow(Runner runner, int node, boolean success) {
         int last = graph.downStart[node + 1];
         for (int each = graph.downStart[node]; each < last; each++) {
             int target = graph.down[each] >>> 2;
@@ -860,7 +928,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
     /** Decides a node whose choice has become impossible: by the gravest of the ends, and the first of those. */
     private void failChoice(Runner runner, int clause) {
         int first = graph.clauseEdge[clause];
-        int worst = Settled.NOBODY;
+        int worst = NOBODY;
         Settled gravest = null;
         for (int edge = first; edge < first + graph.clauseSize[clause]; edge++) {
             if (board.get(graph.up[edge]) instanceof Settled settled
@@ -895,16 +963,20 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         runner.isLettingGo = false;
     }
 
+    /**
+     * Skips a node that nobody needs any more, if it is pending or waits for its group. One that is triggered is as good as begun:
+     * whether a thread has come to it yet shall make no difference.
+     */
     private void unneeded(Runner runner, int node, int decided) {
         while (true) {
             Object slot = board.get(node);
-            if (slot == null || slot == Mark.Plain.READY || slot instanceof Handoff) {
+            if (slot instanceof Handoff || (slot == null && !isTriggered(node))) {
                 if (end(runner, node, slot, NodeState.SKIPPED, null, Settled.Reason.UNNEEDED, decided, false)) {
                     withdraw(slot);
                     return;
                 }
             } else {
-                if (options.obsolete == Obsolete.INTERRUPT && !Board.isEnd(slot)) {
+                if (options.obsolete == Obsolete.INTERRUPT && slot != null && !Board.isEnd(slot)) {
                     CancelledException cause = new CancelledException("node \"" + graph.ids[node] + "\" of flow \""
                             + graph.name + "\" is not needed any more: \"" + graph.ids[decided] + "\" was decided");
                     endFromOutside(runner, node, NodeState.CANCELLED, cause, Settled.Reason.OBSOLETE, decided);
@@ -912,6 +984,16 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
                 return;
             }
         }
+    }
+
+    /** Tells of a node with an empty slot whether it is ready: one that does not choose is when all its upstreams have ended. */
+    private boolean isTriggered(int node) {
+        for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
+            if (!Board.isEnd(board.get(graph.up[edge]))) {
+                return false;
+            }
+        }
+        return !graph.chooses[node];
     }
 
     private void withdraw(@Nullable Object slot) {
@@ -928,42 +1010,62 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         if (count == 0 || (count == 1 && isFor(runner, runner.ready(0)))) {
             return;
         }
-        if (runner.isHome) {
-            keepAtHome(runner, count);
-            return;
-        }
-        int[] ready = new int[count];
-        for (int each = 0; each < count; each++) {
-            ready[each] = runner.ready(each);
-        }
-        runner.keepReady(0);
-        int own = Settled.NOBODY;
-        for (int node : ready) {
-            if (own < 0 && isFor(runner, node)) {
+        int own = NOBODY;
+        int calls = 0;
+        int callsForComputing = 0;
+        for (int each = count - 1; each >= 0; each--) { // the first comes to lie on top, or is run here
+            int node = runner.ready(each);
+            byte place = placeOf(node);
+            if (place == GROUPED) {
+                placeInGroup(node);
+                continue;
+            }
+            if (place == runner.place) {
+                int kept = own;
                 own = node;
-            } else {
-                place(runner, node);
+                node = kept;
+            }
+            if (node >= 0) {
+                push(place, node);
+                calls += place == HERE ? 1 : 0;
+                callsForComputing += place == COMPUTING ? 1 : 0;
             }
         }
+        runner.forgetReady();
         if (own >= 0) {
-            runner.addReady(own); // it is taken first, before those that were postponed
+            runner.addReady(own);
+        }
+        call(runner, HERE, calls);
+        call(runner, COMPUTING, callsForComputing);
+    }
+
+    /** Calls for as many threads as nodes were pushed. */
+    private void call(Runner runner, byte place, int times) {
+        if (times > 0 && home != null) {
+            if (!runner.isHome) {
+                LockSupport.unpark(home.thread); // it looks for nodes by itself
+            }
+            return;
+        }
+        Scheduler scheduler = times == 0 ? options.scheduler : schedulerOf(place);
+        Call shared = times > 0 && scheduler.isAsynchronous() ? callFor(place) : null;
+        for (int each = 0; each < times; each++) {
+            try {
+                Call call = shared == null ? new Call(this, place) : shared;
+                runner.hasPostponed |= call.place(scheduler);
+            } catch (Throwable refusal) {
+                neverRunsReady(place, refusal);
+            }
         }
     }
 
-    private void keepAtHome(Runner runner, int count) {
-        if (graph.hasGroups) {
-            int kept = 0;
-            for (int each = 0; each < count; each++) {
-                int node = runner.ready(each);
-                if (isFor(runner, node)) {
-                    runner.setReady(kept++, node);
-                } else {
-                    place(runner, node);
-                }
-            }
-            runner.keepReady(kept);
+    private Call callFor(byte place) {
+        Call known = place == HERE ? call : null;
+        if (known == null) {
+            known = new Call(this, place);
+            call = place == HERE ? known : call;
         }
-        runner.turnNewReady();
+        return known;
     }
 
     private boolean isFor(Runner runner, int node) {
@@ -978,55 +1080,43 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         return own.group() != null ? GROUPED : own.has(NodeOptions.COMPUTE) && home == null ? COMPUTING : HERE;
     }
 
-    /** Hands a ready node to its scheduler. */
-    private void place(Runner runner, int node) {
-        Handoff handoff = new Handoff(this, node, placeOf(node) == GROUPED);
+    private Scheduler schedulerOf(byte place) {
+        Scheduler compute = options.compute;
+        return place == HERE ? options.scheduler : compute == null ? Scheduler.commonPool() : compute;
+    }
+
+    private void placeInGroup(int node) {
+        Handoff handoff = new Handoff(this, node);
         try {
-            if (handoff.grouped) {
-                placeInGroup(handoff);
-            } else if (handoff.place(schedulerOf(node))) {
-                runner.postpone(handoff);
+            String key = Objects.requireNonNull(graph.optionsOf(node).group()).apply(contextOf(node));
+            Scheduler group = Objects.requireNonNull(options.groups).apply(key);
+            if (!board.step(node, unbegun(node), handoff)) {
+                return;
+            }
+            handoff.place(group);
+            if (Board.isEnd(board.get(node))) {
+                handoff.withdraw(); // who ended it may not have seen its place
             }
         } catch (Throwable refusal) {
             neverRuns(node, handoff, refusal);
         }
     }
 
-    private Scheduler schedulerOf(int node) {
-        if (home != null) {
-            return home;
-        }
-        if (placeOf(node) == HERE) {
-            return options.scheduler;
-        }
-        Scheduler set = options.compute;
-        return set == null ? Scheduler.commonPool() : set;
-    }
-
-    private void placeInGroup(Handoff handoff) {
-        int node = handoff.node;
-        String key = Objects.requireNonNull(graph.optionsOf(node).group()).apply(contextOf(node));
-        Scheduler group = Objects.requireNonNull(options.groups).apply(key);
-        if (!board.step(node, graph.chooses[node] ? Mark.Plain.READY : null, handoff)) {
-            return;
-        }
-        handoff.place(group);
-        if (Board.isEnd(board.get(node))) {
-            handoff.withdraw(); // who ended it may not have seen its place
+    /** Hears that a call for a thread was refused: one of the ready nodes will not have one. */
+    void neverRunsReady(byte place, Throwable refusal) {
+        int node = pop(place);
+        if (node >= 0) {
+            neverRuns(node, null, refusal);
         }
     }
 
-    /** Hears from the scheduler that it will not run a node that was handed over. */
-    void rejected(Handoff handoff, RejectedExecutionException refusal) {
-        neverRuns(handoff.node, handoff, refusal);
-    }
-
-    private void neverRuns(int node, Handoff handoff, Throwable refusal) {
+    /** Hears that a node will not have a thread. */
+    void neverRuns(int node, @Nullable Handoff handoff, Throwable refusal) {
         asDecider(by -> {
             for (Object slot = board.get(node);
                     slot == null || slot == Mark.Plain.READY || slot == handoff;
                     slot = board.get(node)) {
-                if (end(by, node, slot, NodeState.FAILED, refusal, Settled.Reason.PLACING, Settled.NOBODY, false)) {
+                if (end(by, node, slot, NodeState.FAILED, refusal, Settled.Reason.PLACING, NOBODY, false)) {
                     return;
                 }
             }
@@ -1052,8 +1142,12 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         if (finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished) {
             complete();
         }
-        for (Handoff postponed; (postponed = runner.takePostponed()) != null; ) {
-            runIn(postponed);
+        if (runner.hasPostponed) {
+            runner.hasPostponed = false;
+            if (runner.place == Runner.NOWHERE) {
+                runReady(HERE);
+                runReady(COMPUTING);
+            }
         }
     }
 
@@ -1068,13 +1162,13 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         stop(new Stop(
                 FlowStatus.CANCELLED,
                 new CancelledException("flow \"" + graph.name + "\" was cancelled: " + reason),
-                Settled.NOBODY));
+                NOBODY));
     }
 
     private void outOfTime() {
         Duration length = limit == null ? Duration.ZERO : limit.budget();
         String text = "flow \"" + graph.name + "\" ran out of time after " + TimeLimit.text(length);
-        stop(new Stop(FlowStatus.TIMED_OUT, new TaskTimeoutException(text, graph.name, length, 0), Settled.NOBODY));
+        stop(new Stop(FlowStatus.TIMED_OUT, new TaskTimeoutException(text, graph.name, length, 0), NOBODY));
     }
 
     private void stop(Stop why) {
@@ -1108,8 +1202,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         String text = "node \"" + graph.ids[node] + "\" of flow \"" + graph.name + "\" ran out of time after "
                 + TimeLimit.text(length) + " (its timeout)";
         TaskTimeoutException cause = new TaskTimeoutException(text, graph.ids[node], length, 1);
-        asDecider(
-                by -> endFromOutside(by, node, NodeState.TIMED_OUT, cause, Settled.Reason.OUT_OF_TIME, Settled.NOBODY));
+        asDecider(by -> endFromOutside(by, node, NodeState.TIMED_OUT, cause, Settled.Reason.OUT_OF_TIME, NOBODY));
     }
 
     /** Ends a node wherever it is, unless it has ended. The caller still has to settle all. */
@@ -1178,6 +1271,10 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
             return false;
         }
         by.finished += held;
+        Attempts<?> resting = runner.attempts;
+        if (slot == runner && resting != null) {
+            resting.endRest(); // nobody interrupts it
+        }
         return true;
     }
 
@@ -1320,6 +1417,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
             runner.thread = Thread.currentThread();
             runner.now = -1;
             inContext(() -> drain(runner));
+            tell(runner);
             while (!done.isSet()) {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
@@ -1327,8 +1425,9 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
                 Runnable arrived = mine.arrived.poll();
                 if (arrived != null) {
                     arrived.run();
-                } else if (runner.readyCount() > 0) {
+                } else if (runner.readyCount() > 0 || top >= 0) {
                     inContext(() -> drain(runner));
+                    tell(runner);
                 } else {
                     LockSupport.park(this);
                 }
@@ -1378,7 +1477,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (Enclosure.innermost() == this) {
+        if (Enclosure.isInside(this)) {
             throw new IllegalStateException("an action of flow \"" + graph.name
                     + "\" closes its own run and would wait for itself; call cancel, or close it where it was started");
         }
@@ -1413,6 +1512,11 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
     @Override
     public @Nullable Deadline deadline() {
         return deadline;
+    }
+
+    @Override
+    protected @Nullable Enclosure around() {
+        return enclosing;
     }
 
     @Override
@@ -1464,7 +1568,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         int dependency = graph.dependencyStart[node] + position;
         int edge = graph.dependencyEdge[dependency];
         return switch (graph.dependencyKind[dependency]) {
-            case MUST -> board.value(graph.up[edge]);
+            case MUST -> board.result(graph.up[edge]);
             case ORDER -> null;
             case OPTIONAL -> Optional.ofNullable(board.value(graph.up[edge]));
             case AFTER -> outcomeOf(graph.up[edge]);

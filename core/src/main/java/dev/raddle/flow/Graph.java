@@ -39,6 +39,7 @@ final class Graph {
     final int[] roots;
     final boolean hasTimeouts;
     final boolean hasGroups;
+    final boolean[] plain; // whether a node has no options and is no run of its own
 
     final int[] upStart;
     final int[] up;
@@ -55,7 +56,9 @@ final class Graph {
     final int[] clauseNeeded;
 
     /** What a run counts, at its beginning: see {@link Board}. */
-    final int[] counters;
+    final int[] pending; // of all nodes, and then needed, lost and winner of all clauses
+
+    final int[] consumers;
 
     private final AtomicReferenceArray<@Nullable BitSet> ancestors; // of those nodes that have read far upstream
 
@@ -72,6 +75,7 @@ final class Graph {
         roots = from.roots;
         hasTimeouts = from.hasTimeouts;
         hasGroups = from.hasGroups;
+        plain = from.plain;
         upStart = from.upStart;
         up = from.up;
         upKind = from.upKind;
@@ -85,7 +89,8 @@ final class Graph {
         clauseEdge = from.clauseEdge;
         clauseSize = from.clauseSize;
         clauseNeeded = from.clauseNeeded;
-        counters = from.counters;
+        pending = from.counters;
+        consumers = from.consumers;
         ancestors = new AtomicReferenceArray<>(size);
     }
 

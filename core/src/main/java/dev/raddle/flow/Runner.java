@@ -1,6 +1,6 @@
 package dev.raddle.flow;
 
-import java.util.ArrayDeque;
+import dev.raddle.task.Attempts;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
@@ -28,16 +28,16 @@ final class Runner implements Mark {
 
     long now; // the moment at which the last node ended, or -1
 
+    volatile @Nullable Attempts<?> attempts; // that it is at, of a node with a retry policy
     int failed = Settled.NOBODY; // the first node that failed and is to stop the run
     boolean isLettingGo; // whether somebody further down the stack takes what is open
     boolean isHome; // whether it is that of the thread that joins
+    boolean hasPostponed; // whether the scheduler wants something handed over run in this thread
     private int[] ended = EMPTY;
     private int endedCount;
     private int told;
     private int[] ready = EMPTY;
     private int readyCount;
-    private int turned; // so many of the ready nodes lie in the order in which they are to be taken, the next one last
-    private @Nullable ArrayDeque<Handoff> postponed;
     private int[] open = EMPTY;
     private int openCount;
 
@@ -65,10 +65,6 @@ final class Runner implements Mark {
         ready[readyCount++] = node;
     }
 
-    void setReady(int position, int node) {
-        ready[position] = node;
-    }
-
     int readyCount() {
         return readyCount;
     }
@@ -77,28 +73,14 @@ final class Runner implements Mark {
         return ready[position];
     }
 
-    /** Forgets the ready nodes from a position on, which are handed over. */
-    void keepReady(int count) {
-        readyCount = count;
+    /** Forgets the ready nodes, which are handed over. */
+    void forgetReady() {
+        readyCount = 0;
     }
 
     /** Takes the ready node that was added last, or -1. */
     int takeReady() {
-        if (readyCount == 0) {
-            return -1;
-        }
-        turned = readyCount - 1;
-        return ready[--readyCount];
-    }
-
-    /** Has the ready nodes that were added since the last call taken in the order in which they were added. */
-    void turnNewReady() {
-        for (int low = turned, high = readyCount - 1; low < high; low++, high--) {
-            int swapped = ready[low];
-            ready[low] = ready[high];
-            ready[high] = swapped;
-        }
-        turned = readyCount;
+        return readyCount == 0 ? -1 : ready[--readyCount];
     }
 
     /** Notes a node whose upstreams have one consumer less. */
@@ -111,19 +93,6 @@ final class Runner implements Mark {
 
     int takeOpen() {
         return openCount == 0 ? -1 : open[--openCount];
-    }
-
-    /** Notes a node that the scheduler wants run in this thread, later. */
-    void postpone(Handoff handoff) {
-        if (postponed == null) {
-            postponed = new ArrayDeque<>();
-        }
-        postponed.add(handoff);
-    }
-
-    @Nullable
-    Handoff takePostponed() {
-        return postponed == null ? null : postponed.poll();
     }
 
     private static int[] grown(int[] full) {

@@ -1079,6 +1079,11 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     @Override
+    protected @Nullable Enclosure around() {
+        return enclosing;
+    }
+
+    @Override
     public String label() {
         return "scope \"" + name + "\"";
     }

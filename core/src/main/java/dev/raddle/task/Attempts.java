@@ -24,6 +24,7 @@ public final class Attempts<T> implements Callable<T> {
     private final TimeSource time;
     private final String task;
     private final @Nullable TimeLimit limit;
+    private volatile @Nullable Signal restEnd; // of the latest rest
     private volatile int current; // which attempt it is at, 0 before the first
 
     /**
@@ -134,10 +135,22 @@ public final class Attempts<T> implements Callable<T> {
         throw withEarlier(late, earlier);
     }
 
+    /** Ends a rest that goes on, because what this is at was decided. Who calls this must have decided it before. */
+    public void endRest() {
+        Signal end = restEnd;
+        if (end != null) {
+            end.set();
+        }
+    }
+
     private void rest(long delay, List<Throwable> earlier) throws InterruptedException {
         if (delay > 0) {
             try {
-                new Signal().await(Deadline.after(time, Duration.ofNanos(delay)));
+                Signal end = new Signal();
+                restEnd = end;
+                if (!isDecided.getAsBoolean()) {
+                    end.await(Deadline.after(time, Duration.ofNanos(delay)));
+                }
             } catch (InterruptedException interrupt) {
                 throw withEarlier(interrupt, earlier);
             }

@@ -49,6 +49,30 @@ public abstract class Enclosure {
     public abstract String label();
 
     /**
+     * Returns what this is inside of.
+     *
+     * @return the next enclosure around this one, or null if there is none
+     */
+    protected @Nullable Enclosure around() {
+        return null;
+    }
+
+    /**
+     * Tells whether the calling thread is inside an enclosure, near or far.
+     *
+     * @param enclosure which
+     * @return true if that encloses what the thread does
+     */
+    public static boolean isInside(Enclosure enclosure) {
+        for (Enclosure each = innermost(); each != null; each = each.around()) {
+            if (each == enclosure) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /**
      * Returns the innermost enclosure of the calling thread.
      *
      * @return what the thread is inside of, or null

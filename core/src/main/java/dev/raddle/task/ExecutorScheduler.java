@@ -1,6 +1,7 @@
 package dev.raddle.task;
 
 import java.util.concurrent.Executor;
+import java.util.concurrent.ForkJoinPool;
 
 /** Runs tasks on an executor that belongs to somebody else. */
 final class ExecutorScheduler implements Scheduler {
@@ -16,6 +17,11 @@ final class ExecutorScheduler implements Scheduler {
     @Override
     public void execute(Runnable task) {
         executor.execute(task);
+    }
+
+    @Override
+    public boolean isAsynchronous() {
+        return executor instanceof ForkJoinPool;
     }
 
     @Override

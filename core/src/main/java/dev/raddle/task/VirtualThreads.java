@@ -23,6 +23,11 @@ final class VirtualThreads implements Scheduler {
     }
 
     @Override
+    public boolean isAsynchronous() {
+        return true;
+    }
+
+    @Override
     public String toString() {
         return "virtual threads";
     }

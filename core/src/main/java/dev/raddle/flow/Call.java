@@ -1,0 +1,67 @@
+package dev.raddle.flow;
+
+import dev.raddle.task.Scheduler;
+import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A request for a thread to a scheduler: there are as many as there are nodes in the run's stack of ready nodes, or more. The
+ * thread takes what is there, which may be nothing.
+ *
+ * <p>It is a {@link ForkJoinTask} so that a fork-join pool need not wrap it, and never completes, so that the same one can be
+ * handed over again and again.
+ */
+@SuppressWarnings("serial") // nobody writes it anywhere
+final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable {
+
+    private final transient FlowRun<?> run;
+    private final byte place;
+    private transient @Nullable Thread caller; // the thread that is inside place(); meaningful to that thread only
+    private boolean postponed; // written and read by that thread
+
+    Call(FlowRun<?> run, byte place) {
+        this.run = run;
+        this.place = place;
+    }
+
+    /** Calls once. Returns true if the scheduler wants the calling thread to come, which it shall do later. */
+    boolean place(Scheduler scheduler) {
+        caller = Thread.currentThread();
+        try {
+            scheduler.place(this);
+        } finally {
+            caller = null;
+        }
+        return postponed;
+    }
+
+    @Override
+    public void run() {
+        if (caller == Thread.currentThread()) {
+            postponed = true; // or the stack would grow with the flow
+            return;
+        }
+        run.runReady(place);
+    }
+
+    @Override
+    public void reject(RejectedExecutionException reason) {
+        run.neverRunsReady(place, reason);
+    }
+
+    @Override
+    protected boolean exec() {
+        run.runReady(place);
+        return false;
+    }
+
+    @Override
+    @SuppressWarnings("NullAway") // Void
+    public Void getRawResult() {
+        return null;
+    }
+
+    @Override
+    protected void setRawResult(Void unused) {}
+}
