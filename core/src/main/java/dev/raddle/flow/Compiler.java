@@ -158,21 +158,32 @@ final class Compiler {
 
     private void link(int node, Dependency<?> dependency, Kind kind, int clause) {
         if (dependency instanceof Node<?> upstream) {
-            int known = upstream.position;
-            if (known < size && nodes.get(known) == upstream) {
-                link(known, kind, clause);
-            } else {
-                problems.add("node \"" + ids[node] + "\" depends on " + upstream + " of another flow");
-            }
+            link(node, upstream, kind, clause);
             return;
         }
-        for (String id : dependency.ids()) {
+        Dependency.Clause<?> several = (Dependency.Clause<?>) dependency;
+        for (Node<?> upstream : several.nodes) {
+            link(node, upstream, kind, clause);
+        }
+        if (!several.nodes.isEmpty()) {
+            return;
+        }
+        for (String id : several.ids) {
             Integer known = index.get(id);
             if (known == null) {
                 problems.add("node \"" + ids[node] + "\" depends on \"" + id + "\", which is not a node of this flow");
             } else {
                 link(known, kind, clause);
             }
+        }
+    }
+
+    private void link(int node, Node<?> upstream, Kind kind, int clause) {
+        int known = upstream.position;
+        if (known < size && nodes.get(known) == upstream) {
+            link(known, kind, clause);
+        } else {
+            problems.add("node \"" + ids[node] + "\" depends on " + upstream + " of another flow");
         }
     }
 

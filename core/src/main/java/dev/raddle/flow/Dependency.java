@@ -36,11 +36,20 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
         final Kind kind;
         final int needed; // of AT_LEAST
         final List<String> ids;
+        final List<? extends Node<?>> nodes; // empty if they are named by their ids only
 
         private Clause(Kind kind, int needed, Stream<String> ids) {
             this.kind = kind;
             this.needed = needed;
             this.ids = ids.toList();
+            this.nodes = List.of();
+        }
+
+        private Clause(Kind kind, int needed, List<? extends Node<?>> nodes) {
+            this.kind = kind;
+            this.needed = needed;
+            this.ids = nodes.stream().map(Node::id).toList();
+            this.nodes = List.copyOf(nodes);
         }
 
         @Override
@@ -65,10 +74,6 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
 
     abstract List<String> ids();
 
-    private static Stream<String> idsOf(List<? extends Node<?>> nodes) {
-        return nodes.stream().map(Node::id);
-    }
-
     /**
      * Returns a dependency that neither delays nor fails the node: it gets the value if there is one when it begins. If all
      * upstreams of a node are optional, it begins with the first of them that succeeds.
@@ -78,7 +83,7 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
      * @return its result or its default, if it has ended with one that is not null
      */
     public static <T> Dependency<Optional<T>> optional(Node<T> node) {
-        return new Clause<>(Kind.OPTIONAL, 1, Stream.of(node.id()));
+        return new Clause<>(Kind.OPTIONAL, 1, List.of(node));
     }
 
     /**
@@ -89,7 +94,7 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
      * @return how it ended
      */
     public static <T> Dependency<Outcome<T>> after(Node<T> node) {
-        return new Clause<>(Kind.AFTER, 1, Stream.of(node.id()));
+        return new Clause<>(Kind.AFTER, 1, List.of(node));
     }
 
     /**
@@ -99,7 +104,7 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
      * @return null
      */
     public static Dependency<Void> order(Node<?> node) {
-        return new Clause<>(Kind.ORDER, 1, Stream.of(node.id()));
+        return new Clause<>(Kind.ORDER, 1, List.of(node));
     }
 
     /**
@@ -123,7 +128,7 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
      * @return the value of the first that succeeds
      */
     public static <T> Dependency<T> anyOf(List<? extends Node<? extends T>> nodes) {
-        return new Clause<>(Kind.ANY, 1, idsOf(nodes));
+        return new Clause<>(Kind.ANY, 1, nodes);
     }
 
     /**
@@ -149,7 +154,7 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
      * @return the values of those that have succeeded when the node begins, in the order of declaration
      */
     public static <T> Dependency<List<T>> atLeast(int successes, List<? extends Node<? extends T>> nodes) {
-        return new Clause<>(Kind.AT_LEAST, successes, idsOf(nodes));
+        return new Clause<>(Kind.AT_LEAST, successes, nodes);
     }
 
     /**
@@ -160,7 +165,7 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
      * @return their values, in the order of declaration
      */
     public static <T> Dependency<List<T>> allOf(List<? extends Node<? extends T>> nodes) {
-        return new Clause<>(Kind.ALL, nodes.size(), idsOf(nodes));
+        return new Clause<>(Kind.ALL, nodes.size(), nodes);
     }
 
     /**

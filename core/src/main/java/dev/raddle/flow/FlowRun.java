@@ -22,6 +22,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
@@ -102,7 +103,33 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
     /** A node that can be undone, in a list, the last to complete first. */
     private record Completed(int node, @Nullable Completed earlier) {}
 
-    private record Identity(String owner, String name) implements TaskIdentity {}
+    /** A node of this run, for the listener. */
+    private static final class Identity implements TaskIdentity {
+        private final FlowRun<?> run;
+        private final int node;
+        final AtomicBoolean isSubmitted = new AtomicBoolean(); // whether the listener has heard of it, or does now
+        volatile long submitted; // when
+
+        Identity(FlowRun<?> run, int node) {
+            this.run = run;
+            this.node = node;
+        }
+
+        @Override
+        public String owner() {
+            return run.graph.name;
+        }
+
+        @Override
+        public String name() {
+            return run.graph.ids[node];
+        }
+
+        @Override
+        public String toString() {
+            return "node \"" + name() + "\" of " + run.label();
+        }
+    }
 
     /** What a node with a timeout has its tasks know. */
     private static final class NodeTime extends Enclosure {
@@ -169,6 +196,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
     private final CapturedContext perThread;
     private final @Nullable CapturedContext perNode;
     private final @Nullable Home home;
+    private final Identity @Nullable [] identities; // for the listener, if there is one
     private final boolean plain; // whether there is nobody to tell of each node
     private final Signal done = new Signal();
     private final @Nullable Alarm @Nullable [] alarms; // of nodes with a timeout; written by who triggers the node
@@ -232,10 +260,17 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
                 : new Propagation(options.propagators, List.of(), options.sink).capture(TaskContext.current());
         home = options.inCallersThread ? new Home() : null;
         plain = perNode == null && options.listener == null && options.journal == null;
+        identities = options.listener == null ? null : identities();
         boolean timed = graph.hasTimeouts;
         alarms = timed ? new Alarm[graph.size] : null;
         deadlines = timed ? new Deadline[graph.size] : null;
         remaining = graph.size + 1;
+    }
+
+    private Identity[] identities() {
+        Identity[] all = new Identity[graph.size];
+        Arrays.setAll(all, node -> new Identity(this, node));
+        return all;
     }
 
     RunOptions optionsForNested(OnFailure onFailure) {
@@ -537,7 +572,8 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         }
         TaskListener listener = options.listener;
         if (listener != null) {
-            guard("listener", node, () -> listener.onStarted(identity(node), 0));
+            Identity told = identity(node);
+            guard("listener", node, () -> listener.onStarted(told, Math.max(0, now() - told.submitted)));
         }
         if (graph.bodies[node] instanceof Body.Nested nested) {
             return openNested(runner, node, nested);
@@ -576,7 +612,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
             board.hasNotBegun(node);
             return false;
         }
-        guard("begin callback", node, () -> callback.accept(contextOf(node)));
+        callEach("begin callback", node, callback, contextOf(node));
         board.set(node, runner);
         beginning.over().set();
         return true;
@@ -816,11 +852,21 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         NodeOptions own = graph.options[node];
         if (own != null && own.result() != null && board.via(node) != Via.JOURNAL) {
             Consumer<? super NodeReport<?>> callback = own.result();
-            inNodeContext(() -> guard("result callback", node, () -> callback.accept(board.report(node))));
+            inNodeContext(() -> callEach("result callback", node, callback, board.report(node)));
         }
         TaskListener listener = options.listener;
         if (listener != null) {
+            tellSubmitted(listener, node);
             guard("listener", node, () -> listener.onSettled(identity(node), outcomeOf(node), ranNanos(node)));
+        }
+    }
+
+    /** Has the listener hear of a node, unless it has. */
+    private void tellSubmitted(TaskListener listener, int node) {
+        Identity told = identity(node);
+        if (told.isSubmitted.compareAndSet(false, true)) {
+            told.submitted = now();
+            guard("listener", node, () -> listener.onSubmitted(told));
         }
     }
 
@@ -837,6 +883,16 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
             });
         } catch (Exception failure) {
             options.sink.report("context of flow \"" + graph.name + "\"", failure);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // two callbacks hear the same
+    private <X> void callEach(String what, int node, Consumer<? super X> callback, X heard) {
+        if (callback instanceof NodeOptions.Both<?> both) {
+            callEach(what, node, (Consumer<? super X>) both.first(), heard);
+            callEach(what, node, (Consumer<? super X>) both.second(), heard);
+        } else {
+            guard(what, node, () -> callback.accept(heard));
         }
     }
 
@@ -901,7 +957,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         }
         TaskListener listener = options.listener;
         if (listener != null) {
-            guard("listener", node, () -> listener.onSubmitted(identity(node)));
+            tellSubmitted(listener, node);
         }
         runner.addReady(node);
     }
@@ -1539,8 +1595,9 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
         return board.startNanos(node) < 0 ? 0 : board.endNanos(node) - board.startNanos(node);
     }
 
-    private TaskIdentity identity(int node) {
-        return new Identity(graph.name, graph.ids[node]);
+    private Identity identity(int node) {
+        Identity[] all = Objects.requireNonNull(identities);
+        return all[node];
     }
 
     NodeContext<?> contextOf(int node) {

@@ -89,7 +89,7 @@ record NodeOptions(
                 defaultValue,
                 condition,
                 group,
-                begin == null ? both : both(begin, callback),
+                begin == null ? both : new Both<>(begin, callback),
                 result,
                 compensation);
     }
@@ -106,18 +106,16 @@ record NodeOptions(
                 condition,
                 group,
                 begin,
-                result == null ? hears : both(result, hears),
+                result == null ? hears : new Both<>(result, hears),
                 compensation);
     }
 
-    private static <X> Consumer<X> both(Consumer<? super X> first, Consumer<? super X> second) {
-        return heard -> {
-            try {
-                first.accept(heard);
-            } finally {
-                second.accept(heard);
-            }
-        };
+    /** Two callbacks, of which one is called whatever the other throws. */
+    record Both<X>(Consumer<? super X> first, Consumer<? super X> second) implements Consumer<X> {
+        @Override
+        public void accept(X heard) {
+            throw new IllegalStateException("each callback is called by itself");
+        }
     }
 
     @SuppressWarnings("unchecked") // the node's values are of the function's type
