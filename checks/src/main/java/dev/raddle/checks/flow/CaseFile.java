@@ -1,0 +1,72 @@
+package dev.raddle.checks.flow;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import org.snakeyaml.engine.v2.api.Load;
+import org.snakeyaml.engine.v2.api.LoadSettings;
+import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
+
+/** A file of cases. */
+final class CaseFile {
+
+    private static final String SCHEMA = "raddle-flow-cases/1";
+    private static final int LARGEST = 256 * 1024 * 1024;
+
+    /**
+     * A case of the file, or why it is none.
+     *
+     * @param id its name
+     * @param title what it shows
+     * @param flowCase what was read, or null
+     * @param problem why it could not be understood, or null
+     */
+    record Entry(String id, String title, FlowCase flowCase, String problem) {}
+
+    private CaseFile() {}
+
+    /**
+     * Reads a file. A case that cannot be understood spoils no other.
+     *
+     * @throws IOException if the file cannot be read
+     * @throws CaseFormatException if it is no file of cases at all
+     */
+    static List<Entry> read(Path file) throws IOException {
+        Object root;
+        LoadSettings settings = LoadSettings.builder()
+                .setLabel(file.toString())
+                .setCodePointLimit(LARGEST)
+                .build();
+        try {
+            root = new Load(settings).loadFromString(Files.readString(file));
+        } catch (YamlEngineException broken) {
+            throw new CaseFormatException(file + " is not JSON: " + broken.getMessage());
+        }
+        Keyed map = Keyed.of(file.toString(), root);
+        String schema = map.text("schema", SCHEMA);
+        if (!schema.equals(SCHEMA)) {
+            throw new CaseFormatException("the schema of " + file + " must be " + SCHEMA + ", was " + schema);
+        }
+        List<Entry> entries = new ArrayList<>();
+        for (Object each : map.list("cases")) {
+            entries.add(entry(each));
+        }
+        return entries;
+    }
+
+    private static Entry entry(Object value) {
+        String id = "?";
+        String title = "";
+        if (value instanceof java.util.Map<?, ?> map) {
+            id = String.valueOf(map.get("id"));
+            title = String.valueOf(map.get("title"));
+        }
+        try {
+            return new Entry(id, title, FlowCase.parse(value), null);
+        } catch (CaseFormatException problem) {
+            return new Entry(id, title, null, problem.getMessage());
+        }
+    }
+}

@@ -1,0 +1,151 @@
+package dev.raddle.checks.flow;
+
+import dev.raddle.flow.FlowResult;
+import dev.raddle.flow.FlowRun;
+import dev.raddle.flow.NodeReport;
+import dev.raddle.flow.NodeState;
+import dev.raddle.flow.Obsolete;
+import dev.raddle.flow.OnFailure;
+import dev.raddle.flow.RunOptions;
+import dev.raddle.task.Scheduler;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.util.concurrent.ExecutorService;
+import java.util.function.Function;
+
+/** One run of a case, in a thread of its own. */
+final class CaseRun {
+
+    final RunProbe probe;
+    private final FlowCase flowCase;
+    private final CasePlan plan;
+    private final ExecutorService pool;
+    private final boolean started;
+    private final Thread driver;
+    private volatile FlowRun<?> run;
+    private volatile FlowResult<?> result;
+    private volatile Throwable thrown;
+    private volatile long tookNanos;
+
+    /**
+     * Prepares a run.
+     *
+     * @param pool where its nodes run, or null for the engine's own scheduler
+     * @param started whether it is started and joined, or run in one call; only a started run can be cancelled or asked
+     */
+    CaseRun(FlowCase flowCase, CasePlan plan, RunProbe probe, ExecutorService pool, boolean started) {
+        this.flowCase = flowCase;
+        this.plan = plan;
+        this.probe = probe;
+        this.pool = pool;
+        this.started = started;
+        driver = Thread.ofPlatform()
+                .name(EngineThreads.OURS + flowCase.id())
+                .daemon()
+                .unstarted(this::drive);
+    }
+
+    void begin() {
+        plan.enters(this);
+        driver.start();
+    }
+
+    private void drive() {
+        try {
+            CasePlan.context(probe, flowCase.context()).call(this::play);
+        } catch (Throwable failure) {
+            thrown = failure;
+        } finally {
+            probe.returned();
+        }
+    }
+
+    private Void play() throws InterruptedException {
+        RunOptions options = options();
+        long begin = System.nanoTime();
+        try {
+            if (started) {
+                FlowRun<?> live = plan.plan.start(probe, options);
+                run = live;
+                probe.stage.happened(number -> {}); // the script may wait for it
+                result = live.join();
+            } else {
+                result = plan.plan.run(probe, options);
+            }
+        } finally {
+            tookNanos = System.nanoTime() - begin;
+        }
+        return null;
+    }
+
+    private RunOptions options() {
+        RunSettings settings = flowCase.run();
+        RunOptions options = RunOptions.defaults()
+                .onFailure(settings.failFast() ? OnFailure.FAIL_FAST : OnFailure.CONTINUE)
+                .obsolete(settings.interruptObsolete() ? Obsolete.INTERRUPT : Obsolete.FINISH);
+        if (settings.timeoutMs() > 0) {
+            options = options.withTimeout(Duration.ofMillis(settings.timeoutMs()));
+        } else if (settings.timeoutMs() < 0) {
+            options = options.withDeadline(
+                    Deadline.after(TimeSource.system(), Duration.ofMillis(settings.timeoutMs())));
+        }
+        if (!settings.only().isEmpty()) {
+            options = options.only(settings.only().toArray(String[]::new));
+        }
+        return pool == null ? options : options.withScheduler(Scheduler.from(pool));
+    }
+
+    /** Is there something to cancel, or no more? */
+    boolean isThere() {
+        return run != null || probe.hasReturned();
+    }
+
+    void cancel(String reason) {
+        FlowRun<?> live = run;
+        if (live != null) {
+            live.cancel(reason);
+        }
+    }
+
+    /** Ends a run that did not return. */
+    void giveUp() {
+        cancel("it took too long");
+        driver.interrupt();
+    }
+
+    /** Frees what the run holds. By now all actions have returned, so this does not wait. */
+    void close() {
+        plan.leaves(this);
+        FlowRun<?> live = run;
+        if (live != null) {
+            live.close();
+        }
+    }
+
+    /** Returns what tells the state of every node, or null if nobody can be asked. */
+    Function<String, NodeState> states() {
+        FlowRun<?> live = run;
+        return live == null ? null : live::state;
+    }
+
+    Throwable thrown() {
+        return thrown;
+    }
+
+    boolean hasResult() {
+        return result != null;
+    }
+
+    String status() {
+        return result.status().name();
+    }
+
+    NodeReport<?> report(String id) {
+        return result.node(id);
+    }
+
+    long tookMillis() {
+        return tookNanos / 1_000_000;
+    }
+}

@@ -1,0 +1,53 @@
+package dev.raddle.checks.flow;
+
+import com.sun.management.HotSpotDiagnosticMXBean;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** The threads that are inside the engine just now, virtual ones too. */
+final class EngineThreads {
+
+    /** What the names of the runner's own threads begin with. */
+    static final String OURS = "flow-case ";
+
+    private static final List<String> ROOMS =
+            List.of("dev.raddle.flow.", "dev.raddle.task.", "dev.raddle.scope.", "dev.raddle.checks.flow.Action");
+
+    private EngineThreads() {}
+
+    /** Returns the stack of every thread that is inside an action or the engine. */
+    static List<String> inside() {
+        List<String> inside = new ArrayList<>();
+        for (String stack : dump().split("\n\\s*\n")) {
+            String thread = stack.strip();
+            if (thread.startsWith("#")
+                    && !thread.contains("\"" + OURS)
+                    && !thread.contains(".checks.flow.EngineThreads")
+                    && ROOMS.stream().anyMatch(thread::contains)) {
+                inside.add(thread);
+            }
+        }
+        return inside;
+    }
+
+    private static String dump() {
+        try {
+            Path folder = Files.createTempDirectory("flow-cases");
+            Path file = folder.resolve("threads.txt");
+            try {
+                ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class)
+                        .dumpThreads(file.toString(), HotSpotDiagnosticMXBean.ThreadDumpFormat.TEXT_PLAIN);
+                return Files.readString(file);
+            } finally {
+                Files.deleteIfExists(file);
+                Files.delete(folder);
+            }
+        } catch (IOException impossible) {
+            return "#0 no thread dump in dev.raddle.flow.: " + impossible;
+        }
+    }
+}
