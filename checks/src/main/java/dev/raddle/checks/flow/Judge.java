@@ -129,7 +129,9 @@ final class Judge {
             complain(what + "its action must be entered at most " + (1 + node.node.retries()) + " times, was entered "
                     + node.entered + " times");
         }
-        if (Math.max(node.reportedAt, Math.max(node.begunAt, node.lastEnteredAt)) > probe.returnedAt()) {
+        // The first attempt follows the begin callback; nobody can tell a thread that is about to enter it from one inside.
+        long attempt = node.entered > 1 ? node.lastEnteredAt : 0;
+        if (Math.max(node.reportedAt, Math.max(node.begunAt, attempt)) > probe.returnedAt()) {
             complain(what + "nothing may be called after run() has returned, and "
                     + (node.reportedAt > probe.returnedAt() ? "its result callback" : "its action or begin callback")
                     + " was");

@@ -1,0 +1,433 @@
+package dev.raddle.flow;
+
+import dev.raddle.flow.RandomFlow.Clause;
+import dev.raddle.flow.RandomFlow.Condition;
+import dev.raddle.flow.RandomFlow.Extra;
+import dev.raddle.flow.RandomFlow.Kind;
+import dev.raddle.flow.RandomFlow.Spec;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.stream.Collectors;
+
+/**
+ * What a flow has to do, said as simply as possible: slow, sequential, and without any way to be quick.
+ *
+ * <p>A run is a sequence of steps: a node begins, a running node ends, the run is cancelled or out of time. Each step may
+ * decide further nodes without running them, and in which order it does so is left open; so of such a decision this only says
+ * whether it {@linkplain #allows is allowed} now, and whether it {@linkplain #isDue is due}.
+ */
+final class FlowReference {
+
+    private final RandomFlow flow;
+    private final boolean[] wanted;
+    private final List<List<Integer>> consumers = new ArrayList<>();
+    private final NodeState[] states;
+    private final NodeReport<?>[] reports;
+    private final int[] decidedIn; // which step
+    private final boolean[] asked; // for their conditions
+    private final boolean[] early; // decided because a consumer was ready, which had not begun
+    private final List<Integer> succeeded = new ArrayList<>(); // in order
+    private int step = 1;
+    private NodeState runEnded; // what the rest becomes, or null while the run goes on
+    private boolean cancelled;
+    private boolean failed; // the first failure, under fail fast
+    private int failedIn; // which step
+    private final boolean concurrent;
+
+    /**
+     * Begins a run.
+     *
+     * @param concurrent whether nodes that become ready in one step begin at the same time, so that one of them may still
+     *     begin while another stops the run
+     */
+    FlowReference(RandomFlow flow, boolean concurrent) {
+        this.flow = flow;
+        this.concurrent = concurrent;
+        int size = flow.size();
+        wanted = flow.wanted();
+        states = new NodeState[size];
+        reports = new NodeReport<?>[size];
+        decidedIn = new int[size];
+        asked = new boolean[size];
+        early = new boolean[size];
+        for (int node = 0; node < size; node++) {
+            states[node] = NodeState.PENDING;
+            consumers.add(new ArrayList<>());
+            for (Clause clause : spec(node).clauses()) {
+                clause.upstreams().forEach(up -> consumers.get(up).add(consumers.size() - 1));
+            }
+        }
+    }
+
+    private Spec spec(int node) {
+        return flow.nodes().get(node);
+    }
+
+    NodeState state(int node) {
+        return states[node];
+    }
+
+    boolean isPending(int node) {
+        return states[node] == NodeState.PENDING;
+    }
+
+    boolean isRunning(int node) {
+        return states[node] == NodeState.RUNNING;
+    }
+
+    boolean hasEnded() {
+        for (int node = 0; node < flow.size(); node++) {
+            if (isPending(node) || isRunning(node)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    boolean isOver() {
+        return runEnded != null;
+    }
+
+    private boolean isTerminal(int node) {
+        return !isPending(node) && !isRunning(node);
+    }
+
+    private boolean isWithoutSuccess(int node) {
+        return isTerminal(node) && states[node] != NodeState.SUCCESS;
+    }
+
+    /** Has everything come that this node waits for? Its condition is another matter. */
+    boolean isReady(int node) {
+        boolean tooLate = runEnded != null && !(concurrent && failed && failedIn == step);
+        if (!isPending(node) || tooLate || !wanted[node]) {
+            return false;
+        }
+        for (Clause clause : clauses(node)) {
+            boolean met = switch (clause.kind()) {
+                case MUST, ORDER -> states[clause.upstreams().getFirst()] == NodeState.SUCCESS;
+                case AFTER -> isTerminal(clause.upstreams().getFirst());
+                case OPTIONAL -> true;
+                case CHOICE -> successes(clause) >= clause.successes();
+            };
+            if (!met) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** If all upstreams are optional, the first success among them begins. */
+    private List<Clause> clauses(int node) {
+        Spec spec = spec(node);
+        if (!spec.isAllOptional()) {
+            return spec.clauses();
+        }
+        List<Integer> all = spec.clauses().stream()
+                .flatMap(clause -> clause.upstreams().stream())
+                .toList();
+        return List.of(new Clause(Kind.CHOICE, 1, all));
+    }
+
+    private long successes(Clause clause) {
+        return clause.upstreams().stream()
+                .filter(up -> states[up] == NodeState.SUCCESS)
+                .count();
+    }
+
+    /**
+     * Is there anybody left who wants this node?
+     *
+     * @param readyIsDecided whether a node that is ready counts as decided already; it may, and has to once it has begun
+     */
+    boolean isNeeded(int node, boolean readyIsDecided) {
+        if (!isPending(node) && !early[node]) {
+            return false;
+        }
+        if (consumers.get(node).isEmpty()
+                || spec(node).essential()
+                || node == flow.output()
+                || flow.isTarget(node)) {
+            return true;
+        }
+        for (int consumer : consumers.get(node)) {
+            boolean decided = readyIsDecided
+                    ? !isPending(consumer) || isReady(consumer)
+                    : !isPending(consumer) && !early[consumer];
+            if (!decided && isNeeded(consumer, readyIsDecided)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Does something have to happen to this node before the next step? */
+    boolean isDue(int node) {
+        if (!isPending(node)) {
+            return isRunning(node) && runEnded != null;
+        }
+        return runEnded != null
+                || !wanted[node]
+                || isReady(node)
+                || !isNeeded(node, false)
+                || clauses(node).stream().anyMatch(this::isImpossible);
+    }
+
+    private boolean isImpossible(Clause clause) {
+        return switch (clause.kind()) {
+            case MUST, ORDER -> isWithoutSuccess(clause.upstreams().getFirst());
+            case AFTER, OPTIONAL -> false;
+            case CHOICE -> isImpossible(clause, clause.upstreams().stream()
+                    .filter(this::isWithoutSuccess)
+                    .toList());
+        };
+    }
+
+    private static boolean isImpossible(Clause clause, List<Integer> without) {
+        return clause.upstreams().size() - without.size() < clause.successes();
+    }
+
+    /** May a node be decided so, now, without running? */
+    boolean allows(int node, NodeReport<?> report) {
+        if (!isPending(node) || !hasDefault(node, report)) {
+            return false;
+        }
+        NodeState state = report.state();
+        if (runEnded != null && state == runEnded) {
+            return true;
+        }
+        boolean skipped = state == NodeState.SKIPPED && report.cause() == null;
+        if (skipped && (!wanted[node] || !isNeeded(node, true))) {
+            return true;
+        }
+        if (isReady(node) && asked[node]) {
+            Condition condition = spec(node).condition();
+            if (skipped && condition == Condition.FALSE
+                    || state == NodeState.FAILED
+                            && condition == Condition.THROWS
+                            && hasMessage(report.cause(), conditionFailure(node))) {
+                return true;
+            }
+        }
+        return clauses(node).stream().anyMatch(clause -> decides(clause, report));
+    }
+
+    private boolean decides(Clause clause, NodeReport<?> report) {
+        return switch (clause.kind()) {
+            case MUST, ORDER -> isWithoutSuccess(clause.upstreams().getFirst())
+                    && isLike(clause.upstreams().getFirst(), report);
+            case AFTER, OPTIONAL -> false;
+            case CHOICE -> choiceDecides(clause, report);
+        };
+    }
+
+    /*
+     * FAILED before TIMED_OUT before CANCELLED before SKIPPED, the first declared, among those that had ended when the
+     * choice became impossible. Those that ended in this very step may have ended later than that.
+     */
+    private boolean choiceDecides(Clause clause, NodeReport<?> report) {
+        List<Integer> before = new ArrayList<>();
+        List<Integer> now = new ArrayList<>();
+        for (int up : clause.upstreams()) {
+            if (isWithoutSuccess(up)) {
+                (decidedIn[up] == step ? now : before).add(up);
+            }
+        }
+        for (int some = 0; some < 1 << now.size(); some++) {
+            List<Integer> without = new ArrayList<>(before);
+            for (int i = 0; i < now.size(); i++) {
+                if ((some & 1 << i) != 0) {
+                    without.add(now.get(i));
+                }
+            }
+            if (isImpossible(clause, without) && isLike(decider(clause, without), report)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private int decider(Clause clause, List<Integer> without) {
+        for (NodeState state : List.of(NodeState.FAILED, NodeState.TIMED_OUT, NodeState.CANCELLED)) {
+            for (int up : clause.upstreams()) {
+                if (without.contains(up) && states[up] == state) {
+                    return up;
+                }
+            }
+        }
+        return clause.upstreams().stream().filter(without::contains).findFirst().orElseThrow();
+    }
+
+    private boolean isLike(int upstream, NodeReport<?> report) {
+        return states[upstream] == report.state() && reports[upstream].cause() == report.cause();
+    }
+
+    private boolean hasDefault(int node, NodeReport<?> report) {
+        return switch (spec(node).defaultValue()) {
+            case VALUE -> report.via() == Via.DEFAULT && defaultValue(node).equals(report.value());
+            case NULL -> report.via() == Via.DEFAULT && report.value() == null;
+            case NONE, THROWS -> report.via() == Via.NONE && report.value() == null;
+        };
+    }
+
+    /** May a running node end so? */
+    boolean allowsEnd(int node, NodeReport<?> report, boolean timedOut) {
+        if (!isRunning(node)) {
+            return false;
+        }
+        if (runEnded != null || timedOut) {
+            NodeState state = runEnded != null ? runEnded : NodeState.TIMED_OUT;
+            return report.state() == state && hasDefault(node, report);
+        }
+        Spec spec = spec(node);
+        if (!spec.actionFails()) {
+            return report.state() == NodeState.SUCCESS
+                    && report.via() == Via.ACTION
+                    && report.cause() == null
+                    && Objects.equals(report.value(), value(node));
+        }
+        return switch (spec.fallback()) {
+            case VALUE -> isFallback(report) && fallbackValue(node).equals(report.value());
+            case NULL -> isFallback(report) && report.value() == null;
+            case NONE -> report.state() == NodeState.FAILED
+                    && hasDefault(node, report)
+                    && hasMessage(report.cause(), failure(node, spec.attempts()));
+            case THROWS -> report.state() == NodeState.FAILED
+                    && hasDefault(node, report)
+                    && (hasMessage(report.cause(), failure(node, spec.attempts()))
+                            || hasMessage(report.cause(), fallbackFailure(node)));
+        };
+    }
+
+    private static boolean isFallback(NodeReport<?> report) {
+        return report.state() == NodeState.SUCCESS && report.via() == Via.FALLBACK;
+    }
+
+    private static boolean hasMessage(Throwable cause, String message) {
+        return cause != null && message.equals(cause.getMessage());
+    }
+
+    /** What the action of a node returns: its name, and the values that it must have. */
+    private Object value(int node) {
+        if (spec(node).nullValue()) {
+            return null;
+        }
+        return value(node, spec(node).clauses().stream()
+                .filter(clause -> clause.kind() == Kind.MUST)
+                .map(clause -> reports[clause.upstreams().getFirst()].value())
+                .toList()
+                .toArray());
+    }
+
+    static String value(int node, Object... upstreams) {
+        return RandomFlow.id(node)
+                + Arrays.stream(upstreams).map(String::valueOf).collect(Collectors.joining(",", "(", ")"));
+    }
+
+    static String defaultValue(int node) {
+        return "default of " + RandomFlow.id(node);
+    }
+
+    static String fallbackValue(int node) {
+        return "fallback of " + RandomFlow.id(node);
+    }
+
+    static String fallbackFailure(int node) {
+        return "fallback failure of " + RandomFlow.id(node);
+    }
+
+    static String conditionFailure(int node) {
+        return "condition failure of " + RandomFlow.id(node);
+    }
+
+    static String failure(int node, int attempt) {
+        return "failure " + attempt + " of " + RandomFlow.id(node);
+    }
+
+    /** Notes that a node is asked for its condition, which happens once and only when it would begin. */
+    void ask(int node) {
+        asked[node] = true;
+    }
+
+    void begin(int node) {
+        states[node] = NodeState.RUNNING;
+    }
+
+    /** Ends a running node: a step of its own. */
+    void end(int node, NodeReport<?> report) {
+        nextStep();
+        settle(node, report);
+    }
+
+    /** Decides a node without running it: a part of the step before. */
+    void decide(int node, NodeReport<?> report) {
+        early[node] = isPending(node) && wanted[node] && isReadyOnlyExcuse(node, report);
+        settle(node, report);
+    }
+
+    private boolean isReadyOnlyExcuse(int node, NodeReport<?> report) {
+        return report.state() == NodeState.SKIPPED
+                && isNeeded(node, false)
+                && !isReady(node)
+                && clauses(node).stream().noneMatch(clause -> decides(clause, report));
+    }
+
+    private void settle(int node, NodeReport<?> report) {
+        states[node] = report.state();
+        reports[node] = report;
+        decidedIn[node] = step;
+        if (report.state() == NodeState.SUCCESS) {
+            succeeded.add(node);
+        }
+        if (flow.failFast() && runEnded == null && isFailure(report.state())) {
+            failed = true;
+            failedIn = step;
+            runEnded = NodeState.CANCELLED;
+        }
+    }
+
+    void cancel() {
+        nextStep();
+        cancelled = true;
+        runEnded = NodeState.CANCELLED;
+    }
+
+    void timeOut() {
+        nextStep();
+        runEnded = NodeState.TIMED_OUT;
+    }
+
+    private void nextStep() {
+        step++;
+    }
+
+    private static boolean isFailure(NodeState state) {
+        return state == NodeState.FAILED || state == NodeState.TIMED_OUT;
+    }
+
+    FlowStatus status() {
+        if (runEnded == NodeState.TIMED_OUT) {
+            return FlowStatus.TIMED_OUT;
+        }
+        if (cancelled) {
+            return FlowStatus.CANCELLED;
+        }
+        boolean degraded = false;
+        boolean sinkFailed = failed;
+        for (int node = 0; node < flow.size(); node++) {
+            degraded |= isFailure(states[node]);
+            sinkFailed |= isFailure(states[node]) && (consumers.get(node).isEmpty() || flow.isTarget(node));
+        }
+        return sinkFailed ? FlowStatus.FAILED : degraded ? FlowStatus.DEGRADED : FlowStatus.SUCCESS;
+    }
+
+    /** Returns what has to be undone, in order. */
+    List<Integer> undone() {
+        FlowStatus status = status();
+        if (status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {
+            return List.of();
+        }
+        return succeeded.reversed().stream().filter(node -> spec(node).undo()).toList();
+    }
+}

@@ -1,0 +1,622 @@
+package dev.raddle.flow;
+
+import dev.raddle.flow.RandomFlow.Clause;
+import dev.raddle.flow.RandomFlow.Condition;
+import dev.raddle.flow.RandomFlow.Extra;
+import dev.raddle.flow.RandomFlow.Kind;
+import dev.raddle.flow.RandomFlow.Spec;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Scheduler;
+import dev.raddle.testing.VirtualTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.TimeUnit;
+
+/** Runs a random flow in the engine and compares each step with the reference. What does not agree is an AssertionError. */
+final class RandomFlowPlay {
+
+    /** How a flow is run. */
+    enum Mode {
+        /** One action after the other, in the order that the engine chooses. */
+        CALLERS_THREAD,
+        /** The same on a thread of its own. */
+        ONE_THREAD,
+        /** On virtual threads, where actions wait until they are told to end, one after the other, in a random order. */
+        GATED,
+        /** On virtual threads, freely. The outcome is open, what holds for every run is not. */
+        FREE
+    }
+
+    private enum What {
+        ASKED,
+        BEGUN,
+        REPORTED,
+        UNDONE
+    }
+
+    private record Event(What what, int node, NodeReport<?> report) {}
+
+    private static final long PATIENCE_SECONDS = 10;
+
+    private final RandomFlow flow;
+    private final Mode mode;
+    private final Random random;
+    private final FlowReference reference;
+    private final VirtualTime time = new VirtualTime();
+    private final CountDownLatch[] gates;
+    private final List<Event> events = new ArrayList<>(); // guarded by this
+    private final List<String> violations = new ArrayList<>(); // guarded by this
+    private final int[] entered; // guarded by this
+    private final NodeReport<?>[] reports; // as they have been seen so far
+    private final long[] expiry;
+    private int seen; // of the events
+    private boolean over; // guarded by this
+
+    private RandomFlowPlay(RandomFlow flow, Mode mode, Random random) {
+        this.flow = flow;
+        this.mode = mode;
+        this.random = random;
+        reference = new FlowReference(flow, mode == Mode.GATED);
+        gates = new CountDownLatch[flow.size()];
+        Arrays.setAll(gates, node -> new CountDownLatch(mode == Mode.GATED ? 1 : 0));
+        entered = new int[flow.size()];
+        reports = new NodeReport<?>[flow.size()];
+        expiry = new long[flow.size()];
+    }
+
+    static void play(RandomFlow flow, Mode mode, Random random, ExecutorService oneThread) throws Exception {
+        new RandomFlowPlay(flow, mode, random).play(oneThread);
+    }
+
+    private void play(ExecutorService oneThread) throws Exception {
+        FlowPlan<Void, ?> plan = plan();
+        RunOptions options = RunOptions.defaults()
+                .withTimeSource(time)
+                .withTimeout(Duration.ofDays(1))
+                .withExceptionSink(ExceptionSink.to((source, failure) -> {}))
+                .onFailure(flow.failFast() ? OnFailure.FAIL_FAST : OnFailure.CONTINUE)
+                .only(flow.only().stream().map(RandomFlow::id).toArray(String[]::new));
+        options = switch (mode) {
+            case CALLERS_THREAD -> options.inCallersThread();
+            case ONE_THREAD -> options.withScheduler(Scheduler.from(oneThread));
+            case GATED, FREE -> options;
+        };
+        try (FlowRun<?> run = plan.start(null, options)) {
+            try {
+                if (mode == Mode.GATED) {
+                    stepByStep(run);
+                }
+                FlowResult<?> result = join(run);
+                synchronized (this) {
+                    over = true;
+                }
+                if (mode == Mode.CALLERS_THREAD || mode == Mode.ONE_THREAD) {
+                    replay(result);
+                }
+                Arrays.stream(gates).forEach(CountDownLatch::countDown);
+                run.close(); // an action that has been interrupted may be about to be entered
+                compare(run, result);
+            } catch (Throwable failure) {
+                run.cancel("the play is over");
+                throw failure;
+            } finally {
+                Arrays.stream(gates).forEach(CountDownLatch::countDown);
+            }
+        }
+    }
+
+    /** Waits for the end, but not for ever. */
+    private static FlowResult<?> join(FlowRun<?> run) throws Exception {
+        FlowResult<?>[] result = new FlowResult<?>[1];
+        Throwable[] failure = new Throwable[1];
+        Thread joiner = Thread.ofVirtual().start(() -> {
+            try {
+                result[0] = run.join();
+            } catch (Throwable thrown) {
+                failure[0] = thrown;
+            }
+        });
+        if (!joiner.join(Duration.ofSeconds(PATIENCE_SECONDS))) {
+            joiner.interrupt();
+            throw new AssertionError("the run does not end");
+        }
+        if (failure[0] != null) {
+            throw new AssertionError("join() threw " + failure[0], failure[0]);
+        }
+        return result[0];
+    }
+
+    private FlowPlan<Void, ?> plan() {
+        FlowBuilder<Void> builder = FlowPlan.define("random");
+        List<Node<Object>> nodes = new ArrayList<>();
+        for (int node = 0; node < flow.size(); node++) {
+            nodes.add(declare(builder, node, nodes));
+        }
+        return flow.output() < 0 ? builder.build() : builder.returning(nodes.get(flow.output()));
+    }
+
+    private Node<Object> declare(FlowBuilder<Void> builder, int number, List<Node<Object>> nodes) {
+        Spec spec = flow.nodes().get(number);
+        List<Dependency<?>> choices = new ArrayList<>();
+        Node<Object> node = builder.node(
+                RandomFlow.id(number), (NodeContext<Void> context) -> act(number, spec, context, choices));
+        for (Clause clause : spec.clauses()) {
+            Dependency<?> dependency = (number + clause.upstreams().getFirst()) % 2 == 0
+                    ? byHandle(clause, nodes)
+                    : byId(clause);
+            if (clause.kind() == Kind.CHOICE && clause.successes() == 1) {
+                choices.add(dependency);
+            }
+            node.needs(dependency);
+        }
+        node.onBegin(context -> begun(number, spec));
+        node.onResult(report -> reported(number, spec, report));
+        if (spec.retries() > 0) {
+            node.retry(RetryPolicy.attempts(1 + spec.retries()));
+        }
+        if (spec.condition() != Condition.NONE) {
+            node.when(context -> condition(number, spec.condition()));
+        }
+        if (spec.essential()) {
+            node.essential();
+        }
+        if (spec.timeoutSeconds() > 0) {
+            node.timeout(Duration.ofSeconds(spec.timeoutSeconds()));
+        }
+        if (spec.undo()) {
+            node.compensate(value -> happened(new Event(What.UNDONE, number, null)));
+        }
+        recoveries(node, number, spec);
+        return node;
+    }
+
+    private static void recoveries(Node<Object> node, int number, Spec spec) {
+        switch (spec.defaultValue()) {
+            case NONE -> {}
+            case VALUE -> node.defaultValue(FlowReference.defaultValue(number));
+            case NULL -> node.defaultValue(null);
+            case THROWS ->
+                node.defaultFrom(() -> {
+                    throw new IllegalStateException("no default of " + number);
+                });
+        }
+        switch (spec.fallback()) {
+            case NONE -> {}
+            case VALUE -> node.fallback(failure -> FlowReference.fallbackValue(number));
+            case NULL -> node.fallbackValue(null);
+            case THROWS ->
+                node.fallback(failure -> {
+                    throw new IllegalStateException(FlowReference.fallbackFailure(number));
+                });
+        }
+    }
+
+    private static Dependency<?> byHandle(Clause clause, List<Node<Object>> nodes) {
+        List<Node<Object>> of = clause.upstreams().stream().map(nodes::get).toList();
+        return switch (clause.kind()) {
+            case MUST -> of.getFirst();
+            case ORDER -> Dependency.order(of.getFirst());
+            case OPTIONAL -> Dependency.optional(of.getFirst());
+            case AFTER -> Dependency.after(of.getFirst());
+            case CHOICE -> clause.successes() == 1
+                    ? Dependency.anyOf(of)
+                    : Dependency.atLeast(clause.successes(), of);
+        };
+    }
+
+    private static Dependency<?> byId(Clause clause) {
+        String[] ids = clause.upstreams().stream().map(RandomFlow::id).toArray(String[]::new);
+        return switch (clause.kind()) {
+            case MUST -> Dependency.must(ids[0]);
+            case ORDER -> Dependency.order(ids[0]);
+            case OPTIONAL -> Dependency.optional(ids[0]);
+            case AFTER -> Dependency.after(ids[0]);
+            case CHOICE -> clause.successes() == 1
+                    ? Dependency.anyOf(ids)
+                    : Dependency.atLeast(clause.successes(), ids);
+        };
+    }
+
+    private Object act(int number, Spec spec, NodeContext<Void> context, List<Dependency<?>> choices)
+            throws InterruptedException {
+        int attempt;
+        synchronized (this) {
+            attempt = ++entered[number];
+        }
+        boolean mayBeStopped = mode == Mode.GATED || flow.failFast();
+        check(mayBeStopped || !Thread.currentThread().isInterrupted(), number, "begins interrupted");
+        gates[number].await();
+        Object[] values = reads(number, spec, context, choices);
+        if (attempt <= spec.failures()) {
+            String message = FlowReference.failure(number, attempt);
+            if (spec.error()) {
+                throw new AssertionError(message);
+            }
+            throw new IllegalStateException(message);
+        }
+        return spec.nullValue() ? null : FlowReference.value(number, values);
+    }
+
+    /** Reads all upstreams in every way that there is. */
+    private Object[] reads(int number, Spec spec, NodeContext<Void> context, List<Dependency<?>> choices) {
+        List<Object> values = new ArrayList<>();
+        for (Clause clause : spec.clauses()) {
+            for (int up : clause.upstreams()) {
+                String id = RandomFlow.id(up);
+                boolean terminal = clause.kind() != Kind.OPTIONAL && clause.kind() != Kind.CHOICE;
+                NodeState state = context.state(id);
+                if (terminal) {
+                    context.outcome(id);
+                    check(state != NodeState.PENDING && state != NodeState.RUNNING, number, "runs before " + id);
+                }
+                context.peek(id);
+            }
+            if (clause.kind() == Kind.MUST) {
+                values.add(context.read(RandomFlow.id(clause.upstreams().getFirst())));
+            }
+        }
+        for (Dependency<?> choice : choices) {
+            String winner = context.winnerOf(choice);
+            check(context.state(winner) == NodeState.SUCCESS, number, "says that " + winner + " won, which did not");
+        }
+        return values.toArray();
+    }
+
+    private boolean condition(int number, Condition condition) {
+        happened(new Event(What.ASKED, number, null));
+        if (condition == Condition.THROWS) {
+            throw new IllegalStateException(FlowReference.conditionFailure(number));
+        }
+        return condition == Condition.TRUE;
+    }
+
+    private void begun(int number, Spec spec) {
+        happened(new Event(What.BEGUN, number, null));
+        fail(spec);
+    }
+
+    private void reported(int number, Spec spec, NodeReport<?> report) {
+        happened(new Event(What.REPORTED, number, report));
+        fail(spec);
+    }
+
+    private static void fail(Spec spec) {
+        if (spec.badCallbacks()) {
+            throw new IllegalStateException("a bad callback");
+        }
+    }
+
+    private synchronized void happened(Event event) {
+        if (over) {
+            violations.add(event.what() + " " + RandomFlow.id(event.node()) + " after the run has ended");
+        }
+        events.add(event);
+        notifyAll();
+    }
+
+    private synchronized void check(boolean holds, int number, String otherwise) {
+        if (!holds) {
+            violations.add(RandomFlow.id(number) + " " + otherwise);
+        }
+    }
+
+    // Step by step.
+
+    private void stepByStep(FlowRun<?> run) throws InterruptedException {
+        boolean[] begun = new boolean[flow.size()];
+        settle(begun);
+        while (!reference.hasEnded()) {
+            List<Integer> running = running();
+            if (running.isEmpty()) {
+                throw new AssertionError("nothing runs, and not all has ended");
+            }
+            int choice = random.nextInt(60);
+            int timed = running.stream()
+                    .filter(node -> flow.nodes().get(node).timeoutSeconds() > 0)
+                    .min((one, other) -> Long.compare(expiry[one], expiry[other]))
+                    .orElse(-1);
+            if (choice == 0) {
+                reference.cancel();
+                run.cancel("the play says so");
+            } else if (choice == 1 && timed < 0) {
+                reference.timeOut();
+                time.advance(Duration.ofDays(2));
+            } else if (choice < 15 && timed >= 0 && isAlone(timed, running)) {
+                time.advance(Duration.ofNanos(expiry[timed] - time.nanoTime()));
+                end(timed, begun, true);
+            } else {
+                int node = running.get(random.nextInt(running.size()));
+                gates[node].countDown();
+                end(node, begun, false);
+            }
+            settle(begun);
+        }
+        if (rest().stream().anyMatch(event -> event.what() != What.UNDONE)) {
+            throw new AssertionError("more happened than had to: " + rest());
+        }
+    }
+
+    private boolean isAlone(int timed, List<Integer> running) {
+        return running.stream()
+                .noneMatch(node -> node != timed
+                        && flow.nodes().get(node).timeoutSeconds() > 0
+                        && expiry[node] == expiry[timed]);
+    }
+
+    private List<Integer> running() {
+        List<Integer> running = new ArrayList<>();
+        for (int node = 0; node < flow.size(); node++) {
+            if (reference.isRunning(node)) {
+                running.add(node);
+            }
+        }
+        return running;
+    }
+
+    /** Takes the end of a node that has just been let go; other news may come before it, but only of its consequences. */
+    private void end(int node, boolean[] begun, boolean timedOut) throws InterruptedException {
+        while (reports[node] == null) {
+            take(begun);
+        }
+        require(reference.allowsEnd(node, reports[node], timedOut), node, "cannot end as " + reports[node]);
+        reference.end(node, reports[node]);
+    }
+
+    /** Takes all that follows from the last step, until there is nothing more that must follow. */
+    private void settle(boolean[] begun) throws InterruptedException {
+        while (true) {
+            boolean progress = true;
+            while (progress) {
+                progress = false;
+                for (int node = 0; node < flow.size(); node++) {
+                    progress |= advance(node, begun);
+                }
+            }
+            if (hasNews() || isAwaited(begun)) {
+                take(begun);
+                continue;
+            }
+            checkUnexplained(begun);
+            return;
+        }
+    }
+
+    /** Is there a node of which something has to be heard, and has not been? */
+    private boolean isAwaited(boolean[] begun) {
+        for (int node = 0; node < flow.size(); node++) {
+            boolean heardOf = reports[node] != null || begun[node] && reference.isPending(node);
+            if (reference.isDue(node) && !heardOf) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    private void checkUnexplained(boolean[] begun) {
+        for (int node = 0; node < flow.size(); node++) {
+            if (reference.isPending(node) && begun[node]) {
+                throw disagreement(node, "has begun, and must not");
+            }
+            if ((reference.isPending(node) || reference.isRunning(node)) && reports[node] != null) {
+                throw disagreement(node, "cannot be decided as " + reports[node]);
+            }
+        }
+    }
+
+    /** Lets the reference do what the engine did with a node, if that is allowed by now. */
+    private boolean advance(int node, boolean[] begun) {
+        if (reference.isPending(node) && begun[node] && isBegin(node)) {
+            reference.begin(node);
+            expiry[node] = time.nanoTime()
+                    + TimeUnit.SECONDS.toNanos(flow.nodes().get(node).timeoutSeconds());
+            return true;
+        }
+        NodeReport<?> report = reports[node];
+        if (report == null) {
+            return false;
+        }
+        if (reference.isPending(node) && !begun[node] && reference.allows(node, report)) {
+            reference.decide(node, report);
+            return true;
+        }
+        if (reference.isRunning(node) && reference.isOver() && reference.allowsEnd(node, report, false)) {
+            reference.decide(node, report);
+            return true;
+        }
+        return false;
+    }
+
+    private boolean isBegin(int node) {
+        Condition condition = flow.nodes().get(node).condition();
+        return reference.isReady(node) && (condition == Condition.NONE || condition == Condition.TRUE);
+    }
+
+    private int due() {
+        for (int node = 0; node < flow.size(); node++) {
+            if (reference.isDue(node)) {
+                return node;
+            }
+        }
+        return -1;
+    }
+
+    private synchronized boolean hasNews() {
+        return seen < events.size();
+    }
+
+    private synchronized List<Event> rest() {
+        return List.copyOf(events.subList(seen, events.size()));
+    }
+
+    /** Takes one more event, or finds out that none comes. */
+    private void take(boolean[] begun) throws InterruptedException {
+        Event event;
+        synchronized (this) {
+            long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+            while (seen == events.size()) {
+                long left = until - System.nanoTime();
+                if (left <= 0) {
+                    int due = due();
+                    throw due < 0
+                            ? new AssertionError("a node that was let go does not end")
+                            : disagreement(due, "is due, and nothing happens to it");
+                }
+                TimeUnit.NANOSECONDS.timedWait(this, left);
+            }
+            event = events.get(seen++);
+        }
+        note(event, begun);
+    }
+
+    private void note(Event event, boolean[] begun) {
+        switch (event.what()) {
+            case ASKED -> reference.ask(event.node());
+            case BEGUN -> {
+                require(!begun[event.node()], event.node(), "has begun twice");
+                begun[event.node()] = true;
+            }
+            case REPORTED -> {
+                require(reports[event.node()] == null, event.node(), "is reported twice");
+                reports[event.node()] = event.report();
+            }
+            case UNDONE -> {}
+        }
+    }
+
+    // Afterwards, in the order of the engine.
+
+    private void replay(FlowResult<?> result) {
+        List<Event> log = rest();
+        boolean[] begins = new boolean[flow.size()];
+        for (Event event : log) {
+            begins[event.node()] |= event.what() == What.BEGUN;
+        }
+        for (int node = 0; node < flow.size(); node++) {
+            // Decisions without a run are taken as soon as they are allowed, whenever the callbacks came.
+            reports[node] = begins[node] ? null : result.node(RandomFlow.id(node));
+        }
+        decideAll(begins);
+        for (Event event : log) {
+            int node = event.node();
+            if (event.what() == What.ASKED) {
+                require(reference.isReady(node), node, "is asked for its condition, and must not");
+                reference.ask(node);
+            } else if (event.what() == What.BEGUN) {
+                require(isBegin(node), node, "begins, and must not");
+                require(reference.isNeeded(node, false), node, "begins, and nobody needs it any more");
+                reference.begin(node);
+            } else if (event.what() == What.REPORTED && begins[node]) {
+                require(reference.allowsEnd(node, event.report(), false), node, "cannot end as " + event.report());
+                reference.end(node, event.report());
+            }
+            decideAll(begins);
+        }
+        for (int node = 0; node < flow.size(); node++) {
+            require(!reference.isPending(node), node, "cannot be decided as " + result.node(RandomFlow.id(node)));
+        }
+    }
+
+    private void decideAll(boolean[] begins) {
+        boolean progress = true;
+        while (progress) {
+            progress = false;
+            for (int node = 0; node < flow.size(); node++) {
+                progress |= !begins[node] && advance(node, new boolean[flow.size()]);
+            }
+        }
+    }
+
+    // In the end.
+
+    private void compare(FlowRun<?> run, FlowResult<?> result) {
+        if (mode != Mode.FREE) {
+            require(result.status() == reference.status(), 0, "is of a run that must be " + reference.status() + ", was "
+                    + result.status());
+        }
+        int[] begun = new int[flow.size()];
+        int[] told = new int[flow.size()];
+        int[] asked = new int[flow.size()];
+        List<Integer> undone = new ArrayList<>();
+        List<Event> log;
+        synchronized (this) {
+            log = List.copyOf(events);
+            require(violations.isEmpty(), 0, "is of a run with violations: " + violations);
+        }
+        for (Event event : log) {
+            switch (event.what()) {
+                case ASKED -> asked[event.node()]++;
+                case BEGUN -> begun[event.node()]++;
+                case REPORTED -> {
+                    told[event.node()]++;
+                    reports[event.node()] = event.report();
+                }
+                case UNDONE -> undone.add(event.node());
+            }
+        }
+        for (int node = 0; node < flow.size(); node++) {
+            Spec spec = flow.nodes().get(node);
+            NodeReport<?> report = result.node(RandomFlow.id(node));
+            int runs = entered(node);
+            require(told[node] == 1, node, "is reported " + told[node] + " times");
+            require(begun[node] == (runs > 0 ? 1 : 0), node, "began " + begun[node] + " times, ran " + runs + " times, and is " + report);
+            require(runs <= spec.attempts(), node, "ran " + runs + " times");
+            require(isSame(report, reports[node]), node, "was " + reports[node] + " and is " + report);
+            require(run.state(RandomFlow.id(node)) == report.state(), node, "has two states");
+            require(isTerminal(report.state()), node, "has not ended: " + report.state());
+            require(!result.explain(RandomFlow.id(node)).isBlank(), node, "is not explained");
+            if (report.state() == NodeState.SUCCESS && report.via() == Via.ACTION) {
+                require(runs == spec.attempts(), node, "needs " + spec.attempts() + " attempts, had " + runs);
+                musts(node, spec, result);
+            }
+            if (mode != Mode.FREE) {
+                require(report.state() == reference.state(node), node, "must be " + reference.state(node));
+            }
+            require(asked[node] <= 1, node, "was asked for its condition " + asked[node] + " times");
+        }
+        if (mode != Mode.FREE) {
+            require(undone.equals(reference.undone()), 0, "is of a run in which must be undone "
+                    + reference.undone() + ", was " + undone);
+        }
+    }
+
+    /** A node that succeeded had all that it must have. */
+    private static void musts(int node, Spec spec, FlowResult<?> result) {
+        for (Clause clause : spec.clauses()) {
+            if (clause.kind() == Kind.MUST || clause.kind() == Kind.ORDER) {
+                NodeState state = result.node(RandomFlow.id(clause.upstreams().getFirst())).state();
+                require(state == NodeState.SUCCESS, node, "ran without " + clause);
+            }
+        }
+    }
+
+    private synchronized int entered(int node) {
+        return entered[node];
+    }
+
+    private static boolean isTerminal(NodeState state) {
+        return state != NodeState.PENDING && state != NodeState.WAITING && state != NodeState.RUNNING;
+    }
+
+    private static boolean isSame(NodeReport<?> one, NodeReport<?> other) {
+        return one.state() == other.state()
+                && one.via() == other.via()
+                && one.value() == other.value()
+                && one.cause() == other.cause();
+    }
+
+    private static void require(boolean holds, int node, String otherwise) {
+        if (!holds) {
+            throw disagreement(node, otherwise);
+        }
+    }
+
+    private static AssertionError disagreement(int node, String what) {
+        return new AssertionError("node " + RandomFlow.id(node) + " " + what);
+    }
+}

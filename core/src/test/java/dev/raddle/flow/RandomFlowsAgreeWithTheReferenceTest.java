@@ -1,0 +1,97 @@
+package dev.raddle.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.flow.RandomFlowPlay.Mode;
+import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/**
+ * The engine does with random flows what the reference does.
+ *
+ * <p>The system property {@code raddle.flow.graphs} says how many flows are played; each failure names its seed, which
+ * {@code raddle.flow.seed} plays alone.
+ */
+class RandomFlowsAgreeWithTheReferenceTest {
+
+    private static final int GRAPHS = Integer.getInteger("raddle.flow.graphs", 2_000);
+    private static final Long SEED = Long.getLong("raddle.flow.seed");
+    private static final int MOST_ATTEMPTS_TO_SIMPLIFY = 2_000;
+
+    private static ExecutorService oneThread;
+
+    @BeforeAll
+    static void open() {
+        oneThread = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+    }
+
+    @AfterAll
+    static void close() {
+        oneThread.shutdownNow();
+    }
+
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Mode.class)
+    void random_flows_agree_with_the_reference(Mode mode) {
+        int modes = Mode.values().length;
+        long begin = SEED == null ? 0 : SEED;
+        long end = SEED == null ? Math.ceilDiv(GRAPHS, modes) : SEED + 1;
+        for (long seed = begin; seed < end; seed++) {
+            RandomFlow flow = RandomFlow.of(new Random(seed));
+            Throwable failure = play(flow, mode, seed);
+            if (failure != null) {
+                throw new AssertionError(report(flow, mode, seed, failure), failure);
+            }
+        }
+    }
+
+    private static Throwable play(RandomFlow flow, Mode mode, long seed) {
+        try {
+            RandomFlowPlay.play(flow, mode, new Random(~seed), oneThread);
+            return null;
+        } catch (InterruptedException interrupt) {
+            throw new IllegalStateException(interrupt);
+        } catch (Throwable failure) {
+            return failure;
+        }
+    }
+
+    /** Makes the flow simpler as long as it still fails, and says what is left. */
+    private static String report(RandomFlow flow, Mode mode, long seed, Throwable failure) {
+        RandomFlow simplest = flow;
+        Throwable last = failure;
+        int attempts = 0;
+        boolean simpler = !String.valueOf(failure.getMessage()).contains("nothing happens");
+        while (simpler && attempts < MOST_ATTEMPTS_TO_SIMPLIFY) {
+            simpler = false;
+            for (RandomFlow candidate : simplest.simpler()) {
+                Throwable other = play(candidate, mode, seed);
+                attempts++;
+                if (other != null && kind(other).equals(kind(failure))) {
+                    simplest = candidate;
+                    last = other;
+                    simpler = true;
+                    break;
+                }
+            }
+        }
+        return "seed " + seed + ", " + mode + ": " + last.getMessage() + "\n" + simplest + "\nfound in: "
+                + failure.getMessage() + "\n" + flow;
+    }
+
+    /** A failure without its names and numbers, so that making a flow simpler does not end at another failure. */
+    private static String kind(Throwable failure) {
+        return String.valueOf(failure.getMessage()).replaceAll("\\[.*", "").replaceAll("\\d+", "0");
+    }
+
+    @Test
+    void a_seed_makes_the_same_flow_again() {
+        assertThat(RandomFlow.of(new Random(7))).isEqualTo(RandomFlow.of(new Random(7)));
+    }
+}
