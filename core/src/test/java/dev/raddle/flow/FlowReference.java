@@ -2,7 +2,6 @@ package dev.raddle.flow;
 
 import dev.raddle.flow.RandomFlow.Clause;
 import dev.raddle.flow.RandomFlow.Condition;
-import dev.raddle.flow.RandomFlow.Extra;
 import dev.raddle.flow.RandomFlow.Kind;
 import dev.raddle.flow.RandomFlow.Spec;
 import java.util.ArrayList;
@@ -145,10 +144,7 @@ final class FlowReference {
         if (!isPending(node) && !early[node]) {
             return false;
         }
-        if (consumers.get(node).isEmpty()
-                || spec(node).essential()
-                || node == flow.output()
-                || flow.isTarget(node)) {
+        if (consumers.get(node).isEmpty() || spec(node).essential() || node == flow.output() || flow.isTarget(node)) {
             return true;
         }
         for (int consumer : consumers.get(node)) {
@@ -178,9 +174,12 @@ final class FlowReference {
         return switch (clause.kind()) {
             case MUST, ORDER -> isWithoutSuccess(clause.upstreams().getFirst());
             case AFTER, OPTIONAL -> false;
-            case CHOICE -> isImpossible(clause, clause.upstreams().stream()
-                    .filter(this::isWithoutSuccess)
-                    .toList());
+            case CHOICE ->
+                isImpossible(
+                        clause,
+                        clause.upstreams().stream()
+                                .filter(this::isWithoutSuccess)
+                                .toList());
         };
     }
 
@@ -215,8 +214,9 @@ final class FlowReference {
 
     private boolean decides(Clause clause, NodeReport<?> report) {
         return switch (clause.kind()) {
-            case MUST, ORDER -> isWithoutSuccess(clause.upstreams().getFirst())
-                    && isLike(clause.upstreams().getFirst(), report);
+            case MUST, ORDER ->
+                isWithoutSuccess(clause.upstreams().getFirst())
+                        && isLike(clause.upstreams().getFirst(), report);
             case AFTER, OPTIONAL -> false;
             case CHOICE -> choiceDecides(clause, report);
         };
@@ -290,13 +290,15 @@ final class FlowReference {
         return switch (spec.fallback()) {
             case VALUE -> isFallback(report) && fallbackValue(node).equals(report.value());
             case NULL -> isFallback(report) && report.value() == null;
-            case NONE -> report.state() == NodeState.FAILED
-                    && hasDefault(node, report)
-                    && hasMessage(report.cause(), failure(node, spec.attempts()));
-            case THROWS -> report.state() == NodeState.FAILED
-                    && hasDefault(node, report)
-                    && (hasMessage(report.cause(), failure(node, spec.attempts()))
-                            || hasMessage(report.cause(), fallbackFailure(node)));
+            case NONE ->
+                report.state() == NodeState.FAILED
+                        && hasDefault(node, report)
+                        && hasMessage(report.cause(), failure(node, spec.attempts()));
+            case THROWS ->
+                report.state() == NodeState.FAILED
+                        && hasDefault(node, report)
+                        && (hasMessage(report.cause(), failure(node, spec.attempts()))
+                                || hasMessage(report.cause(), fallbackFailure(node)));
         };
     }
 
@@ -313,11 +315,13 @@ final class FlowReference {
         if (spec(node).nullValue()) {
             return null;
         }
-        return value(node, spec(node).clauses().stream()
-                .filter(clause -> clause.kind() == Kind.MUST)
-                .map(clause -> reports[clause.upstreams().getFirst()].value())
-                .toList()
-                .toArray());
+        return value(
+                node,
+                spec(node).clauses().stream()
+                        .filter(clause -> clause.kind() == Kind.MUST)
+                        .map(clause -> reports[clause.upstreams().getFirst()].value())
+                        .toList()
+                        .toArray());
     }
 
     static String value(int node, Object... upstreams) {

@@ -235,24 +235,123 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
         Spec plain = Spec.plain(s.clauses());
         List<Spec> simpler = new ArrayList<>(List.of(
                 plain,
-                new Spec(s.clauses, s.failures, s.retries, s.error, false, s.condition, s.defaultValue, s.fallback,
-                        s.essential, s.timeoutSeconds, s.badCallbacks, s.undo),
-                new Spec(s.clauses, s.failures, s.retries, s.error, s.nullValue, Condition.NONE, s.defaultValue,
-                        s.fallback, s.essential, s.timeoutSeconds, s.badCallbacks, s.undo),
-                new Spec(s.clauses, s.failures, s.retries, s.error, s.nullValue, s.condition, Extra.NONE, s.fallback,
-                        s.essential, s.timeoutSeconds, s.badCallbacks, s.undo),
-                new Spec(s.clauses, s.failures, s.retries, s.error, s.nullValue, s.condition, s.defaultValue,
-                        Extra.NONE, s.essential, s.timeoutSeconds, s.badCallbacks, s.undo),
-                new Spec(s.clauses, s.failures, s.retries, s.error, s.nullValue, s.condition, s.defaultValue,
-                        s.fallback, false, s.timeoutSeconds, s.badCallbacks, s.undo),
-                new Spec(s.clauses, s.failures, s.retries, s.error, s.nullValue, s.condition, s.defaultValue,
-                        s.fallback, s.essential, 0, s.badCallbacks, s.undo),
-                new Spec(s.clauses, s.failures, s.retries, s.error, s.nullValue, s.condition, s.defaultValue,
-                        s.fallback, s.essential, s.timeoutSeconds, false, s.undo),
-                new Spec(s.clauses, s.failures, s.retries, s.error, s.nullValue, s.condition, s.defaultValue,
-                        s.fallback, s.essential, s.timeoutSeconds, s.badCallbacks, false),
-                new Spec(s.clauses, Math.min(1, s.failures), 0, false, s.nullValue, s.condition, s.defaultValue,
-                        s.fallback, s.essential, s.timeoutSeconds, s.badCallbacks, s.undo)));
+                new Spec(
+                        s.clauses,
+                        s.failures,
+                        s.retries,
+                        s.error,
+                        false,
+                        s.condition,
+                        s.defaultValue,
+                        s.fallback,
+                        s.essential,
+                        s.timeoutSeconds,
+                        s.badCallbacks,
+                        s.undo),
+                new Spec(
+                        s.clauses,
+                        s.failures,
+                        s.retries,
+                        s.error,
+                        s.nullValue,
+                        Condition.NONE,
+                        s.defaultValue,
+                        s.fallback,
+                        s.essential,
+                        s.timeoutSeconds,
+                        s.badCallbacks,
+                        s.undo),
+                new Spec(
+                        s.clauses,
+                        s.failures,
+                        s.retries,
+                        s.error,
+                        s.nullValue,
+                        s.condition,
+                        Extra.NONE,
+                        s.fallback,
+                        s.essential,
+                        s.timeoutSeconds,
+                        s.badCallbacks,
+                        s.undo),
+                new Spec(
+                        s.clauses,
+                        s.failures,
+                        s.retries,
+                        s.error,
+                        s.nullValue,
+                        s.condition,
+                        s.defaultValue,
+                        Extra.NONE,
+                        s.essential,
+                        s.timeoutSeconds,
+                        s.badCallbacks,
+                        s.undo),
+                new Spec(
+                        s.clauses,
+                        s.failures,
+                        s.retries,
+                        s.error,
+                        s.nullValue,
+                        s.condition,
+                        s.defaultValue,
+                        s.fallback,
+                        false,
+                        s.timeoutSeconds,
+                        s.badCallbacks,
+                        s.undo),
+                new Spec(
+                        s.clauses,
+                        s.failures,
+                        s.retries,
+                        s.error,
+                        s.nullValue,
+                        s.condition,
+                        s.defaultValue,
+                        s.fallback,
+                        s.essential,
+                        0,
+                        s.badCallbacks,
+                        s.undo),
+                new Spec(
+                        s.clauses,
+                        s.failures,
+                        s.retries,
+                        s.error,
+                        s.nullValue,
+                        s.condition,
+                        s.defaultValue,
+                        s.fallback,
+                        s.essential,
+                        s.timeoutSeconds,
+                        false,
+                        s.undo),
+                new Spec(
+                        s.clauses,
+                        s.failures,
+                        s.retries,
+                        s.error,
+                        s.nullValue,
+                        s.condition,
+                        s.defaultValue,
+                        s.fallback,
+                        s.essential,
+                        s.timeoutSeconds,
+                        s.badCallbacks,
+                        false),
+                new Spec(
+                        s.clauses,
+                        Math.min(1, s.failures),
+                        0,
+                        false,
+                        s.nullValue,
+                        s.condition,
+                        s.defaultValue,
+                        s.fallback,
+                        s.essential,
+                        s.timeoutSeconds,
+                        s.badCallbacks,
+                        s.undo)));
         simpler.removeIf(s::equals);
         return simpler;
     }
@@ -272,8 +371,7 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
                     }
                 }
                 if (!upstreams.isEmpty()) {
-                    clauses.add(new Clause(
-                            clause.kind(), Math.min(clause.successes(), upstreams.size()), upstreams));
+                    clauses.add(new Clause(clause.kind(), Math.min(clause.successes(), upstreams.size()), upstreams));
                 }
             }
             left.add(nodes.get(node).withClauses(clauses));
@@ -288,9 +386,8 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
 
     @Override
     public String toString() {
-        List<String> lines = new ArrayList<>(List.of(
-                "flow" + (failFast ? ", fail fast" : "") + (output < 0 ? "" : ", output n" + output)
-                        + (only.isEmpty() ? "" : ", only " + only)));
+        List<String> lines = new ArrayList<>(List.of("flow" + (failFast ? ", fail fast" : "")
+                + (output < 0 ? "" : ", output n" + output) + (only.isEmpty() ? "" : ", only " + only)));
         for (int node = 0; node < size(); node++) {
             Spec spec = nodes.get(node);
             String needs = spec.clauses().stream().map(Clause::toString).collect(Collectors.joining(", "));
@@ -310,7 +407,9 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
     }
 
     private static String of(String what, Enum<?> value) {
-        return value.name().equals("NONE") ? "" : ", " + what + " " + value.name().toLowerCase();
+        return value.name().equals("NONE")
+                ? ""
+                : ", " + what + " " + value.name().toLowerCase();
     }
 
     /** Which nodes a target needs, itself included; all if there are no targets. */

@@ -2,7 +2,6 @@ package dev.raddle.flow;
 
 import dev.raddle.flow.RandomFlow.Clause;
 import dev.raddle.flow.RandomFlow.Condition;
-import dev.raddle.flow.RandomFlow.Extra;
 import dev.raddle.flow.RandomFlow.Kind;
 import dev.raddle.flow.RandomFlow.Spec;
 import dev.raddle.task.ExceptionSink;
@@ -144,12 +143,11 @@ final class RandomFlowPlay {
     private Node<Object> declare(FlowBuilder<Void> builder, int number, List<Node<Object>> nodes) {
         Spec spec = flow.nodes().get(number);
         List<Dependency<?>> choices = new ArrayList<>();
-        Node<Object> node = builder.node(
-                RandomFlow.id(number), (NodeContext<Void> context) -> act(number, spec, context, choices));
+        Node<Object> node =
+                builder.node(RandomFlow.id(number), (NodeContext<Void> context) -> act(number, spec, context, choices));
         for (Clause clause : spec.clauses()) {
-            Dependency<?> dependency = (number + clause.upstreams().getFirst()) % 2 == 0
-                    ? byHandle(clause, nodes)
-                    : byId(clause);
+            Dependency<?> dependency =
+                    (number + clause.upstreams().getFirst()) % 2 == 0 ? byHandle(clause, nodes) : byId(clause);
             if (clause.kind() == Kind.CHOICE && clause.successes() == 1) {
                 choices.add(dependency);
             }
@@ -204,9 +202,7 @@ final class RandomFlowPlay {
             case ORDER -> Dependency.order(of.getFirst());
             case OPTIONAL -> Dependency.optional(of.getFirst());
             case AFTER -> Dependency.after(of.getFirst());
-            case CHOICE -> clause.successes() == 1
-                    ? Dependency.anyOf(of)
-                    : Dependency.atLeast(clause.successes(), of);
+            case CHOICE -> clause.successes() == 1 ? Dependency.anyOf(of) : Dependency.atLeast(clause.successes(), of);
         };
     }
 
@@ -217,9 +213,8 @@ final class RandomFlowPlay {
             case ORDER -> Dependency.order(ids[0]);
             case OPTIONAL -> Dependency.optional(ids[0]);
             case AFTER -> Dependency.after(ids[0]);
-            case CHOICE -> clause.successes() == 1
-                    ? Dependency.anyOf(ids)
-                    : Dependency.atLeast(clause.successes(), ids);
+            case CHOICE ->
+                clause.successes() == 1 ? Dependency.anyOf(ids) : Dependency.atLeast(clause.successes(), ids);
         };
     }
 
@@ -344,9 +339,8 @@ final class RandomFlowPlay {
 
     private boolean isAlone(int timed, List<Integer> running) {
         return running.stream()
-                .noneMatch(node -> node != timed
-                        && flow.nodes().get(node).timeoutSeconds() > 0
-                        && expiry[node] == expiry[timed]);
+                .noneMatch(node ->
+                        node != timed && flow.nodes().get(node).timeoutSeconds() > 0 && expiry[node] == expiry[timed]);
     }
 
     private List<Integer> running() {
@@ -536,8 +530,10 @@ final class RandomFlowPlay {
 
     private void compare(FlowRun<?> run, FlowResult<?> result) {
         if (mode != Mode.FREE) {
-            require(result.status() == reference.status(), 0, "is of a run that must be " + reference.status() + ", was "
-                    + result.status());
+            require(
+                    result.status() == reference.status(),
+                    0,
+                    "is of a run that must be " + reference.status() + ", was " + result.status());
         }
         int[] begun = new int[flow.size()];
         int[] told = new int[flow.size()];
@@ -564,7 +560,10 @@ final class RandomFlowPlay {
             NodeReport<?> report = result.node(RandomFlow.id(node));
             int runs = entered(node);
             require(told[node] == 1, node, "is reported " + told[node] + " times");
-            require(begun[node] == (runs > 0 ? 1 : 0), node, "began " + begun[node] + " times, ran " + runs + " times, and is " + report);
+            require(
+                    begun[node] == (runs > 0 ? 1 : 0),
+                    node,
+                    "began " + begun[node] + " times, ran " + runs + " times, and is " + report);
             require(runs <= spec.attempts(), node, "ran " + runs + " times");
             require(isSame(report, reports[node]), node, "was " + reports[node] + " and is " + report);
             require(run.state(RandomFlow.id(node)) == report.state(), node, "has two states");
@@ -580,8 +579,10 @@ final class RandomFlowPlay {
             require(asked[node] <= 1, node, "was asked for its condition " + asked[node] + " times");
         }
         if (mode != Mode.FREE) {
-            require(undone.equals(reference.undone()), 0, "is of a run in which must be undone "
-                    + reference.undone() + ", was " + undone);
+            require(
+                    undone.equals(reference.undone()),
+                    0,
+                    "is of a run in which must be undone " + reference.undone() + ", was " + undone);
         }
     }
 
@@ -589,7 +590,8 @@ final class RandomFlowPlay {
     private static void musts(int node, Spec spec, FlowResult<?> result) {
         for (Clause clause : spec.clauses()) {
             if (clause.kind() == Kind.MUST || clause.kind() == Kind.ORDER) {
-                NodeState state = result.node(RandomFlow.id(clause.upstreams().getFirst())).state();
+                NodeState state = result.node(RandomFlow.id(clause.upstreams().getFirst()))
+                        .state();
                 require(state == NodeState.SUCCESS, node, "ran without " + clause);
             }
         }

@@ -28,7 +28,8 @@ class RandomFlowsAgreeWithTheReferenceTest {
 
     @BeforeAll
     static void open() {
-        oneThread = Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+        oneThread =
+                Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
     }
 
     @AfterAll

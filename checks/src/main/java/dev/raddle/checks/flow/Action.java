@@ -112,8 +112,8 @@ final class Action {
         try {
             Object value = context.read(id);
             if (present != (value != null)) {
-                run.stage.complain("read(\"" + id + "\") gave " + value + " and peek() "
-                        + (present ? "something" : "nothing"));
+                run.stage.complain(
+                        "read(\"" + id + "\") gave " + value + " and peek() " + (present ? "something" : "nothing"));
             }
             return String.valueOf(value);
         } catch (IllegalStateException noValue) {

@@ -112,12 +112,13 @@ record CaseNode(
     }
 
     static CaseNode parse(Object value) {
-        Keyed map = Keyed.of("a node", value);
-        String id = map.text("id", null);
+        String id = Keyed.of("a node", value).text("id", null);
         if (id == null) {
             throw new CaseFormatException("a node has no \"id\"");
         }
         String where = "node \"" + id + "\"";
+        Keyed map = Keyed.of(where, value);
+        map.get("id");
         CaseNode node = new CaseNode(
                 id,
                 map.has("steps") ? Step.parseAll(where, map.get("steps")) : List.of(),
@@ -130,7 +131,15 @@ record CaseNode(
                 map.flag("essential"),
                 given(map, "when", "condition", "conditionFails", "conditionThrows", "whenFails", "whenThrows"),
                 callback(where, map, "onBegin", "begin", "beginFails", "beginThrows"),
-                callback(where, map, "onResult", "result", "callback", "resultFails", "resultThrows", "callbackFails",
+                callback(
+                        where,
+                        map,
+                        "onResult",
+                        "result",
+                        "callback",
+                        "resultFails",
+                        "resultThrows",
+                        "callbackFails",
                         "callbackThrows"));
         map.get("note");
         map.end();

@@ -3,7 +3,6 @@ package dev.raddle.checks.flow;
 import dev.raddle.checks.flow.CaseNode.Join;
 import dev.raddle.flow.Dependency;
 import dev.raddle.flow.FlowBuilder;
-import dev.raddle.flow.FlowNotation;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeContext;
@@ -20,7 +19,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 
 /**
  * A case as a plan, built through the public API. One plan serves all repetitions, so whatever a run leaves behind in it
@@ -42,11 +40,11 @@ final class CasePlan {
      */
     CasePlan(FlowCase flowCase, boolean handles) {
         FlowBuilder<RunProbe> builder = FlowPlan.define(flowCase.id(), RunProbe.class);
-        List<Node<Object>> nodes = new ArrayList<>();
         Map<String, Node<Object>> byId = new HashMap<>();
         Map<String, List<CaseEdge>> into = new HashMap<>();
-        flowCase.edges().forEach(edge -> into.computeIfAbsent(edge.to(), to -> new ArrayList<>())
-                .add(edge));
+        flowCase.edges()
+                .forEach(edge ->
+                        into.computeIfAbsent(edge.to(), to -> new ArrayList<>()).add(edge));
         for (CaseNode each : flowCase.nodes()) {
             Action action = new Action(each);
             Node<Object> node = builder.node(each.id(), (NodeContext<RunProbe> context) -> action.call(context));
@@ -56,16 +54,18 @@ final class CasePlan {
                 needs(each, edges, handles ? byId : Map.of()).forEach(node::needs);
             }
             options(node, each);
-            nodes.add(node);
         }
         for (CaseEdge edge : flowCase.edges()) {
             if (!byId.containsKey(edge.to())) {
-                FlowNotation.wire(builder, edge.from() + "-->" + edge.to());
+                // A builder is told what a node needs, so it cannot even be told of an edge that leads nowhere.
+                throw new IllegalArgumentException("unknown id \"" + edge.to() + "\": an edge from \"" + edge.from()
+                        + "\" leads there, and it is not a node of this flow");
             }
         }
         if (flowCase.outputs().isEmpty()) {
             plan = builder.build();
-        } else if (flowCase.outputs().size() == 1 && byId.containsKey(flowCase.outputs().getFirst())) {
+        } else if (flowCase.outputs().size() == 1
+                && byId.containsKey(flowCase.outputs().getFirst())) {
             plan = builder.returning(byId.get(flowCase.outputs().getFirst()));
         } else {
             List<Node<?>> outputs = new ArrayList<>();
@@ -194,8 +194,8 @@ final class CasePlan {
             return;
         }
         if (bound == null) {
-            run.probe.stage.complain("the context of the caller is not in force in the result callback of \""
-                    + node.id() + "\"");
+            run.probe.stage.complain(
+                    "the context of the caller is not in force in the result callback of \"" + node.id() + "\"");
         }
         run.probe.report(report, run.states());
         fail(node.onResult());

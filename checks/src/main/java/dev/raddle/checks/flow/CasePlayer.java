@@ -62,13 +62,14 @@ final class CasePlayer {
     }
 
     private List<String> repeat(CasePlan[] plans) throws InterruptedException {
-        boolean cancels = flowCase.script().stream().anyMatch(step -> step.then().equals(ScriptStep.CANCEL));
+        boolean cancels =
+                flowCase.script().stream().anyMatch(step -> step.then().equals(ScriptStep.CANCEL));
         long begin = System.nanoTime();
         while (options.goesOn(flowCase, played, System.nanoTime() - begin)) {
             // By turns: with handles and by id, started and run in one call.
             CasePlan plan = plans[played % 2];
             boolean started = cancels || played / 2 % 2 == 0;
-            Repetition repetition = new Repetition(flowCase, plan, upstreams, pool, started);
+            Repetition repetition = new Repetition(flowCase, plan, upstreams, pool, started, options.patienceSeconds());
             played++;
             repetition.play();
             waiting.add(repetition);
@@ -76,7 +77,10 @@ final class CasePlayer {
                 threads = repetition.threads();
             }
             boolean bad = !repetition.stage.complaints().isEmpty();
-            if (bad || waiting.size() >= Math.min(MOST_WAITING, MOST_NODES / (flowCase.nodes().size() + 1) + 1)) {
+            if (bad
+                    || waiting.size()
+                            >= Math.min(
+                                    MOST_WAITING, MOST_NODES / (flowCase.nodes().size() + 1) + 1)) {
                 List<String> complaints = judge();
                 if (!complaints.isEmpty()) {
                     return complaints;

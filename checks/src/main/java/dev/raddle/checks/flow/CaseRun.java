@@ -7,6 +7,7 @@ import dev.raddle.flow.NodeState;
 import dev.raddle.flow.Obsolete;
 import dev.raddle.flow.OnFailure;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
@@ -27,6 +28,7 @@ final class CaseRun {
     private volatile FlowResult<?> result;
     private volatile Throwable thrown;
     private volatile long tookNanos;
+    private final ExceptionSink sink = ExceptionSink.to((source, failure) -> {});
 
     /**
      * Prepares a run.
@@ -82,13 +84,14 @@ final class CaseRun {
     private RunOptions options() {
         RunSettings settings = flowCase.run();
         RunOptions options = RunOptions.defaults()
+                .withExceptionSink(sink)
                 .onFailure(settings.failFast() ? OnFailure.FAIL_FAST : OnFailure.CONTINUE)
                 .obsolete(settings.interruptObsolete() ? Obsolete.INTERRUPT : Obsolete.FINISH);
         if (settings.timeoutMs() > 0) {
             options = options.withTimeout(Duration.ofMillis(settings.timeoutMs()));
         } else if (settings.timeoutMs() < 0) {
-            options = options.withDeadline(
-                    Deadline.after(TimeSource.system(), Duration.ofMillis(settings.timeoutMs())));
+            options =
+                    options.withDeadline(Deadline.after(TimeSource.system(), Duration.ofMillis(settings.timeoutMs())));
         }
         if (!settings.only().isEmpty()) {
             options = options.only(settings.only().toArray(String[]::new));
@@ -143,6 +146,11 @@ final class CaseRun {
 
     NodeReport<?> report(String id) {
         return result.node(id);
+    }
+
+    /** Returns how many exceptions of callbacks the engine has put aside. */
+    long putAside() {
+        return sink.count();
     }
 
     long tookMillis() {

@@ -22,7 +22,7 @@ final class EngineThreads {
     /** Returns the stack of every thread that is inside an action or the engine. */
     static List<String> inside() {
         List<String> inside = new ArrayList<>();
-        for (String stack : dump().split("\n\\s*\n")) {
+        for (String stack : dump().split("\n\\s*\n", -1)) {
             String thread = stack.strip();
             if (thread.startsWith("#")
                     && !thread.contains("\"" + OURS)

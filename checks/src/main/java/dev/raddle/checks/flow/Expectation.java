@@ -115,8 +115,8 @@ record Expectation(
     private static Object known(String where, Object value, Set<String> words) {
         for (Object each : value instanceof List<?> several ? several : value == null ? List.of() : List.of(value)) {
             if (!(each instanceof String) || !words.contains(each)) {
-                throw new CaseFormatException(where + " must be one of "
-                        + words.stream().sorted().toList() + ", was " + Keyed.show(each));
+                throw new CaseFormatException(
+                        where + " must be one of " + words.stream().sorted().toList() + ", was " + Keyed.show(each));
             }
         }
         return value;

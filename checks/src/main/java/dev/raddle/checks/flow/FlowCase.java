@@ -62,7 +62,9 @@ record FlowCase(
                 map.text("title", ""),
                 nodes,
                 edges,
-                outputs == null ? List.of() : map.get(outputs) instanceof String one ? List.of(one) : map.texts(outputs),
+                outputs == null
+                        ? List.of()
+                        : map.get(outputs) instanceof String one ? List.of(one) : map.texts(outputs),
                 run,
                 ScriptStep.parseAll(map.list("script")),
                 Expectation.parse(expect),
@@ -106,8 +108,8 @@ record FlowCase(
         for (ScriptStep step : script) {
             if (step.parameter() != null
                     && parameters.stream().map(String::valueOf).noneMatch(step.parameter()::equals)) {
-                throw new CaseFormatException("the condition \"" + step + "\" names a run that there is not; there are "
-                        + parameters);
+                throw new CaseFormatException(
+                        "the condition \"" + step + "\" names a run that there is not; there are " + parameters);
             }
         }
     }
@@ -131,7 +133,8 @@ record FlowCase(
             return run.context();
         }
         for (CaseNode node : nodes) {
-            boolean asks = !node.steps().isEmpty() && node.steps().getLast().word().equals("context");
+            boolean asks =
+                    !node.steps().isEmpty() && node.steps().getLast().word().equals("context");
             if (asks && expect.of(node.id()).get("value") instanceof String value) {
                 return value;
             }
@@ -152,7 +155,9 @@ record FlowCase(
             if (words.size() == 2 && SHAPES.contains(words.get(1))) {
                 words = words.reversed();
             }
-            if (words.size() != 2 || !SHAPES.contains(words.get(0)) || !words.get(1).matches("\\d{1,7}")) {
+            if (words.size() != 2
+                    || !SHAPES.contains(words.get(0))
+                    || !words.get(1).matches("\\d{1,7}")) {
                 throw new CaseFormatException("a generator must be one of "
                         + SHAPES.stream().sorted().toList() + " and a number, was " + Keyed.show(spec));
             }
@@ -182,7 +187,7 @@ record FlowCase(
                         flatten(value, words);
                     });
                 case List<?> list -> list.forEach(each -> flatten(each, words));
-                case String text -> words.addAll(List.of(text.trim().split("[\\s(),:]+")));
+                case String text -> words.addAll(List.of(text.trim().split("[\\s(),:]+", -1)));
                 case null -> {}
                 default -> words.add(spec.toString());
             }
@@ -196,7 +201,7 @@ record FlowCase(
                         collect(each, texts);
                     });
                 case List<?> list -> list.forEach(each -> collect(each, texts));
-                case String text -> texts.addAll(List.of(text.split(":")));
+                case String text -> texts.addAll(List.of(text.split(":", -1)));
                 case null -> {}
                 default -> {}
             }

@@ -10,13 +10,15 @@ import java.util.concurrent.TimeUnit;
  * @param repeat how often to play each case; 0 for 50 times or three seconds, whichever is over first
  * @param executor default, fixedN, or null to leave that to the cases
  * @param only the one case to play, or null
+ * @param patienceSeconds how long a run may hang
  */
-record Options(Path file, int repeat, String executor, String only) {
+record Options(Path file, int repeat, String executor, String only, int patienceSeconds) {
 
     /** How often to play each case, where the command line does not say it. */
     static final String REPEAT_PROPERTY = "raddle.flow.repeat";
 
-    static final String USAGE = "usage: flow-cases FILE.json [--repeat N] [--executor fixed1|fixed2|default] [--only ID]";
+    static final String USAGE =
+            "usage: flow-cases FILE.json [--repeat N] [--executor fixed1|fixed2|default] [--only ID] [--patience SECONDS]";
 
     private static final int USUAL = 50;
     private static final int AT_LEAST = 5;
@@ -27,6 +29,7 @@ record Options(Path file, int repeat, String executor, String only) {
         int repeat = Integer.getInteger(REPEAT_PROPERTY, 0);
         String executor = null;
         String only = null;
+        int patience = 10;
         for (int i = 0; i < arguments.length; i++) {
             String argument = arguments[i];
             if (!argument.startsWith("--")) {
@@ -43,7 +46,8 @@ record Options(Path file, int repeat, String executor, String only) {
             }
             String value = equals < 0 ? arguments[i] : argument.substring(equals + 1);
             switch (name) {
-                case "--repeat" -> repeat = repeat(value);
+                case "--repeat" -> repeat = count(name, value);
+                case "--patience" -> patience = count(name, value);
                 case "--executor" -> {
                     RunSettings.threads(value);
                     executor = value;
@@ -55,19 +59,19 @@ record Options(Path file, int repeat, String executor, String only) {
         if (file == null) {
             throw new IllegalArgumentException("no file given");
         }
-        return new Options(file, repeat, executor, only);
+        return new Options(file, repeat, executor, only, patience);
     }
 
-    private static int repeat(String value) {
+    private static int count(String name, String value) {
         if (!value.matches("[1-9]\\d{0,6}")) {
-            throw new IllegalArgumentException("--repeat must be at least 1, was \"" + value + "\"");
+            throw new IllegalArgumentException(name + " must be at least 1, was \"" + value + "\"");
         }
         return Integer.parseInt(value);
     }
 
     boolean goesOn(FlowCase flowCase, int played, long nanos) {
         int wanted = Math.max(flowCase.repeat(), repeat == 0 ? AT_LEAST : repeat);
-        return played < wanted || repeat == 0 && played < USUAL && nanos < USUAL_NANOS;
+        return played < wanted || (repeat == 0 && played < USUAL && nanos < USUAL_NANOS);
     }
 
     /**
@@ -85,7 +89,7 @@ record Options(Path file, int repeat, String executor, String only) {
         }
         int forced = RunSettings.threads(executor);
         if (forced == 0) {
-            return 0;
+            return flowCase.heldThreads() > 0 ? own : 0; // how many threads there are may be what the case is about
         }
         return own > 0 ? own : forced + flowCase.heldThreads();
     }

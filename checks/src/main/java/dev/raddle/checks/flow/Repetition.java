@@ -10,7 +10,6 @@ import java.util.function.BooleanSupplier;
 /** One time that a case is played: its runs, its script, and how both ended. */
 final class Repetition {
 
-    private static final long BOUND_SECONDS = 10;
     private static final long CLEANING_SECONDS = 5;
 
     final FlowCase flowCase;
@@ -24,10 +23,11 @@ final class Repetition {
             CasePlan plan,
             Map<String, Set<String>> upstreams,
             ExecutorService pool,
-            boolean started) {
+            boolean started,
+            int patienceSeconds) {
         this.flowCase = flowCase;
-        boundSeconds = Math.max(
-                BOUND_SECONDS, Math.max(flowCase.limitMs(), flowCase.run().timeoutMs()) / 1_000 + 5);
+        long allowedMs = Math.max(flowCase.limitMs(), flowCase.run().timeoutMs());
+        boundSeconds = allowedMs == 0 ? patienceSeconds : Math.max(patienceSeconds, allowedMs / 1_000 + 5);
         for (Object parameter : flowCase.parameters()) {
             RunProbe probe = new RunProbe(flowCase, upstreams, parameter, stage);
             runs.add(new CaseRun(flowCase, plan, probe, pool, started));
@@ -49,8 +49,8 @@ final class Repetition {
         }
         if (!stage.await(this::isQuiet, Stage.inSeconds(CLEANING_SECONDS))) {
             threads = threads.isEmpty() ? EngineThreads.inside() : threads;
-            stage.complain("every action must return once all gates are open, and one had not after "
-                    + CLEANING_SECONDS + " s");
+            stage.complain("every action must return once all gates are open, and one had not after " + CLEANING_SECONDS
+                    + " s");
         } else {
             runs.forEach(CaseRun::close);
         }

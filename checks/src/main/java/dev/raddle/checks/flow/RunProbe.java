@@ -25,8 +25,9 @@ final class RunProbe {
     /** The upstreams of each node that a callback looks at, one map for all runs of a case. */
     static Map<String, Set<String>> upstreams(FlowCase flowCase) {
         Map<String, Set<String>> direct = new HashMap<>();
-        flowCase.edges().forEach(edge -> direct.computeIfAbsent(edge.to(), to -> new HashSet<>())
-                .add(edge.from()));
+        flowCase.edges()
+                .forEach(edge ->
+                        direct.computeIfAbsent(edge.to(), to -> new HashSet<>()).add(edge.from()));
         if (flowCase.nodes().size() > ALL_ANCESTORS) {
             return direct;
         }
@@ -86,13 +87,14 @@ final class RunProbe {
     void begin(String id, Function<String, NodeState> states) {
         NodeProbe probe = node(id);
         boolean flag = Thread.currentThread().isInterrupted();
-        Set<String> skipped = skipped(id, states);
         stage.happened(number -> {
             probe.begun++;
             probe.begunAt = number;
             probe.interruptedBefore |= flag;
-            probe.skippedBefore = skipped;
         });
+        // Not before: what was heard of earlier must have had its effects by now.
+        Set<String> skipped = skipped(id, states);
+        stage.happened(number -> probe.skippedBefore = skipped);
     }
 
     /** Returns which attempt begins. */
@@ -136,16 +138,15 @@ final class RunProbe {
             stage.complain("a result callback spoke of \"" + report.id() + "\", which is no node");
             return;
         }
-        boolean decidedWithoutBegin = states != null && stage.look(() -> probe.begunAt == 0);
-        Set<String> skipped = decidedWithoutBegin ? skipped(report.id(), states) : null;
         stage.happened(number -> {
             probe.reported++;
             probe.reportedAt = number;
             probe.report = report;
-            if (decidedWithoutBegin) {
-                probe.skippedBefore = skipped;
-            }
         });
+        if (states != null && stage.look(() -> probe.begunAt == 0)) {
+            Set<String> skipped = skipped(report.id(), states);
+            stage.happened(number -> probe.skippedBefore = skipped);
+        }
     }
 
     private Set<String> skipped(String id, Function<String, NodeState> states) {

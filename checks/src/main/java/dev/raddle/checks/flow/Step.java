@@ -52,7 +52,8 @@ record Step(String word, List<Object> arguments) {
     private static Step parse(String where, Object value) {
         List<Object> parts = value instanceof String word ? List.of(word) : Keyed.list("a step of " + where, value);
         if (parts.isEmpty()) {
-            throw new CaseFormatException("a step of " + where + " is empty; it begins with a word, such as \"return\"");
+            throw new CaseFormatException(
+                    "a step of " + where + " is empty; it begins with a word, such as \"return\"");
         }
         String word = Keyed.text("a step of " + where, parts.getFirst());
         List<Kind> kinds = WORDS.get(word);
