@@ -136,14 +136,11 @@ final class FlowReference {
     }
 
     /**
-     * Is there anybody left who wants this node?
+     * Is there anybody left who wants this node, if it has not ended?
      *
      * @param readyIsDecided whether a node that is ready counts as decided already; it may, and has to once it has begun
      */
     boolean isNeeded(int node, boolean readyIsDecided) {
-        if (!isPending(node) && !early[node]) {
-            return false;
-        }
         if (consumers.get(node).isEmpty() || spec(node).essential() || node == flow.output() || flow.isTarget(node)) {
             return true;
         }
@@ -161,7 +158,7 @@ final class FlowReference {
     /** Does something have to happen to this node before the next step? */
     boolean isDue(int node) {
         if (!isPending(node)) {
-            return isRunning(node) && runEnded != null;
+            return isRunning(node) && (runEnded != null || flow.interruptObsolete() && !isNeeded(node, false));
         }
         return runEnded != null
                 || !wanted[node]
@@ -276,6 +273,9 @@ final class FlowReference {
         if (!isRunning(node)) {
             return false;
         }
+        if (isObsolete(node) && report.state() == NodeState.CANCELLED) {
+            return hasDefault(node, report);
+        }
         if (runEnded != null || timedOut) {
             NodeState state = runEnded != null ? runEnded : NodeState.TIMED_OUT;
             return report.state() == state && hasDefault(node, report);
@@ -300,6 +300,11 @@ final class FlowReference {
                         && (hasMessage(report.cause(), failure(node, spec.attempts()))
                                 || hasMessage(report.cause(), fallbackFailure(node)));
         };
+    }
+
+    /** Is this running node ended because nobody needs it any more? */
+    boolean isObsolete(int node) {
+        return flow.interruptObsolete() && isRunning(node) && !isNeeded(node, true);
     }
 
     private static boolean isFallback(NodeReport<?> report) {

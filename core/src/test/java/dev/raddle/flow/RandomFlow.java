@@ -13,8 +13,9 @@ import java.util.stream.Collectors;
  * @param output the requested output, or -1
  * @param only the targets; empty for all
  * @param failFast whether the first failure ends the run
+ * @param interruptObsolete whether a running node that nobody needs any more is ended
  */
-record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean failFast) {
+record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean failFast, boolean interruptObsolete) {
 
     /** What a node needs, in one clause. */
     enum Kind {
@@ -149,7 +150,7 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
             }
         }
         int output = random.nextInt(4) == 0 ? random.nextInt(size) : -1;
-        return new RandomFlow(nodes, output, only, random.nextInt(6) == 0);
+        return new RandomFlow(nodes, output, only, random.nextInt(6) == 0, random.nextInt(6) == 0);
     }
 
     private static Spec spec(Random random, int node, int reach) {
@@ -204,13 +205,16 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
             simpler.add(without(node));
         }
         if (failFast) {
-            simpler.add(new RandomFlow(nodes, output, only, false));
+            simpler.add(new RandomFlow(nodes, output, only, false, interruptObsolete));
+        }
+        if (interruptObsolete) {
+            simpler.add(new RandomFlow(nodes, output, only, failFast, false));
         }
         if (!only.isEmpty()) {
-            simpler.add(new RandomFlow(nodes, output, List.of(), failFast));
+            simpler.add(new RandomFlow(nodes, output, List.of(), failFast, interruptObsolete));
         }
         if (output >= 0) {
-            simpler.add(new RandomFlow(nodes, -1, only, failFast));
+            simpler.add(new RandomFlow(nodes, -1, only, failFast, interruptObsolete));
         }
         for (int node = 0; node < size(); node++) {
             Spec spec = nodes.get(node);
@@ -218,14 +222,14 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
             for (Spec other : simpler(spec)) {
                 List<Spec> changed = new ArrayList<>(nodes);
                 changed.set(node, other);
-                simpler.add(new RandomFlow(changed, output, only, failFast));
+                simpler.add(new RandomFlow(changed, output, only, failFast, interruptObsolete));
             }
             for (int i = 0; i < clauses.size(); i++) {
                 List<Clause> fewer = new ArrayList<>(clauses);
                 fewer.remove(i);
                 List<Spec> changed = new ArrayList<>(nodes);
                 changed.set(node, spec.withClauses(fewer));
-                simpler.add(new RandomFlow(changed, output, only, failFast));
+                simpler.add(new RandomFlow(changed, output, only, failFast, interruptObsolete));
             }
         }
         return simpler;
@@ -381,12 +385,12 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
                 .map(target -> target > gone ? target - 1 : target)
                 .toList();
         int asked = output == gone ? -1 : output > gone ? output - 1 : output;
-        return new RandomFlow(left, asked, targets, failFast);
+        return new RandomFlow(left, asked, targets, failFast, interruptObsolete);
     }
 
     @Override
     public String toString() {
-        List<String> lines = new ArrayList<>(List.of("flow" + (failFast ? ", fail fast" : "")
+        List<String> lines = new ArrayList<>(List.of("flow" + (failFast ? ", fail fast" : "") + (interruptObsolete ? ", interrupt obsolete" : "")
                 + (output < 0 ? "" : ", output n" + output) + (only.isEmpty() ? "" : ", only " + only)));
         for (int node = 0; node < size(); node++) {
             Spec spec = nodes.get(node);

@@ -79,6 +79,7 @@ final class RandomFlowPlay {
                 .withTimeSource(time)
                 .withTimeout(Duration.ofDays(1))
                 .withExceptionSink(ExceptionSink.to((source, failure) -> {}))
+                .obsolete(flow.interruptObsolete() ? Obsolete.INTERRUPT : Obsolete.FINISH)
                 .onFailure(flow.failFast() ? OnFailure.FAIL_FAST : OnFailure.CONTINUE)
                 .only(flow.only().stream().map(RandomFlow::id).toArray(String[]::new));
         options = switch (mode) {
@@ -224,7 +225,7 @@ final class RandomFlowPlay {
         synchronized (this) {
             attempt = ++entered[number];
         }
-        boolean mayBeStopped = mode == Mode.GATED || flow.failFast();
+        boolean mayBeStopped = mode == Mode.GATED || flow.failFast() || flow.interruptObsolete();
         check(mayBeStopped || !Thread.currentThread().isInterrupted(), number, "begins interrupted");
         gates[number].await();
         Object[] values = reads(number, spec, context, choices);
@@ -419,7 +420,9 @@ final class RandomFlowPlay {
             reference.decide(node, report);
             return true;
         }
-        if (reference.isRunning(node) && reference.isOver() && reference.allowsEnd(node, report, false)) {
+        if (reference.isRunning(node)
+                && (reference.isOver() || reference.isObsolete(node))
+                && reference.allowsEnd(node, report, false)) {
             reference.decide(node, report);
             return true;
         }
