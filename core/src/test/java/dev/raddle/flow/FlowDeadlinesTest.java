@@ -1,0 +1,759 @@
+package dev.raddle.flow;
+
+import static dev.raddle.flow.Dependency.after;
+import static dev.raddle.flow.Dependency.anyOf;
+import static dev.raddle.flow.Dependency.optional;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import dev.raddle.time.Deadline;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** How runs and nodes end before they are done: deadlines, timeouts, cancels, first failures, closes, interrupts. */
+@Timeout(60)
+class FlowDeadlinesTest {
+
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
+    private final FlowBuilder<Void> f = FlowPlan.define("deadlines");
+    private final VirtualTime time = new VirtualTime();
+    private final RunOptions timed = RunOptions.timeout(SECOND).withTimeSource(time);
+    private final RunOptions untimed = RunOptions.defaults().withTimeSource(time);
+
+    private Node<String> failing(String id) {
+        return f.node(id, () -> {
+            throw new IllegalStateException(id + " is broken");
+        });
+    }
+
+    // F8, D7
+    @Test
+    void at_the_deadline_what_has_not_ended_has_timed_out_with_its_default_and_what_has_ended_stays() throws Exception {
+        Plug slow = Plug.stubborn();
+        AtomicInteger ran = new AtomicInteger();
+        Node<String> quick = f.node("quick", () -> "Q");
+        Node<String> a = f.node("a", quick, x -> slow.apply()).defaultValue("DA");
+        Node<String> b = f.node("b", a, x -> {
+                    ran.incrementAndGet();
+                    return "B";
+                })
+                .defaultFrom(() -> "DB");
+        f.node("c", b, x -> x);
+        FlowRun<String> run = f.returning(b).start(null, timed);
+        slow.awaitBegun();
+
+        time.advance(SECOND);
+        FlowResult<String> result = run.join(); // although the action goes on
+
+        assertThat(slow.returns()).isZero();
+        assertThat(result.status()).isEqualTo(FlowStatus.TIMED_OUT);
+        assertThat(result.node(quick).state()).isEqualTo(NodeState.SUCCESS);
+        assertThat(result.node(a).state()).isEqualTo(NodeState.TIMED_OUT);
+        assertThat(result.node(a).value()).isEqualTo("DA");
+        assertThat(result.node(a).via()).isEqualTo(Via.DEFAULT);
+        assertThat(result.node(a).cause())
+                .isInstanceOf(TaskTimeoutException.class)
+                .hasMessageContaining("1000 ms");
+        assertThat(result.value()).isEqualTo("DB");
+        assertThat(result.node("c").via()).isEqualTo(Via.NONE);
+        assertThat(result.elapsed()).isEqualTo(SECOND);
+        slow.awaitInterrupt();
+        slow.letGo();
+        run.close();
+        assertThat(result.node(a).value()).isEqualTo("DA"); // a late result is dropped
+        assertThat(result.node(a).state()).isEqualTo(NodeState.TIMED_OUT);
+        assertThat(ran).hasValue(0);
+        assertThat(slow.interrupts()).isEqualTo(1);
+    }
+
+    // F8
+    @Test
+    void run_returns_soon_after_a_real_deadline_although_an_action_ignores_interrupts() throws Exception {
+        Plug slow = Plug.stubborn();
+        f.node("a", slow);
+        long start = System.nanoTime();
+
+        FlowResult<Void> result = f.build().run(null, RunOptions.timeout(Duration.ofMillis(100)));
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start))
+                .isBetween(Duration.ofMillis(100), Duration.ofSeconds(5)); // on a busy machine
+        assertThat(result.status()).isEqualTo(FlowStatus.TIMED_OUT);
+        assertThat(slow.returns()).isZero();
+        slow.letGo();
+    }
+
+    // F8
+    @ParameterizedTest
+    @ValueSource(longs = {0, -1, -1_000_000_000_000L})
+    void with_a_deadline_that_has_passed_nothing_runs(long nanos) throws Exception {
+        AtomicInteger ran = new AtomicInteger();
+        AtomicInteger told = new AtomicInteger();
+        f.node("a", ran::incrementAndGet)
+                .onBegin(c -> ran.incrementAndGet())
+                .onResult(report -> told.incrementAndGet())
+                .defaultValue(7);
+        f.node("b", anyOf("a"), x -> ran.incrementAndGet()).onResult(report -> told.incrementAndGet());
+        FlowPlan<Void, Void> plan = f.build();
+
+        for (RunOptions options : new RunOptions[] {
+            untimed.withTimeout(Duration.ofNanos(nanos)),
+            untimed.withDeadline(Deadline.after(time, Duration.ofNanos(nanos))),
+            untimed.withTimeout(Duration.ofNanos(nanos)).inCallersThread()
+        }) {
+            told.set(0);
+            FlowResult<Void> result = plan.run(null, options);
+
+            assertThat(result.status()).isEqualTo(FlowStatus.TIMED_OUT);
+            assertThat(result.nodes()).allMatch(node -> node.state() == NodeState.TIMED_OUT);
+            assertThat(result.node("a").value()).isEqualTo(7);
+            assertThat(ran).hasValue(0);
+            assertThat(told).hasValue(2);
+        }
+    }
+
+    /** What was done to the nodes of one run. */
+    private static final class Tally {
+        private static final int NODES = 6;
+        private final AtomicInteger[] entered = numbers();
+        private final AtomicInteger[] begun = numbers();
+        private final AtomicInteger[] told = numbers();
+
+        private static AtomicInteger[] numbers() {
+            AtomicInteger[] numbers = new AtomicInteger[NODES];
+            for (int i = 0; i < NODES; i++) {
+                numbers[i] = new AtomicInteger();
+            }
+            return numbers;
+        }
+
+        private void add(AtomicInteger[] numbers, String id) {
+            numbers[id.charAt(0) - 'a'].incrementAndGet();
+        }
+
+        int calls() {
+            int sum = 0;
+            for (int i = 0; i < NODES; i++) {
+                sum += begun[i].get() + told[i].get();
+            }
+            return sum;
+        }
+    }
+
+    private static Node<String> tallied(Node<String> node) {
+        return node.onBegin(c -> {
+            Tally tally = (Tally) c.param();
+            tally.add(tally.begun, c.id());
+        });
+    }
+
+    // F3, F8, F9: the deadline, or a cancel, races the begin and the end of every node
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void callbacks_come_exactly_once_whatever_the_deadline_meets(boolean cancel) throws Exception {
+        FlowBuilder<Tally> g = FlowPlan.define("tally", Tally.class);
+        AtomicReference<Tally> now = new AtomicReference<>();
+        Fn.F1<NodeContext<Tally>, String> action = c -> {
+            c.param().add(c.param().entered, c.id());
+            return c.id();
+        };
+        Fn.F2<NodeContext<Tally>, Object, String> next = (c, x) -> action.apply(c);
+        Fn.F1<NodeContext<Tally>, String> failing = c -> {
+            action.apply(c);
+            throw new IllegalStateException("broken");
+        };
+        Node<String> a = tallied(g.node("a", action));
+        Node<String> b = tallied(g.node("b", a, next));
+        Node<String> c = tallied(g.node("c", failing).retry(RetryPolicy.attempts(3)));
+        Node<String> d = tallied(g.node("d", anyOf(b, c), next));
+        Node<String> e = tallied(g.node("e", after(c), next));
+        Node<String> end = tallied(g.node("f", anyOf(d, e), next));
+        for (Node<String> node : java.util.List.of(a, b, c, d, e, end)) {
+            node.onResult(report -> now.get().add(now.get().told, report.id()));
+        }
+        FlowPlan<Tally, String> plan = g.returning(end);
+        int early = 0;
+        try (ForkJoinPool pool = new ForkJoinPool(2)) {
+            for (int i = 0; i < 2_000; i++) {
+                VirtualTime clock = new VirtualTime();
+                Tally tally = new Tally();
+                now.set(tally);
+                FlowRun<String> run = plan.start(
+                        tally, RunOptions.timeout(SECOND).withTimeSource(clock).withScheduler(Scheduler.from(pool)));
+                for (int spin = 0; spin < i % 100 * 20; spin++) {
+                    Thread.onSpinWait();
+                }
+                if (cancel) {
+                    run.cancel("enough");
+                } else {
+                    clock.advance(SECOND);
+                }
+                FlowResult<String> result = run.join();
+                int calls = tally.calls();
+                run.close();
+                assertThat(tally.calls()).as("callbacks after the end").isEqualTo(calls);
+                early += result.status() == FlowStatus.SUCCESS || result.status() == FlowStatus.DEGRADED ? 0 : 1;
+                for (int node = 0; node < Tally.NODES; node++) {
+                    assertThat(tally.told[node]).as("result of " + node).hasValue(1);
+                    assertThat(tally.entered[node].get()).isLessThanOrEqualTo(node == 2 ? 3 : 1);
+                    assertThat(tally.begun[node])
+                            .as("begin of " + node)
+                            .hasValue(tally.entered[node].get() > 0 ? 1 : 0);
+                }
+                assertThat(result.nodes()).allMatch(report -> report.state().isTerminal());
+            }
+        }
+        assertThat(early).as("runs that were cut off").isPositive();
+    }
+
+    // F8: nothing starts afterwards
+    @Test
+    void a_condition_that_outlives_the_deadline_lets_nothing_begin() throws Exception {
+        Plug condition = Plug.stubborn();
+        AtomicInteger ran = new AtomicInteger();
+        f.node("a", ran::incrementAndGet).when(c -> {
+            try {
+                condition.apply();
+            } catch (InterruptedException impossible) {
+                throw new AssertionError(impossible);
+            }
+            return true;
+        });
+        FlowRun<Void> run = f.build().start(null, timed);
+        condition.awaitBegun();
+        time.advance(SECOND);
+        assertThat(run.join().node("a").state()).isEqualTo(NodeState.TIMED_OUT);
+        condition.letGo();
+        run.close();
+        assertThat(ran).as("calls of the action after the run had returned").hasValue(0);
+    }
+
+    // F8: no callback after it returned
+    @Test
+    void a_listener_hears_nothing_of_a_node_after_it_has_settled() throws Exception {
+        Plug condition = Plug.stubborn();
+        StringBuffer heard = new StringBuffer();
+        f.node("a", () -> "A").when(c -> {
+            try {
+                condition.apply();
+            } catch (InterruptedException impossible) {
+                throw new AssertionError(impossible);
+            }
+            return true;
+        });
+        TaskListener listener = new TaskListener() {
+            @Override
+            public void onStarted(TaskIdentity task, long waitNanos) {
+                heard.append("started ");
+            }
+
+            @Override
+            public void onSettled(TaskIdentity task, dev.raddle.task.Outcome<?> outcome, long runNanos) {
+                heard.append("settled ");
+            }
+        };
+        FlowRun<Void> run = f.build().start(null, timed.withListener(listener));
+        condition.awaitBegun();
+        time.advance(SECOND);
+        run.join();
+        condition.letGo();
+        run.close();
+        assertThat(heard).hasToString("settled ");
+    }
+
+    // F3
+    @Test
+    void a_node_whose_begin_callback_meets_the_deadline_is_entered_and_has_timed_out() throws Exception {
+        Plug callback = Plug.stubborn();
+        AtomicInteger ran = new AtomicInteger();
+        AtomicInteger told = new AtomicInteger();
+        f.node("a", () -> {
+                    ran.incrementAndGet();
+                    return "A";
+                })
+                .onBegin(c -> {
+                    try {
+                        callback.apply();
+                    } catch (InterruptedException impossible) {
+                        throw new AssertionError(impossible);
+                    }
+                })
+                .onResult(report -> told.incrementAndGet());
+        FlowRun<Void> run = f.build().start(null, timed);
+        callback.awaitBegun();
+        time.advance(SECOND);
+        assertThat(run.isDone()).isFalse();
+        callback.letGo();
+        run.join();
+        run.close();
+        assertThat(ran).hasValue(1);
+        assertThat(told).hasValue(1);
+        assertThat(callback.interrupts()).isZero();
+    }
+
+    // F9, D7
+    @Test
+    void a_nodes_timeout_ends_the_node_and_nothing_else() throws Exception {
+        Plug slow = Plug.stubborn();
+        Node<String> a = f.node("a", slow).timeout(SECOND).defaultValue("DA");
+        Node<String> b = f.node("b", a, x -> x);
+        Node<String> other = f.node("other", after(a), x -> "O");
+        Node<String> end = f.node("end", anyOf(b, other), x -> x);
+        FlowRun<String> run = f.returning(end).start(null, untimed);
+        slow.awaitBegun();
+        time.advance(SECOND);
+
+        FlowResult<String> result = run.join();
+
+        assertThat(result.value()).isEqualTo("O");
+        assertThat(result.status()).isEqualTo(FlowStatus.DEGRADED);
+        assertThat(result.node(a).state()).isEqualTo(NodeState.TIMED_OUT);
+        assertThat(result.node(a).value()).isEqualTo("DA");
+        assertThat(result.node(b).state()).isEqualTo(NodeState.TIMED_OUT);
+        assertThat(result.node(a).cause())
+                .hasMessage("node \"a\" of flow \"deadlines\" ran out of time after 1000 ms (its timeout)");
+        assertThat(result.explain("a")).isEqualTo("TIMED_OUT: " + result.node(a).cause());
+        slow.awaitInterrupt();
+        slow.letGo();
+        run.close();
+        assertThat(time.alarms()).isZero();
+    }
+
+    // D7
+    @Test
+    void an_action_that_must_not_be_interrupted_is_not_and_its_result_is_dropped_all_the_same() throws Exception {
+        Plug slow = new Plug();
+        AtomicReference<NodeContext<?>> context = new AtomicReference<>();
+        Node<String> a = f.node("a", c -> {
+                    context.set(c);
+                    return slow.apply();
+                })
+                .timeout(SECOND)
+                .noInterrupt();
+        FlowRun<String> run = f.returning(a).start(null, untimed);
+        slow.awaitBegun();
+        assertThat(context.get().isCancelled()).isFalse();
+        assertThat(context.get().remaining()).isEqualTo(SECOND);
+        time.advance(SECOND);
+        FlowResult<String> result = run.join();
+        assertThat(context.get().isCancelled()).isTrue();
+        slow.letGo();
+        run.close();
+        assertThat(slow.interrupts()).isZero();
+        assertThat(result.node(a).state()).isEqualTo(NodeState.TIMED_OUT);
+    }
+
+    // a node's timeout counts from when it is ready
+    @Test
+    void a_node_that_is_ready_and_has_no_thread_times_out_without_running() throws Exception {
+        StepScheduler steps = new StepScheduler();
+        AtomicInteger ran = new AtomicInteger();
+        f.node("a", ran::incrementAndGet).timeout(SECOND).onBegin(c -> ran.incrementAndGet());
+        FlowRun<Void> run = f.build().start(null, untimed.withScheduler(steps));
+        time.advance(SECOND);
+        FlowResult<Void> result = run.join();
+        steps.runAll();
+        assertThat(result.node("a").state()).isEqualTo(NodeState.TIMED_OUT);
+        assertThat(result.node("a").startNanos()).isEqualTo(-1);
+        assertThat(ran).hasValue(0);
+    }
+
+    @Test
+    void a_nodes_timeout_does_not_count_before_it_is_ready() throws Exception {
+        Plug slow = new Plug();
+        Node<String> a = f.node("a", slow);
+        Node<String> b = f.node("b", a, x -> x).timeout(SECOND);
+        FlowRun<String> run = f.returning(b).start(null, untimed);
+        slow.awaitBegun();
+        time.advance(SECOND.multipliedBy(5));
+        slow.letGo();
+        assertThat(run.get()).isEqualTo("value");
+        assertThat(time.alarms()).isZero();
+    }
+
+    // F9
+    @Test
+    void a_cancel_ends_the_rest_of_the_run_and_what_has_ended_stays() throws Exception {
+        Plug slow = new Plug();
+        Node<String> quick = f.node("quick", () -> "Q");
+        Node<String> a = f.node("a", quick, x -> slow.apply());
+        Node<String> b = f.node("b", a, x -> x).defaultValue("DB");
+        FlowRun<String> run = f.returning(b).start(null);
+        slow.awaitBegun();
+
+        run.cancel("enough");
+        run.cancel("twice");
+        FlowResult<String> result = run.join();
+
+        assertThat(result.status()).isEqualTo(FlowStatus.CANCELLED);
+        assertThat(result.node(quick).state()).isEqualTo(NodeState.SUCCESS);
+        assertThat(result.node(a).state()).isEqualTo(NodeState.CANCELLED);
+        assertThat(result.node(a).cause())
+                .isInstanceOf(CancelledException.class)
+                .hasMessage("flow \"deadlines\" was cancelled: enough");
+        assertThat(result.value()).isEqualTo("DB");
+        run.close();
+        assertThat(slow.interrupts()).isEqualTo(1);
+    }
+
+    @Test
+    void a_cancel_after_the_end_changes_nothing() throws Exception {
+        Node<String> a = f.node("a", () -> "A");
+        FlowRun<String> run = f.returning(a).start(null);
+        FlowResult<String> before = run.join();
+        run.cancel("too late");
+        run.close();
+        run.close();
+        assertThat(run.join()).isSameAs(before);
+        assertThat(before.status()).isEqualTo(FlowStatus.SUCCESS);
+    }
+
+    // F9, D9
+    @Test
+    void under_fail_fast_the_first_failure_cancels_the_rest() throws Exception {
+        Plug slow = new Plug();
+        Node<String> a = f.node("a", slow);
+        Node<String> bad = f.node("bad", () -> {
+            slow.awaitBegun();
+            throw new IllegalStateException("bad is broken");
+        });
+        Node<String> must = f.node("must", bad, x -> x);
+        Node<String> later = f.node("later", a, optional(bad), (x, y) -> x).defaultValue("D");
+        FlowRun<String> run =
+                f.returning(later).start(null, RunOptions.defaults().onFailure(OnFailure.FAIL_FAST));
+
+        FlowResult<String> result = run.join();
+
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(result.node(a).state()).isEqualTo(NodeState.CANCELLED);
+        assertThat(result.node(a).cause()).hasRootCauseMessage("bad is broken").hasMessageContaining("\"bad\" failed");
+        assertThat(result.node(must).state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.value()).isEqualTo("D");
+        run.close();
+        assertThat(slow.interrupts()).isEqualTo(1);
+    }
+
+    // D9
+    @Test
+    void the_status_is_the_first_that_applies() throws Exception {
+        FlowBuilder<Integer> g = FlowPlan.define("status", Integer.class);
+        Node<Integer> inner = g.node("inner", c -> 1 / (c.param() & 1)).defaultValue(0);
+        Node<Integer> sink = g.node("sink", after(inner), (c, o) -> 1 / (c.param() & 2));
+        FlowPlan<Integer, Integer> plan = g.returning(sink);
+
+        assertThat(plan.run(3).status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThat(plan.run(2).status()).isEqualTo(FlowStatus.DEGRADED);
+        assertThat(plan.run(1).status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(plan.run(0).status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(plan.run(2, RunOptions.defaults().onFailure(OnFailure.FAIL_FAST))
+                        .status())
+                .isEqualTo(FlowStatus.FAILED);
+        assertThat(plan.run(3, RunOptions.timeout(Duration.ZERO)).status()).isEqualTo(FlowStatus.TIMED_OUT);
+    }
+
+    // D9
+    @Test
+    void a_sink_that_timed_out_fails_the_run_and_one_that_was_skipped_does_not() throws Exception {
+        f.node("late", new Plug()).timeout(Duration.ofMillis(1));
+        assertThat(f.build().run(null).status()).isEqualTo(FlowStatus.FAILED);
+        FlowBuilder<Void> g = FlowPlan.define("skipped");
+        g.node("off", () -> 1).when(c -> false);
+        assertThat(g.build().run(null).status()).isEqualTo(FlowStatus.SUCCESS);
+    }
+
+    // deadlines of enclosing scopes
+    @Test
+    void a_run_has_no_more_time_than_the_scope_around_it() throws Exception {
+        Plug slow = new Plug();
+        f.node("a", slow);
+        AtomicReference<Deadline> seen = new AtomicReference<>();
+        try (ThreadScope scope = ThreadScope.open("around").withTimeSource(time).withDeadline(SECOND)) {
+            FlowRun<Void> run = f.build().start(null, RunOptions.timeout(Duration.ofDays(1)));
+            seen.set(run.deadline());
+            slow.awaitBegun();
+            time.advance(SECOND);
+            FlowResult<Void> result = run.join();
+            assertThat(result.status()).isEqualTo(FlowStatus.TIMED_OUT);
+            assertThat(result.node("a").state()).isEqualTo(NodeState.TIMED_OUT);
+            assertThat(scope.name()).isEqualTo("around");
+        }
+        assertThat(seen.get().nanoTime()).isEqualTo(SECOND.toNanos());
+    }
+
+    @Test
+    void a_scope_opened_in_a_node_has_no_more_time_than_the_node_or_the_run() throws Exception {
+        Fn.F0<Optional<Duration>> left = () -> {
+            try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
+                return scope.remaining();
+            }
+        };
+        Node<Optional<Duration>> own = f.node("own", left).timeout(Duration.ofMillis(300));
+        Node<Optional<Duration>> longer = f.node("longer", left).timeout(SECOND.multipliedBy(5));
+        Node<Optional<Duration>> plain = f.node("plain", left);
+        var values = f.returning(java.util.List.of(own, longer, plain))
+                .run(null, timed)
+                .value();
+        assertThat(values)
+                .containsEntry("own", Optional.of(Duration.ofMillis(300)))
+                .containsEntry("longer", Optional.of(SECOND))
+                .containsEntry("plain", Optional.of(SECOND));
+    }
+
+    @Test
+    void a_context_says_how_much_time_is_left() throws Exception {
+        Node<Duration> own = f.node("own", NodeContext::remaining).timeout(Duration.ofMillis(300));
+        Node<Duration> plain = f.node("plain", NodeContext::remaining);
+        FlowPlan<Void, java.util.Map<String, Object>> plan = f.returning(java.util.List.of(own, plain));
+        assertThat(plan.run(null, timed).value())
+                .containsEntry("own", Duration.ofMillis(300))
+                .containsEntry("plain", SECOND);
+        assertThat(plan.run(null, untimed).value())
+                .containsEntry("own", Duration.ofMillis(300))
+                .containsEntry("plain", Duration.ofNanos(Long.MAX_VALUE));
+    }
+
+    // closing
+    @Test
+    void close_cancels_and_waits_for_actions_that_ignore_their_interrupt() throws Exception {
+        Plug slow = Plug.stubborn();
+        f.node("a", slow);
+        FlowRun<Void> run = f.build().start(null);
+        slow.awaitBegun();
+        AtomicBoolean returned = new AtomicBoolean();
+        FutureTask<Boolean> closing = new FutureTask<>(() -> {
+            run.close();
+            returned.set(slow.returns() == 1);
+            return Thread.currentThread().isInterrupted();
+        });
+        Thread closer = Thread.ofVirtual().start(closing);
+        slow.awaitInterrupt();
+        assertThat(run.join().status()).isEqualTo(FlowStatus.CANCELLED);
+        Wait.until(() -> closer.getState() == Thread.State.WAITING);
+        closer.interrupt(); // does not end its waiting, and is kept
+        assertThat(closing.isDone()).isFalse();
+        slow.letGo();
+        assertThat(closing.get()).isTrue();
+        assertThat(returned).isTrue();
+    }
+
+    private static boolean endsWithin(CountDownLatch latch) throws InterruptedException {
+        return latch.await(10, TimeUnit.SECONDS);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void an_action_that_closes_its_own_run_is_told_so(boolean withTimeout) throws Exception {
+        AtomicReference<FlowRun<?>> itself = new AtomicReference<>();
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        CountDownLatch set = new CountDownLatch(1);
+        CountDownLatch over = new CountDownLatch(1);
+        Node<String> a = f.node("a", () -> {
+            set.await();
+            try {
+                itself.get().close();
+            } catch (IllegalStateException expected) {
+                thrown.set(expected);
+            }
+            over.countDown();
+            return "A";
+        });
+        if (withTimeout) {
+            a.timeout(Duration.ofDays(1));
+        }
+        FlowRun<String> run = f.returning(a).start(null);
+        itself.set(run);
+        set.countDown();
+        assertThat(endsWithin(over)).as("close() in an action returns").isTrue();
+        assertThat(thrown.get()).hasMessageContaining("closes its own run");
+        assertThat(run.get()).isEqualTo("A");
+    }
+
+    @Test
+    void a_scope_in_an_action_does_not_hide_that_the_action_closes_its_own_run() throws Exception {
+        AtomicReference<FlowRun<?>> itself = new AtomicReference<>();
+        AtomicReference<Throwable> thrown = new AtomicReference<>();
+        CountDownLatch set = new CountDownLatch(1);
+        CountDownLatch over = new CountDownLatch(1);
+        f.node("a", () -> {
+            set.await();
+            try (ThreadScope scope = ThreadScope.open()) {
+                itself.get().close();
+                scope.cancel("never");
+            } catch (IllegalStateException expected) {
+                thrown.set(expected);
+            }
+            over.countDown();
+            return "A";
+        });
+        FlowRun<Void> run = f.build().start(null);
+        itself.set(run);
+        set.countDown();
+        assertThat(endsWithin(over)).as("close() in an action returns").isTrue();
+        assertThat(thrown.get()).hasMessageContaining("closes its own run");
+    }
+
+    // a rest between attempts that nobody may interrupt must not outlive the run
+    @Test
+    void close_does_not_wait_for_a_rest_between_attempts() throws Exception {
+        AtomicInteger ran = new AtomicInteger();
+        CountDownLatch failed = new CountDownLatch(1);
+        CountDownLatch closed = new CountDownLatch(1);
+        f.node("a", () -> {
+                    ran.incrementAndGet();
+                    failed.countDown();
+                    throw new IllegalStateException("again");
+                })
+                .retry(RetryPolicy.fixedDelay(2, Duration.ofHours(1)))
+                .noInterrupt();
+        FlowRun<Void> run = f.build().start(null, untimed);
+        failed.await();
+        time.awaitAlarms(1);
+        Thread.startVirtualThread(() -> {
+            run.close();
+            closed.countDown();
+        });
+        assertThat(endsWithin(closed)).as("close() returns").isTrue();
+        assertThat(ran).hasValue(1);
+    }
+
+    // interrupts of the caller
+    @Test
+    void a_join_that_is_interrupted_leaves_the_run_alone() throws Exception {
+        Plug slow = new Plug();
+        Node<String> a = f.node("a", slow);
+        FlowRun<String> run = f.returning(a).start(null);
+        slow.awaitBegun();
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(run::join).isInstanceOf(InterruptedException.class);
+        assertThat(run.isDone()).isFalse();
+        slow.letGo();
+        assertThat(run.get()).isEqualTo("value");
+        assertThat(slow.interrupts()).isZero();
+    }
+
+    @Test
+    void a_run_whose_caller_is_interrupted_is_cancelled() throws Exception {
+        Plug slow = new Plug();
+        f.node("a", slow);
+        FlowPlan<Void, Void> plan = f.build();
+        FutureTask<Object> running = new FutureTask<>(() -> {
+            try {
+                return plan.run(null);
+            } catch (InterruptedException expected) {
+                return expected;
+            }
+        });
+        Thread caller = Thread.ofVirtual().start(running);
+        slow.awaitBegun();
+        caller.interrupt();
+        assertThat(running.get()).isInstanceOf(InterruptedException.class);
+        slow.awaitInterrupt();
+    }
+
+    @Test
+    void a_caller_that_runs_the_nodes_itself_is_interrupted_like_one_that_waits() throws Exception {
+        Plug slow = new Plug();
+        AtomicInteger ran = new AtomicInteger();
+        Node<String> a = f.node("a", slow);
+        Node<Integer> b = f.node("b", after(a), x -> ran.incrementAndGet());
+        FlowRun<Integer> run = f.returning(b).start(null, RunOptions.defaults().inCallersThread());
+        FutureTask<Object> running = new FutureTask<>(() -> {
+            try {
+                return run.join();
+            } catch (InterruptedException expected) {
+                return expected;
+            }
+        });
+        Thread caller = Thread.ofVirtual().start(running);
+        slow.awaitBegun();
+        caller.interrupt();
+        assertThat(running.get()).isInstanceOf(InterruptedException.class);
+        assertThat(ran).hasValue(0);
+        assertThat(run.isDone()).isFalse();
+        assertThat(run.get()).isEqualTo(1); // one may join again
+        run.close();
+    }
+
+    @Test
+    void a_run_in_its_callers_thread_that_nobody_joins_is_closed_without_running() {
+        AtomicInteger ran = new AtomicInteger();
+        f.node("a", ran::incrementAndGet);
+        FlowRun<Void> run = f.build().start(null, RunOptions.defaults().inCallersThread());
+        run.close();
+        assertThat(run.isDone()).isTrue();
+        assertThat(run.state("a")).isEqualTo(NodeState.CANCELLED);
+        assertThat(ran).hasValue(0);
+    }
+
+    @Test
+    void in_the_callers_thread_a_deadline_interrupts_the_action_and_the_interrupt_does_not_stay() throws Exception {
+        Plug slow = new Plug();
+        Node<String> a = f.node("a", slow);
+        FlowRun<String> run = f.returning(a).start(null, timed.inCallersThread());
+        Thread.startVirtualThread(() -> {
+            try {
+                slow.awaitBegun();
+            } catch (InterruptedException impossible) {
+                throw new AssertionError(impossible);
+            }
+            time.advance(SECOND);
+        });
+        assertThat(run.join().node(a).state()).isEqualTo(NodeState.TIMED_OUT);
+        assertThat(Thread.interrupted()).isFalse();
+        assertThat(slow.interrupts()).isEqualTo(1);
+    }
+
+    // F3, retries
+    @Test
+    void an_action_is_entered_once_more_for_each_retry_and_never_after_the_deadline() throws Exception {
+        AtomicInteger ran = new AtomicInteger();
+        AtomicInteger begun = new AtomicInteger();
+        Node<Integer> a = f.node("a", () -> {
+                    if (ran.incrementAndGet() < 3) {
+                        throw new IllegalStateException("again");
+                    }
+                    return ran.get();
+                })
+                .retry(RetryPolicy.attempts(5))
+                .onBegin(c -> begun.incrementAndGet());
+        assertThat(f.returning(a).run(null).value()).isEqualTo(3);
+        assertThat(begun).hasValue(1);
+
+        FlowBuilder<Void> g = FlowPlan.define("rests");
+        AtomicInteger tries = new AtomicInteger();
+        g.node("b", () -> {
+                    tries.incrementAndGet();
+                    throw new IllegalStateException("again");
+                })
+                .retry(RetryPolicy.fixedDelay(10, Duration.ofMillis(400)));
+        FlowRun<Void> run = g.build().start(null, timed);
+        time.awaitAlarms(2);
+        time.advance(Duration.ofMillis(400));
+        time.awaitAlarms(2);
+        time.advance(Duration.ofMillis(400)); // the third would rest beyond the deadline
+        FlowResult<Void> result = run.join();
+        assertThat(tries).hasValue(3);
+        assertThat(result.node("b").state()).isIn(NodeState.FAILED, NodeState.TIMED_OUT);
+    }
+}

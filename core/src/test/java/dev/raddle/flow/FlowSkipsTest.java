@@ -1,0 +1,320 @@
+package dev.raddle.flow;
+
+import static dev.raddle.flow.Dependency.after;
+import static dev.raddle.flow.Dependency.anyOf;
+import static dev.raddle.flow.Dependency.optional;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.Wait;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What is not needed any more is not run. */
+@Timeout(60)
+class FlowSkipsTest {
+
+    private final FlowBuilder<Void> f = FlowPlan.define("skips");
+    private final StepScheduler steps = new StepScheduler();
+    private final List<String> events = new ArrayList<>();
+    private final AtomicReference<FlowRun<?>> current = new AtomicReference<>();
+
+    private final RunOptions stepped = RunOptions.defaults().withScheduler(steps);
+
+    /** Runs a plan whose roots wait for the test, the first declared first. */
+    private <R> FlowResult<R> run(FlowPlan<Void, R> plan, RunOptions options) throws InterruptedException {
+        FlowRun<R> run = plan.start(null, options);
+        current.set(run);
+        steps.runAll();
+        return run.join();
+    }
+
+    private Node<String> root(String id) {
+        return f.node(id, () -> {
+            events.add(id);
+            return id;
+        });
+    }
+
+    private Node<String> next(String id, Dependency<?> upstream) {
+        return f.node(id, upstream, x -> {
+            events.add(id);
+            return id;
+        });
+    }
+
+    private static void assertStates(FlowResult<?> result, NodeState state, String... ids) {
+        for (String id : ids) {
+            assertThat(result.node(id).state()).as(id).isEqualTo(state);
+        }
+    }
+
+    // D4, F7
+    @Test
+    void skips_go_through_any_shape_and_are_in_force_before_the_deciding_nodes_begin_callback() throws Exception {
+        Node<String> fast = root("fast");
+        Node<String> r = root("r");
+        Node<String> p = next("p", r);
+        Node<String> q = next("q", r);
+        Node<String> m = f.node("m", p, q, (x, y) -> x + y);
+        Node<String> n = next("n", m);
+        Node<String> end = f.node("end", anyOf(n, fast), x -> x).onBegin(c -> {
+            for (String id : List.of("n", "m", "p", "q", "r")) {
+                events.add(id + " " + c.state(id));
+            }
+        });
+        n.onResult(report -> events.add("told of n"));
+
+        FlowResult<String> result = run(f.returning(end), stepped);
+
+        assertThat(result.value()).isEqualTo("fast");
+        assertStates(result, NodeState.SKIPPED, "r", "p", "q", "m", "n");
+        assertThat(events)
+                .containsExactly("fast", "told of n", "n SKIPPED", "m SKIPPED", "p SKIPPED", "q SKIPPED", "r SKIPPED");
+        assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+    }
+
+    // F7
+    @Test
+    void skips_of_a_node_that_does_not_run_are_in_force_before_its_result_callback() throws Exception {
+        Node<String> bad = f.node("bad", () -> {
+            throw new IllegalStateException("bad is broken");
+        });
+        Node<String> y = root("y");
+        Node<String> z = next("z", y);
+        f.node("v", bad, z, (a, b) -> a).onResult(report -> {
+            events.add("v " + report.state());
+            events.add("y " + current.get().state("y") + ", z " + current.get().state("z"));
+        });
+
+        FlowResult<Void> result = run(f.build(), stepped);
+
+        assertThat(events).containsExactly("v FAILED", "y SKIPPED, z SKIPPED");
+        assertStates(result, NodeState.SKIPPED, "y", "z");
+    }
+
+    // F7, D4
+    @Test
+    void an_essential_node_stays_with_all_that_it_needs() throws Exception {
+        Node<String> fast = root("fast");
+        Node<String> a = root("a");
+        Node<String> b = next("b", a);
+        Node<String> c = next("c", b).essential();
+        Node<String> d = next("d", c);
+        Node<String> end = f.node("end", anyOf(fast, d), x -> x);
+
+        FlowResult<String> result = run(f.returning(end), stepped);
+
+        assertStates(result, NodeState.SUCCESS, "fast", "a", "b", "c", "end");
+        assertStates(result, NodeState.SKIPPED, "d");
+        assertThat(events).containsExactly("fast", "a", "b", "c");
+    }
+
+    // F7, D4
+    @Test
+    void a_side_sink_keeps_its_branch() throws Exception {
+        Node<String> fast = root("fast");
+        Node<String> a = root("a");
+        Node<String> b = next("b", a);
+        Node<String> c = next("c", b);
+        next("sink", b);
+        Node<String> end = f.node("end", anyOf(fast, c), x -> x);
+
+        FlowResult<String> result = run(f.returning(end), stepped);
+
+        assertStates(result, NodeState.SUCCESS, "a", "b", "sink", "end");
+        assertStates(result, NodeState.SKIPPED, "c");
+    }
+
+    // D4
+    @Test
+    void a_requested_output_stays() throws Exception {
+        Node<String> fast = root("fast");
+        Node<String> a = root("a");
+        Node<String> b = next("b", a);
+        Node<String> c = next("c", b);
+        Node<String> end = f.node("end", anyOf(fast, c), x -> x);
+
+        FlowResult<?> result = run(f.returning(List.of(end, b)), stepped);
+
+        assertStates(result, NodeState.SUCCESS, "a", "b", "end");
+        assertStates(result, NodeState.SKIPPED, "c");
+    }
+
+    // D4
+    @Test
+    void what_somebody_undecided_still_waits_for_stays() throws Exception {
+        Node<String> fast = root("fast");
+        Node<String> a = root("a");
+        Node<String> end = f.node("end", anyOf(fast, a), x -> x);
+        f.node("audit", after(a), x -> x.status().toString());
+
+        FlowResult<String> result = run(f.returning(end), stepped);
+
+        assertStates(result, NodeState.SUCCESS, "a", "audit", "end");
+    }
+
+    // D4, F5
+    @Test
+    void an_optional_that_has_not_begun_when_its_only_consumer_begins_is_skipped() throws Exception {
+        Node<String> a = root("a");
+        Node<String> b = root("b");
+        Node<String> end = f.node("end", a, optional(b), (x, y) -> x + y);
+
+        FlowResult<String> result = run(f.returning(end), stepped);
+
+        assertThat(result.value()).isEqualTo("aOptional.empty");
+        assertStates(result, NodeState.SKIPPED, "b");
+    }
+
+    // D4: two joins decided one after the other let go of what they share
+    @Test
+    void what_two_decided_joins_have_shared_is_skipped_with_the_second() throws Exception {
+        Node<String> one = root("one");
+        Node<String> two = root("two");
+        Node<String> shared = root("shared");
+        f.node("left", anyOf(one, shared), x -> x).onBegin(c -> events.add("shared " + c.state("shared")));
+        f.node("right", anyOf(two, shared), x -> x).onBegin(c -> events.add("shared " + c.state("shared")));
+
+        FlowResult<Void> result = run(f.build(), stepped);
+
+        assertStates(result, NodeState.SKIPPED, "shared");
+        assertThat(events).containsExactly("one", "shared PENDING", "two", "shared SKIPPED");
+    }
+
+    // D4
+    @Test
+    void a_node_that_is_ready_and_was_handed_over_is_still_skipped() throws Exception {
+        Node<String> a = root("a");
+        Node<String> b = f.node("b", optional(a), x -> "never"); // it chooses, so it can be ready and not begun
+        Node<String> fast = f.node("fast", a, x -> x);
+        Node<String> end = f.node("end", anyOf(b, fast), x -> x);
+        FlowRun<String> run = f.returning(end).start(null, stepped);
+        steps.runAll();
+
+        FlowResult<String> result = run.join();
+
+        assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThat(List.of(NodeState.SKIPPED, NodeState.SUCCESS))
+                .contains(result.node(b).state());
+        assertThat(result.node(b).state() == NodeState.SKIPPED)
+                .isEqualTo(result.node(b).startNanos() < 0);
+    }
+
+    // D8
+    @Test
+    void a_running_loser_finishes_and_keeps_its_result() throws Exception {
+        Plug slow = new Plug();
+        Node<String> loser = f.node("loser", slow);
+        Node<String> fast = f.node("fast", () -> {
+            slow.awaitBegun();
+            return "fast";
+        });
+        Node<String> end = f.node("end", anyOf(loser, fast), x -> x);
+        try (FlowRun<String> run = f.returning(end).start(null)) {
+            Wait.until(() -> run.state("end").isTerminal());
+            assertThat(run.state("loser")).isEqualTo(NodeState.RUNNING);
+            slow.letGo();
+            FlowResult<String> result = run.join();
+            assertThat(result.value()).isEqualTo("fast");
+            assertThat(result.node(loser).value()).isEqualTo("value");
+            assertThat(slow.interrupts()).isZero();
+        }
+    }
+
+    // D8
+    @Test
+    void a_running_loser_is_interrupted_if_the_run_says_so() throws Exception {
+        Plug slow = Plug.stubborn();
+        AtomicInteger later = new AtomicInteger();
+        Node<String> loser = f.node("loser", slow).defaultValue("D");
+        Node<String> fast = f.node("fast", () -> {
+            slow.awaitBegun();
+            return "fast";
+        });
+        Node<String> end = f.node("end", anyOf(loser, fast), (c, x) -> x + c.state("loser"));
+        loser.onResult(report -> later.incrementAndGet());
+        try (FlowRun<String> run =
+                f.returning(end).start(null, RunOptions.defaults().obsolete(Obsolete.INTERRUPT))) {
+            assertThat(run.get()).isEqualTo("fastCANCELLED");
+            slow.awaitInterrupt();
+            slow.letGo();
+            FlowResult<String> result = run.join();
+            assertThat(result.node(loser).state()).isEqualTo(NodeState.CANCELLED);
+            assertThat(result.node(loser).value()).isEqualTo("D");
+            assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+            assertThat(result.explain("loser"))
+                    .startsWith("CANCELLED: \"end\" was decided by \"fast\" at +")
+                    .endsWith("has no other undecided consumer, and it was interrupted");
+        }
+        assertThat(later).hasValue(1);
+    }
+
+    // D8
+    @Test
+    void a_running_loser_that_must_not_be_interrupted_is_cancelled_all_the_same() throws Exception {
+        Plug slow = new Plug();
+        Node<String> loser = f.node("loser", slow).noInterrupt();
+        Node<String> fast = f.node("fast", () -> {
+            slow.awaitBegun();
+            return "fast";
+        });
+        Node<String> end = f.node("end", anyOf(loser, fast), x -> x);
+        try (FlowRun<String> run =
+                f.returning(end).start(null, RunOptions.defaults().obsolete(Obsolete.INTERRUPT))) {
+            FlowResult<String> result = run.join();
+            assertThat(result.node(loser).state()).isEqualTo(NodeState.CANCELLED);
+            slow.letGo();
+        }
+        assertThat(slow.interrupts()).isZero();
+    }
+
+    // only(targets)
+    @Test
+    void only_the_targets_and_what_they_need_run_essential_or_not() throws Exception {
+        Node<String> a = root("a");
+        Node<String> b = next("b", a);
+        next("c", b).essential();
+        root("d").essential();
+        FlowPlan<Void, Void> plan = f.build();
+
+        FlowResult<Void> result = run(plan, stepped.only("b"));
+
+        assertThat(events).containsExactly("a", "b");
+        assertStates(result, NodeState.SKIPPED, "c", "d");
+        assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThat(result.explain("d")).contains("the run was for other nodes only");
+        assertThatThrownBy(() -> plan.start(null, stepped.only("x"))).hasMessageContaining("\"x\"");
+    }
+
+    // only(targets), D9
+    @Test
+    void a_target_that_fails_fails_the_run_although_it_is_no_sink() throws Exception {
+        Node<String> a = f.node("a", () -> {
+            throw new IllegalStateException("a is broken");
+        });
+        f.node("b", after(a), x -> "B");
+
+        assertThat(run(f.build(), stepped.only("a")).status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(run(f.build(), stepped).status()).isEqualTo(FlowStatus.DEGRADED);
+    }
+
+    // only(targets)
+    @Test
+    void a_target_stays_although_its_only_consumer_is_left_out() throws Exception {
+        Node<String> a = root("a");
+        Node<String> b = next("b", a);
+        next("c", b);
+        next("other", a);
+
+        FlowResult<Void> result = run(f.build(), stepped.only("b", "other"));
+
+        assertStates(result, NodeState.SUCCESS, "a", "b", "other");
+        assertStates(result, NodeState.SKIPPED, "c");
+    }
+}
