@@ -1032,7 +1032,7 @@ public final class FlowRun<R> extends Enclosure implements AutoCloseable {
                     return;
                 }
             } else {
-                if (options.obsolete == Obsolete.INTERRUPT && slot != null && !Board.isEnd(slot)) {
+                if (options.obsolete == Obsolete.INTERRUPT && !Board.isEnd(slot)) {
                     CancelledException cause = new CancelledException("node \"" + graph.ids[node] + "\" of flow \""
                             + graph.name + "\" is not needed any more: \"" + graph.ids[decided] + "\" was decided");
                     endFromOutside(runner, node, NodeState.CANCELLED, cause, Settled.Reason.OBSOLETE, decided);
