@@ -5,16 +5,16 @@ package dev.raddle.flow;
 interface Body {
 
     /** Returns the node's value; null is one. */
-    Object call(FlowRun<?> run, int node) throws Exception;
+    Object call(Engine run, int node) throws Exception;
 
     /** One that is a run of its own: its node waits for that without a thread. */
     interface Nested extends Body {
 
         /** Returns a run that has not begun. */
-        FlowRun<?> open(FlowRun<?> run, int node) throws Exception;
+        Engine open(Engine run, int node) throws Exception;
 
         @Override
-        default Object call(FlowRun<?> run, int node) {
+        default Object call(Engine run, int node) {
             throw new IllegalStateException("a nested run is opened, not called");
         }
     }

@@ -15,12 +15,12 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("serial") // nobody writes it anywhere
 final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable {
 
-    private final transient FlowRun<?> run;
+    private final transient Engine run;
     private final byte place;
     private transient @Nullable Thread caller; // the thread that is inside place(); meaningful to that thread only
     private boolean postponed; // written and read by that thread
 
-    Call(FlowRun<?> run, byte place) {
+    Call(Engine run, byte place) {
         this.run = run;
         this.place = place;
     }
@@ -47,7 +47,7 @@ final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable {
 
     @Override
     public void reject(RejectedExecutionException reason) {
-        run.neverRunsReady(place, reason);
+        run.refused(place, reason);
     }
 
     @Override

@@ -37,6 +37,8 @@ final class Compiler {
     int[] roots = {};
     boolean hasTimeouts;
     boolean hasGroups;
+    boolean hasCallbacks;
+    boolean hasCompensations;
     int[] up;
     Kind[] upKind;
     int[] downStart = {};
@@ -77,6 +79,8 @@ final class Compiler {
             plain[node] = own == NodeOptions.NONE && !(declaredNode.body instanceof Body.Nested);
             hasTimeouts |= own.timeout() != null;
             hasGroups |= own.group() != null;
+            hasCallbacks |= own.begin() != null || own.result() != null;
+            hasCompensations |= own.compensation() != null;
             List<Dependency<?>> needs = declaredNode.dependencies();
             dependencyStart[node] = dependencies;
             dependencies += needs.size();

@@ -48,12 +48,12 @@ public final class FlowBuilder<P> {
 
     @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"
     }) // a dependency gives what its type says
-    private static <X> X given(FlowRun<?> run, int node, int argument) {
+    private static <X> X given(Engine run, int node, int argument) {
         return (X) run.argument(node, argument);
     }
 
     @SuppressWarnings("unchecked") // a run of this builder's plan has this parameter
-    private NodeContext<P> context(FlowRun<?> run, int node) {
+    private NodeContext<P> context(Engine run, int node) {
         return (NodeContext<P>) run.contextOf(node);
     }
 

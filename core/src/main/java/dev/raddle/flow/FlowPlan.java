@@ -130,8 +130,8 @@ public final class FlowPlan<P, R> {
     }
 
     /** Returns a run inside another, which has not begun. */
-    FlowRun<R> inside(FlowRun<?> outer, int node, @Nullable P parameter, OnFailure onFailure) {
-        return new FlowRun<>(graph, returns, parameter, outer.optionsForNested(onFailure), outer, node);
+    Engine inside(Engine outer, int node, @Nullable P parameter, OnFailure onFailure) {
+        return new FlowRun<>(graph, returns, parameter, ((FlowRun<?>) outer).optionsForNested(onFailure), outer, node);
     }
 
     /**

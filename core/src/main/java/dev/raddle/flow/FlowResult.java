@@ -69,9 +69,13 @@ public final class FlowResult<R> {
         return board.value(node);
     }
 
-    /** Returns what made a run fail that has a value all the same. */
+    /** Returns what made the run worse than degraded, or null if it is not. */
+    @Nullable
     Throwable failure() {
-        for (int node = 0; node < graph.size; node++) {
+        if (status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {
+            return null;
+        }
+        for (int node = 0; node < graph.size && stopCause == null; node++) {
             Throwable cause = board.cause(node);
             if (cause != null && board.state(node).isFailure() && graph.sinks[node]) {
                 return cause;

@@ -39,6 +39,8 @@ final class Graph {
     final int[] roots;
     final boolean hasTimeouts;
     final boolean hasGroups;
+    final boolean hasCallbacks;
+    final boolean hasCompensations;
     final boolean[] plain; // whether a node has no options and is no run of its own
 
     final int[] upStart;
@@ -75,6 +77,8 @@ final class Graph {
         roots = from.roots;
         hasTimeouts = from.hasTimeouts;
         hasGroups = from.hasGroups;
+        hasCallbacks = from.hasCallbacks;
+        hasCompensations = from.hasCompensations;
         plain = from.plain;
         upStart = from.upStart;
         up = from.up;

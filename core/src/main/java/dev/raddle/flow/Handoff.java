@@ -7,11 +7,11 @@ import org.jspecify.annotations.Nullable;
 /** A ready node that waits for a permit of its group. */
 final class Handoff implements Scheduler.Placeable, Mark {
 
-    private final FlowRun<?> run;
+    private final Engine run;
     final int node;
     private volatile Scheduler.@Nullable Placement placement;
 
-    Handoff(FlowRun<?> run, int node) {
+    Handoff(Engine run, int node) {
         this.run = run;
         this.node = node;
     }
@@ -35,6 +35,6 @@ final class Handoff implements Scheduler.Placeable, Mark {
 
     @Override
     public void reject(RejectedExecutionException reason) {
-        run.neverRuns(node, this, reason);
+        run.refused(this, reason);
     }
 }

@@ -19,5 +19,5 @@ sealed interface Mark permits Mark.Plain, Mark.Beginning, Mark.Nested, Handoff, 
     record Beginning(Runner runner, Signal over) implements Mark {}
 
     /** The node is a run of its own, which goes on without a thread of this one. */
-    record Nested(FlowRun<?> run) implements Mark {}
+    record Nested(Engine run) implements Mark {}
 }

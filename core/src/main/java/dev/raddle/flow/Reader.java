@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /** What one node of one run may see. */
-record Reader(FlowRun<?> run, int node) implements NodeContext<Object> {
+record Reader(Engine run, int node) implements NodeContext<Object> {
 
     @Override
     @SuppressWarnings("NullAway") // null if the run was started with null
@@ -30,7 +30,7 @@ record Reader(FlowRun<?> run, int node) implements NodeContext<Object> {
     }
 
     private Board board() {
-        return run.board();
+        return run.board;
     }
 
     private int upstream(String id) {
@@ -78,7 +78,7 @@ record Reader(FlowRun<?> run, int node) implements NodeContext<Object> {
 
     @Override
     public Outcome<?> outcome(String id) {
-        return run.outcomeOf(upstream(id));
+        return board().outcome(upstream(id));
     }
 
     @Override

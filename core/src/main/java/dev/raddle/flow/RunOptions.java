@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Propagation;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.Deadline;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class RunOptions {
 
     private static final ExceptionSink LOG = ExceptionSink.logging();
+    private static final Propagation PLAIN = new Propagation(List.of(), List.of(), LOG);
     private static final RunOptions DEFAULTS = new RunOptions();
 
     @Nullable
@@ -76,8 +78,32 @@ public final class RunOptions {
         journal = from.journal;
     }
 
-    RunOptions copy() {
+    private RunOptions copy() {
         return new RunOptions(this);
+    }
+
+    /** Returns what carries the caller's context into a thread. */
+    Propagation forThreads() {
+        return scopedValues.isEmpty() && sink == LOG ? PLAIN : new Propagation(List.of(), scopedValues, sink);
+    }
+
+    /** Returns what carries the caller's context into each node, or null if there is nothing to carry. */
+    @Nullable
+    Propagation forNodes() {
+        return propagators.isEmpty() ? null : new Propagation(propagators, List.of(), sink);
+    }
+
+    /** Returns options for a run inside a run with these options. */
+    RunOptions forNested(OnFailure policy, TimeSource clock) {
+        RunOptions nested = copy();
+        nested.timeout = null;
+        nested.deadline = null;
+        nested.only = List.of();
+        nested.journal = null;
+        nested.onFailure = policy;
+        nested.time = clock;
+        nested.inCallersThread = false;
+        return nested;
     }
 
     /**

@@ -58,6 +58,11 @@ final class Runner implements Mark {
         return -1;
     }
 
+    /** Tells whether there are nodes that have ended and of which nobody has been told. */
+    boolean hasEnded() {
+        return told < endedCount;
+    }
+
     void addReady(int node) {
         if (readyCount == ready.length) {
             ready = grown(ready);

@@ -390,8 +390,9 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
 
     @Override
     public String toString() {
-        List<String> lines = new ArrayList<>(List.of("flow" + (failFast ? ", fail fast" : "") + (interruptObsolete ? ", interrupt obsolete" : "")
-                + (output < 0 ? "" : ", output n" + output) + (only.isEmpty() ? "" : ", only " + only)));
+        List<String> lines = new ArrayList<>(
+                List.of("flow" + (failFast ? ", fail fast" : "") + (interruptObsolete ? ", interrupt obsolete" : "")
+                        + (output < 0 ? "" : ", output n" + output) + (only.isEmpty() ? "" : ", only " + only)));
         for (int node = 0; node < size(); node++) {
             Spec spec = nodes.get(node);
             String needs = spec.clauses().stream().map(Clause::toString).collect(Collectors.joining(", "));

@@ -1,0 +1,119 @@
+package dev.raddle.flow;
+
+import dev.raddle.task.CapturedContext;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Those who hear of the nodes of one run: callbacks of nodes, and the run's listener. What they throw goes to the sink. */
+final class Audience {
+
+    /** A node of this run, for the listener. */
+    private static final class Identity implements TaskIdentity {
+        private final Engine run;
+        private final int node;
+        final AtomicBoolean isSubmitted = new AtomicBoolean(); // whether the listener has heard of it, or does now
+        volatile long submitted; // when
+
+        Identity(Engine run, int node) {
+            this.run = run;
+            this.node = node;
+        }
+
+        @Override
+        public String owner() {
+            return run.graph.name;
+        }
+
+        @Override
+        public String name() {
+            return run.graph.ids[node];
+        }
+
+        @Override
+        public String toString() {
+            return "node \"" + name() + "\" of " + run.label();
+        }
+    }
+
+    private final Engine run;
+    private final @Nullable CapturedContext context; // in which each callback is called, besides that of the thread
+    private final @Nullable TaskListener listener;
+    private final Identity[] identities; // for the listener; empty if there is none
+
+    Audience(Engine run, @Nullable CapturedContext context) {
+        this.run = run;
+        this.context = context;
+        listener = run.options.listener;
+        identities = new Identity[listener == null ? 0 : run.graph.size];
+        for (int node = 0; node < identities.length; node++) {
+            identities[node] = new Identity(run, node);
+        }
+    }
+
+    /** Has the listener hear that a node is ready, or that it has ended without, unless it has heard of it. */
+    void submitted(int node) {
+        if (listener == null) {
+            return;
+        }
+        Identity told = identities[node];
+        if (told.isSubmitted.compareAndSet(false, true)) {
+            told.submitted = run.now();
+            run.guard("listener", node, () -> listener.onSubmitted(told));
+        }
+    }
+
+    void started(int node) {
+        if (listener != null) {
+            Identity told = identities[node];
+            run.guard("listener", node, () -> listener.onStarted(told, Math.max(0, run.now() - told.submitted)));
+        }
+    }
+
+    void ended(int node) {
+        NodeOptions own = run.graph.options[node];
+        if (own != null && own.result() != null && run.board.via(node) != Via.JOURNAL) {
+            Consumer<? super NodeReport<?>> callback = own.result();
+            inContext(() -> callEach("result callback", node, callback, run.board.report(node)));
+        }
+        if (listener != null) {
+            submitted(node);
+            run.guard(
+                    "listener",
+                    node,
+                    () -> listener.onSettled(identities[node], run.board.outcome(node), ranNanos(node)));
+        }
+    }
+
+    private long ranNanos(int node) {
+        long began = run.board.startNanos(node);
+        return began < 0 ? 0 : run.board.endNanos(node) - began;
+    }
+
+    private void inContext(Runnable action) {
+        if (context == null) {
+            action.run();
+            return;
+        }
+        try {
+            context.call(() -> {
+                action.run();
+                return this;
+            });
+        } catch (Exception failure) {
+            run.options.sink.report("context of flow \"" + run.graph.name + "\"", failure);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // two callbacks hear the same
+    <X> void callEach(String what, int node, Consumer<? super X> callback, X heard) {
+        if (callback instanceof NodeOptions.Both<?> both) {
+            callEach(what, node, (Consumer<? super X>) both.first(), heard);
+            callEach(what, node, (Consumer<? super X>) both.second(), heard);
+        } else {
+            run.guard(what, node, () -> callback.accept(heard));
+        }
+    }
+}

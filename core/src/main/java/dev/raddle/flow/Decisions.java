@@ -1,0 +1,511 @@
+package dev.raddle.flow;
+
+import dev.raddle.task.Attempts;
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.Enclosure;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/** How the nodes of a run end, and what follows from that for others. Runs nothing, and calls nobody but callbacks. */
+abstract class Decisions extends Enclosure {
+
+    /*
+     * Overview. How a node stands is in the Board; this is who moves it on.
+     *
+     * When a node has ended, whoever ended it does this, in this order:
+     *
+     *   1. one step ends the node, state and value together (Board);
+     *   2. its result callback is called;
+     *   3. its edges are gone over: counters go down, and other nodes are decided (failed, skipped) or triggered. Those that are
+     *      decided go through 2 and 3 themselves, from a list, not by recursion;
+     *   4. when nobody is left to tell, triggered nodes are handed over (Engine).
+     *
+     * Who decides nodes from outside (a deadline, a cancel) does 1 for all of them, then 2 to 4. So a skip is in force before the
+     * node that caused it begins, callbacks come before dependants, and a node is told of once: by who made its step.
+     *
+     * `stop` is set once, by the deadline, a cancel, the first failure under FAIL_FAST, or the completion, which forbids the others.
+     * Then all nodes that have not ended are ended. While that goes on others may still move theirs; each node ends once all the
+     * same, and nothing begins after all have ended.
+     *
+     * A node that is triggered is as good as begun: it is not skipped for want of need, whether a thread has come to it or not. Only
+     * one that waits for its group's permit is.
+     */
+
+    private static final VarHandle STOP;
+
+    static {
+        try {
+            STOP = MethodHandles.lookup().findVarHandle(Decisions.class, "stop", Stop.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    /** Why the rest of the run did not run. */
+    record Stop(FlowStatus status, @Nullable Throwable cause, int from) {
+        static final Stop COMPLETE = new Stop(FlowStatus.SUCCESS, null, NOBODY);
+    }
+
+    static final int NOBODY = Settled.NOBODY;
+
+    final Graph graph;
+    final Board board;
+    final RunOptions options;
+    final @Nullable Compensations compensations; // null if nothing can be undone
+
+    @Nullable
+    Audience audience; // null if nobody hears; written by the constructor
+
+    @Nullable
+    NodeTimes nodeTimes; // null if no node has a timeout; written by the constructor
+
+    private volatile @Nullable Stop stop;
+
+    Decisions(Graph graph, RunOptions options) {
+        this.graph = graph;
+        this.options = options;
+        board = new Board(graph);
+        compensations = graph.hasCompensations ? new Compensations() : null;
+    }
+
+    abstract long now();
+
+    /** Decides something in another thread, which no action keeps from running. */
+    abstract void decideElsewhere(Consumer<Runner> action);
+
+    final boolean isFirstToStop(Stop why) {
+        return STOP.compareAndSet(this, (Stop) null, why);
+    }
+
+    final @Nullable Stop stopped() {
+        return stop;
+    }
+
+    // Ending a node.
+
+    // Ending a node.
+
+    final void succeeded(Runner runner, int node, Object from, Object value) {
+        FlowJournal journal = options.journal;
+        if (journal != null) {
+            try {
+                Object plain = value instanceof Settled settled ? settled.value() : value == Board.NULL ? null : value;
+                journal.finished(graph.ids[node], plain);
+            } catch (Throwable failure) {
+                end(runner, node, from, NodeState.FAILED, failure, Settled.Reason.ACTION, NOBODY, true);
+                return;
+            }
+        }
+        if (!left(runner, node, from, value)) {
+            return;
+        }
+        runner.now = now();
+        board.ended(node, runner.now);
+        noteCompleted(node);
+        runner.addEnded(node);
+    }
+
+    final void noteCompleted(int node) {
+        if (compensations != null && graph.optionsOf(node).compensation() != null) {
+            compensations.add(node);
+        }
+    }
+
+    final void failed(Runner runner, int node, Object from, Throwable failure) {
+        Fn.F1<Throwable, ?> fallback = graph.optionsOf(node).fallback();
+        Throwable cause = failure;
+        if (fallback != null && board.get(node) == from) {
+            try {
+                Object value = fallback.apply(failure);
+                succeeded(
+                        runner,
+                        node,
+                        from,
+                        new Settled(NodeState.SUCCESS, Via.FALLBACK, value, failure, Settled.Reason.ACTION, -1, now()));
+                return;
+            } catch (Throwable again) {
+                cause = withSuppressed(again, failure);
+            }
+        }
+        end(runner, node, from, NodeState.FAILED, cause, Settled.Reason.ACTION, NOBODY, true);
+    }
+
+    private static Throwable withSuppressed(Throwable main, Throwable other) {
+        if (main != other) {
+            main.addSuppressed(other);
+        }
+        return main;
+    }
+
+    /** Makes the runner's step out of a node; false if somebody has ended the node meanwhile. */
+    final boolean left(Runner runner, int node, Object from, Object to) {
+        while (!board.step(node, from, to)) {
+            if (board.get(node) == Mark.Plain.INTERRUPTING) {
+                Thread.onSpinWait(); // the next task of this thread shall not be hit by it
+            } else if (board.get(node) != from) {
+                if (from == runner) {
+                    lost(runner, node);
+                }
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** Hears that the node that the runner is in was ended by somebody else, who has taken over what it had not told. */
+    final void lost(Runner runner, int node) {
+        while (board.get(node) == Mark.Plain.INTERRUPTING) {
+            Thread.onSpinWait();
+        }
+        Thread.interrupted();
+        runner.finished = 0;
+        runner.now = -1;
+    }
+
+    /**
+     * Ends a node that has not succeeded, unless somebody has. The caller still has to settle all.
+     *
+     * @param from what stands in its slot
+     * @param by for the node that this is due to, or -1
+     */
+    final boolean end(
+            Runner runner,
+            int node,
+            @Nullable Object from,
+            NodeState state,
+            @Nullable Throwable cause,
+            Settled.Reason reason,
+            int by,
+            boolean inThread) {
+        Supplier<?> otherwise =
+                graph.options[node] == null ? null : graph.optionsOf(node).defaultValue();
+        long now = now();
+        boolean ended;
+        if (otherwise instanceof NodeOptions.Constant(Object value)) {
+            ended = leftOr(
+                    runner, node, from, new Settled(state, Via.DEFAULT, value, cause, reason, by, now), inThread);
+        } else if (otherwise == null) {
+            ended = leftOr(runner, node, from, new Settled(state, Via.NONE, null, cause, reason, by, now), inThread);
+        } else {
+            ended = leftOr(runner, node, from, Mark.Plain.ENDING, inThread);
+            if (ended) {
+                board.set(node, withDefault(otherwise, state, cause, reason, by, now));
+            }
+        }
+        if (ended) {
+            ended(runner, node, from, now);
+        }
+        return ended;
+    }
+
+    private boolean leftOr(Runner runner, int node, @Nullable Object from, Object to, boolean inThread) {
+        return (inThread && from != null) ? left(runner, node, from, to) : board.step(node, from, to);
+    }
+
+    private void ended(Runner runner, int node, @Nullable Object from, long now) {
+        board.ended(node, now);
+        if (from == runner) {
+            runner.now = now;
+        }
+        runner.addEnded(node);
+        if (from == null && (stop == null || stop == Stop.COMPLETE)) {
+            letGo(runner, node);
+        }
+    }
+
+    private static Settled withDefault(
+            Supplier<?> otherwise,
+            NodeState state,
+            @Nullable Throwable cause,
+            Settled.Reason reason,
+            int by,
+            long now) {
+        try {
+            return new Settled(state, Via.DEFAULT, otherwise.get(), cause, reason, by, now);
+        } catch (Throwable failure) {
+            if (cause != null) {
+                withSuppressed(cause, failure);
+            }
+            return new Settled(state, Via.NONE, null, cause, reason, by, now);
+        }
+    }
+
+    // What follows from an end.
+
+    // What follows from an end.
+
+    /** Tells of all that has ended, and finds what ends or becomes ready by that, until there is nothing more to tell. */
+    final void settleAll(Runner runner) {
+        for (int node; (node = runner.nextEnded()) >= 0; ) {
+            if (nodeTimes != null) {
+                nodeTimes.disarm(node);
+            }
+            if (audience != null) {
+                audience.ended(node);
+            }
+            follow(runner, node, board.succeeded(node));
+            runner.finished++;
+        }
+        int failed = runner.failed;
+        if (failed >= 0) {
+            runner.failed = NOBODY;
+            stopForFailure(runner, failed);
+            settleAll(runner);
+        }
+    }
+
+    final void follow(Runner runner, int node, boolean success) {
+        int last = graph.downStart[node + 1];
+        for (int each = graph.downStart[node]; each < last; each++) {
+            int target = graph.down[each] >>> 2;
+            switch (graph.down[each] & 3) {
+                case Graph.TO_MUST -> {
+                    if (success) {
+                        met(runner, target);
+                    } else {
+                        failMust(runner, target);
+                    }
+                }
+                case Graph.TO_AFTER -> met(runner, target);
+                default -> {
+                    if (success) {
+                        if (board.isMet(target, node)) {
+                            met(runner, graph.clauseTarget[target]);
+                        }
+                    } else if (board.isImpossible(target)) {
+                        failChoice(runner, target);
+                    }
+                }
+            }
+        }
+        if (!success
+                && options.onFailure == OnFailure.FAIL_FAST
+                && runner.failed < 0
+                && board.state(node).isFailure()) {
+            runner.failed = node;
+        }
+    }
+
+    private void met(Runner runner, int node) {
+        if (board.isTriggered(node)) {
+            trigger(runner, node);
+        }
+    }
+
+    final void trigger(Runner runner, int node) {
+        if (graph.chooses[node]) {
+            if (!board.step(node, null, Mark.Plain.READY)) {
+                return;
+            }
+            letGo(runner, node);
+        } else if (board.get(node) != null) {
+            return;
+        }
+        NodeOptions own = graph.options[node];
+        if (own != null && own.timeout() != null) {
+            Objects.requireNonNull(nodeTimes).arm(node, own.timeout());
+        }
+        if (audience != null) {
+            audience.submitted(node);
+        }
+        runner.addReady(node);
+    }
+
+    /** Decides a node one of whose musts has ended without success: as the first of those in the order of declaration. */
+    private void failMust(Runner runner, int node) {
+        for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
+            int upstream = graph.up[edge];
+            if (FlowPlan.isMust(graph.upKind[edge])
+                    && board.get(upstream) instanceof Settled settled
+                    && settled.state() != NodeState.SUCCESS) {
+                end(runner, node, null, settled.state(), settled.cause(), Settled.Reason.UPSTREAM, upstream, false);
+                return;
+            }
+        }
+    }
+
+    /** Decides a node whose choice has become impossible: by the gravest of the ends, and the first of those. */
+    private void failChoice(Runner runner, int clause) {
+        int first = graph.clauseEdge[clause];
+        int worst = NOBODY;
+        Settled gravest = null;
+        for (int edge = first; edge < first + graph.clauseSize[clause]; edge++) {
+            if (board.get(graph.up[edge]) instanceof Settled settled
+                    && settled.state() != NodeState.SUCCESS
+                    && (gravest == null || settled.state().compareTo(gravest.state()) < 0)) {
+                worst = graph.up[edge];
+                gravest = settled;
+            }
+        }
+        if (gravest != null) {
+            int node = graph.clauseTarget[clause];
+            end(runner, node, null, gravest.state(), gravest.cause(), Settled.Reason.CHOICE, worst, false);
+        }
+    }
+
+    /** Has a decided node need its upstreams no more, and skips what is not needed then, and so on upstream. */
+    final void letGo(Runner runner, int decided) {
+        // Ending a pending node lets go of its own upstreams; a list keeps that from being a recursion.
+        runner.addOpen(decided);
+        if (runner.isLettingGo) {
+            return;
+        }
+        runner.isLettingGo = true;
+        for (int node; (node = runner.takeOpen()) >= 0; ) {
+            for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
+                int upstream = graph.up[edge];
+                if (!Board.isEnd(board.get(upstream)) && board.isUnneeded(upstream)) {
+                    unneeded(runner, upstream, node);
+                }
+            }
+        }
+        runner.isLettingGo = false;
+    }
+
+    /**
+     * Skips a node that nobody needs any more, if it is pending or waits for its group. One that is triggered is as good as begun:
+     * whether a thread has come to it yet shall make no difference.
+     */
+    private void unneeded(Runner runner, int node, int decided) {
+        while (true) {
+            Object slot = board.get(node);
+            if (slot instanceof Handoff || (slot == null && !isTriggered(node))) {
+                if (end(runner, node, slot, NodeState.SKIPPED, null, Settled.Reason.UNNEEDED, decided, false)) {
+                    withdraw(slot);
+                    return;
+                }
+            } else {
+                if (options.obsolete == Obsolete.INTERRUPT && !Board.isEnd(slot)) {
+                    CancelledException cause = new CancelledException("node \"" + graph.ids[node] + "\" of flow \""
+                            + graph.name + "\" is not needed any more: \"" + graph.ids[decided] + "\" was decided");
+                    endFromOutside(runner, node, NodeState.CANCELLED, cause, Settled.Reason.OBSOLETE, decided);
+                }
+                return;
+            }
+        }
+    }
+
+    /** Tells of a node with an empty slot whether it is ready: one that does not choose is when all its upstreams have ended. */
+    private boolean isTriggered(int node) {
+        for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
+            if (!Board.isEnd(board.get(graph.up[edge]))) {
+                return false;
+            }
+        }
+        return !graph.chooses[node];
+    }
+
+    private void withdraw(@Nullable Object slot) {
+        if (slot instanceof Handoff handoff) {
+            guard("withdraw() from the group", handoff.node, handoff::withdraw);
+        }
+    }
+
+    // Ending from outside.
+
+    private void stopForFailure(Runner runner, int failed) {
+        Throwable cause = board.cause(failed);
+        Stop why = new Stop(FlowStatus.FAILED, cause, failed);
+        if (isFirstToStop(why)) {
+            endAll(runner, why);
+        }
+    }
+
+    final void endAll(Runner by, Stop why) {
+        boolean late = why.status() == FlowStatus.TIMED_OUT;
+        NodeState state = late ? NodeState.TIMED_OUT : NodeState.CANCELLED;
+        Throwable cause = why.status() == FlowStatus.FAILED
+                ? new CancelledException(
+                        "flow \"" + graph.name + "\" was stopped: node \"" + graph.ids[why.from()] + "\" failed",
+                        why.cause())
+                : why.cause();
+        for (int node = 0; node < graph.size; node++) {
+            endFromOutside(by, node, state, cause, Settled.Reason.RUN_ENDED, why.from());
+        }
+    }
+
+    /** Ends a node wherever it is, unless it has ended. The caller still has to settle all. */
+    final void endFromOutside(
+            Runner by, int node, NodeState state, @Nullable Throwable cause, Settled.Reason reason, int from) {
+        while (true) {
+            Object slot = board.get(node);
+            boolean over = switch (slot) {
+                case null -> end(by, node, null, state, cause, reason, from, false);
+                case Mark.Plain.READY -> end(by, node, slot, state, cause, reason, from, false);
+                case Mark.Plain.INTERRUPTING -> {
+                    Thread.onSpinWait();
+                    yield false;
+                }
+                case Handoff _ -> {
+                    boolean ended = end(by, node, slot, state, cause, reason, from, false);
+                    if (ended) {
+                        withdraw(slot);
+                    }
+                    yield ended;
+                }
+                case Runner runner -> endRunning(by, node, runner, state, cause, reason, from);
+                case Mark.Nested nested -> {
+                    boolean ended = end(by, node, slot, state, cause, reason, from, false);
+                    if (ended) {
+                        nested.run().stop("its node in flow \"" + graph.name + "\" was ended");
+                    }
+                    yield ended;
+                }
+                case Mark.Beginning beginning -> {
+                    beginning
+                            .over()
+                            .whenSet(() ->
+                                    decideElsewhere(later -> endFromOutside(later, node, state, cause, reason, from)));
+                    yield true;
+                }
+                default -> true;
+            };
+            if (over) {
+                return;
+            }
+        }
+    }
+
+    private boolean endRunning(
+            Runner by,
+            int node,
+            Runner runner,
+            NodeState state,
+            @Nullable Throwable cause,
+            Settled.Reason reason,
+            int from) {
+        int held = runner.finished;
+        Thread thread = runner.thread;
+        Object slot = runner;
+        if (!graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
+            if (!board.step(node, runner, Mark.Plain.INTERRUPTING)) {
+                return false;
+            }
+            slot = Mark.Plain.INTERRUPTING;
+            if (thread != null) {
+                guard("interrupt() of the thread", node, thread::interrupt);
+            }
+        }
+        if (!end(by, node, slot, state, cause, reason, from, false)) {
+            return false;
+        }
+        by.finished += held;
+        Attempts<?> resting = runner.attempts;
+        if (slot == runner && resting != null) {
+            resting.endRest(); // nobody interrupts it
+        }
+        return true;
+    }
+
+    final void guard(String what, int node, Runnable foreign) {
+        try {
+            foreign.run();
+        } catch (Throwable failure) {
+            options.sink.report(what + " of node \"" + graph.ids[node] + "\" in flow \"" + graph.name + "\"", failure);
+        }
+    }
+}

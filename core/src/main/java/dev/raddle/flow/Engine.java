@@ -1,0 +1,890 @@
+package dev.raddle.flow;
+
+import dev.raddle.task.Attempts;
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.CapturedContext;
+import dev.raddle.task.Enclosure;
+import dev.raddle.task.Propagation;
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.task.TimeLimit;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
+import dev.raddle.time.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Who runs the nodes of a run: threads that come when they are called, and the thread that joins, if it shall. */
+abstract class Engine extends Decisions {
+
+    /*
+     * Overview.
+     *
+     * A runner is a thread that runs one node after the other. What is triggered by a node that has ended is handed over: all but
+     * one, which the runner runs next. Handed over nodes lie in a stack, one for each place (the run's scheduler, and the one for
+     * computing); a node is pushed once in its life, so a compare-and-set is all that the stack takes. For each pushed node the
+     * scheduler is called once for a thread. A thread that comes takes nodes until there are none; so may any runner that has
+     * nothing else to do. There are never more nodes in the stack than calls under way, and a call that finds nothing goes away.
+     * If a call is refused, one node of the stack fails for it.
+     *
+     * Nodes with a group are placed there one by one, each with a handoff of its own, and the thread that the group gives a permit
+     * to runs that node only.
+     *
+     * `remaining` counts nodes of which somebody is still to be told, and the begin of the run. A runner tells it in portions. What
+     * it has not told, when it is held up inside a node, goes to who ends that node from outside. Who brings it to zero completes
+     * the run: undoes what is to be undone, and finds the status.
+     *
+     * `inside` counts threads that are in here, also in nested runs. close() waits for zero: an action that goes on after its node
+     * was ended is inside.
+     *
+     * A run in its caller's thread has its home there: that thread takes nodes from the stack while it joins, and is woken
+     * instead of called.
+     */
+
+    private static final VarHandle REMAINING;
+    private static final VarHandle INSIDE;
+    private static final VarHandle SPARE;
+    private static final VarHandle TOP;
+    private static final VarHandle TOP_COMPUTING;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            REMAINING = lookup.findVarHandle(Engine.class, "remaining", int.class);
+            INSIDE = lookup.findVarHandle(Engine.class, "inside", int.class);
+            SPARE = lookup.findVarHandle(Engine.class, "spare", Runner.class);
+            TOP = lookup.findVarHandle(Engine.class, "top", int.class);
+            TOP_COMPUTING = lookup.findVarHandle(Engine.class, "topComputing", int.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    static final byte HERE = 0;
+    static final byte COMPUTING = 1;
+    private static final byte GROUPED = 2;
+
+    final TimeSource time;
+    private final @Nullable Object parameter;
+    private final @Nullable Engine outer; // of a nested run
+    private final int outerNode; // whose place it takes there
+    private final long origin;
+    private final @Nullable Enclosure enclosing;
+    private final @Nullable TimeLimit limit;
+    private final @Nullable Deadline deadline;
+    private final CapturedContext perThread;
+    private final @Nullable CapturedContext perNode;
+    private final boolean plain; // whether there is nobody to tell of each node
+
+    private @Nullable Alarm alarm; // written by the starter before anything runs
+    private Scheduler.@Nullable Lease lease; // likewise
+    private @Nullable BitSet wanted; // of a run of some nodes only; likewise
+    private volatile @Nullable AlarmThread alarmThread; // null until it is needed
+    private @Nullable Call call; // if one can be used again; a race makes two, and either will do
+
+    @SuppressWarnings("UnusedVariable") // by REMAINING
+    private volatile int remaining;
+
+    private volatile int inside;
+    private volatile int top = NOBODY; // of the stack of ready nodes
+
+    @SuppressWarnings("UnusedVariable") // by TOP_COMPUTING
+    private volatile int topComputing = NOBODY; // of the stack of those that burn CPU
+
+    @SuppressWarnings("UnusedVariable") // by SPARE
+    private volatile @Nullable Runner spare; // one that nobody uses
+
+    @SuppressWarnings("this-escape") // nobody who is given this asks anything before the run begins
+    Engine(Graph graph, @Nullable Object parameter, RunOptions options, @Nullable Engine outer, int outerNode) {
+        super(graph, options);
+        this.parameter = parameter;
+        this.outer = outer;
+        this.outerNode = outerNode;
+        enclosing = outer == null ? Enclosure.innermost() : outer;
+        Deadline around = enclosing == null ? null : enclosing.deadline();
+        Deadline given = options.deadline;
+        time = options.time != null
+                ? options.time
+                : given != null ? given.time() : around != null ? around.time() : TimeSource.system();
+        origin = time.nanoTime();
+        limit = TimeLimit.of(time, given != null ? given.remaining() : options.timeout, enclosing);
+        deadline = limit == null ? null : limit.deadline();
+        perThread = options.forThreads().capture(TaskContext.current().within(this));
+        Propagation forNodes = options.forNodes();
+        perNode = forNodes == null ? null : forNodes.capture(TaskContext.current());
+        if (graph.hasCallbacks || options.listener != null) {
+            audience = new Audience(this, perNode);
+        }
+        if (graph.hasTimeouts) {
+            nodeTimes = new NodeTimes(this, this::nodeOutOfTime);
+        }
+        plain = perNode == null && options.listener == null && options.journal == null;
+        remaining = graph.size + 1;
+    }
+
+    /** Tells whether the thread that joins runs the nodes. */
+    abstract boolean isAtHome();
+
+    /** Wakes the thread that joins, because there are nodes for it. */
+    abstract void wakeHome();
+
+    /** Wakes the thread that closes, because nobody is inside any more. */
+    abstract void wakeCloser();
+
+    /** Takes the runner that the thread at home will go on with. */
+    abstract void setHome(Runner runner);
+
+    /** Ends the run, of which all nodes have ended. */
+    abstract void finished(FlowStatus status, List<Throwable> compensationFailures, @Nullable Throwable stopCause);
+
+    final boolean isAnybodyInside() {
+        return inside > 0;
+    }
+
+    final AlarmThread alarmThread() {
+        AlarmThread known = alarmThread;
+        if (known == null) {
+            known = new AlarmThread(graph.name, options.sink); // a race makes two threads, which is not wrong
+            alarmThread = known;
+        }
+        return known;
+    }
+
+    @Override
+    final void decideElsewhere(Consumer<Runner> action) {
+        alarmThread().execute(() -> asDecider(action));
+    }
+
+    // Beginning.
+
+    // Beginning.
+
+    final void begin() {
+        ensureGroups();
+        if (!options.only.isEmpty()) {
+            wanted = wanted(options.only);
+        }
+        FlowJournal.@Nullable Recorded @Nullable [] recorded = recorded();
+        lease = options.scheduler.lease();
+        Runner starter = new Runner();
+        starter.finished = 1;
+        if (isAtHome()) {
+            starter.place = HERE;
+            starter.isHome = true;
+            setHome(starter);
+        } else {
+            starter.place = Runner.NOWHERE;
+        }
+        if (limit != null && outer == null) { // a nested run is ended by its outer one
+            if (limit.deadline().hasPassed()) {
+                outOfTime();
+            } else {
+                alarm = limit.deadline().alarm(() -> alarmThread().execute(this::outOfTime));
+            }
+        }
+        if (recorded != null || wanted != null || audience != null || graph.hasGroups) {
+            inContext(() -> {
+                restore(starter, recorded);
+                leaveOut(starter);
+                settleAll(starter);
+                triggerRoots(starter);
+                handOver(starter);
+            });
+        } else {
+            triggerRoots(starter); // no code of the user's is called
+            handOver(starter);
+        }
+        tell(starter);
+    }
+
+    private void ensureGroups() {
+        if (options.groups != null || !graph.hasGroups) {
+            return;
+        }
+        for (int node = 0; node < graph.size; node++) {
+            if (graph.optionsOf(node).group() != null) {
+                throw new IllegalArgumentException("node \"" + graph.ids[node] + "\" of flow \"" + graph.name
+                        + "\" runs in a group, and the run has none; set them with RunOptions.withGroups");
+            }
+        }
+    }
+
+    private BitSet wanted(List<String> targets) {
+        int[] nodes = targets.stream().mapToInt(graph::indexOf).toArray();
+        BitSet found = graph.ancestorsOf(nodes);
+        for (int node : nodes) {
+            found.set(node);
+            board.pin(node);
+        }
+        return found;
+    }
+
+    private FlowJournal.@Nullable Recorded @Nullable [] recorded() {
+        FlowJournal journal = options.journal;
+        if (journal == null) {
+            return null;
+        }
+        FlowJournal.@Nullable Recorded[] recorded = new FlowJournal.Recorded[graph.size];
+        for (int node = 0; node < graph.size; node++) {
+            recorded[node] = journal.find(graph.ids[node]);
+        }
+        return recorded;
+    }
+
+    /** Ends the nodes that an earlier run has finished: all of them first, so that none of them lets another be skipped. */
+    private void restore(Runner by, FlowJournal.@Nullable Recorded @Nullable [] recorded) {
+        if (recorded == null) {
+            return;
+        }
+        for (int node = 0; node < graph.size; node++) {
+            FlowJournal.Recorded record = recorded[node];
+            if (record != null) {
+                Settled restored = new Settled(
+                        NodeState.SUCCESS, Via.JOURNAL, record.value(), null, Settled.Reason.RESTORED, -1, now());
+                if (!board.step(node, null, restored)) {
+                    recorded[node] = null; // the deadline had passed
+                }
+            }
+        }
+        for (int node = 0; node < graph.size; node++) {
+            if (recorded[node] != null) {
+                board.ended(node, now());
+                noteCompleted(node);
+                by.addEnded(node);
+                letGo(by, node);
+            }
+        }
+    }
+
+    /** Skips the nodes that are not wanted: all of them first, so that each is skipped for this reason. */
+    private void leaveOut(Runner by) {
+        BitSet kept = wanted;
+        if (kept == null) {
+            return;
+        }
+        for (int node = kept.nextClearBit(0); node < graph.size; node = kept.nextClearBit(node + 1)) {
+            end(by, node, null, NodeState.SKIPPED, null, Settled.Reason.NOT_WANTED, NOBODY, false);
+        }
+    }
+
+    private void triggerRoots(Runner by) {
+        for (int root : graph.roots) {
+            trigger(by, root);
+        }
+    }
+
+    // Running.
+
+    // Running.
+
+    /** Runs a node whose group has given a permit, and nothing else: the permit is for this node. */
+    void runGrouped(Handoff handoff) {
+        work(GROUPED, handoff.node, handoff);
+    }
+
+    /** Runs ready nodes, and what follows in the same thread, until there are none. */
+    void runReady(byte place) {
+        int node = pop(place);
+        if (node >= 0) {
+            work(place, node, unbegun(node));
+        }
+    }
+
+    private void work(byte place, int first, @Nullable Object from) {
+        come();
+        try {
+            Runner idle = (Runner) SPARE.getAndSet(this, (Runner) null);
+            Runner runner = idle == null ? new Runner() : idle;
+            runner.thread = Thread.currentThread();
+            runner.place = place;
+            runner.now = -1;
+            inContext(() -> go(runner, first, from));
+            tell(runner);
+            runner.thread = null;
+            spare = runner;
+        } finally {
+            goAway();
+        }
+    }
+
+    private void go(Runner runner, int first, @Nullable Object from) {
+        perform(runner, first, from);
+        settleAll(runner);
+        handOver(runner);
+        drain(runner);
+    }
+
+    private void drain(Runner runner) {
+        while (!(runner.isHome && Thread.currentThread().isInterrupted())) {
+            int node = runner.takeReady();
+            if (node < 0) {
+                node = runner.place == GROUPED ? NOBODY : pop(runner.place);
+                if (node < 0) {
+                    return;
+                }
+            }
+            perform(runner, node, unbegun(node));
+            settleAll(runner);
+            handOver(runner);
+        }
+    }
+
+    private @Nullable Object unbegun(int node) {
+        return graph.chooses[node] ? Mark.Plain.READY : null;
+    }
+
+    // Ready nodes that wait for a thread lie in a stack for each place. Each is pushed once, so a compare-and-set is
+    // all it takes.
+
+    private void push(byte place, int node) {
+        VarHandle top = place == COMPUTING ? TOP_COMPUTING : TOP;
+        int below;
+        do {
+            below = (int) top.getVolatile(this);
+            board.link(node, below);
+        } while (!top.compareAndSet(this, below, node));
+    }
+
+    private int pop(byte place) {
+        VarHandle top = place == COMPUTING ? TOP_COMPUTING : TOP;
+        int node;
+        do {
+            node = (int) top.getVolatile(this);
+        } while (node >= 0 && !top.compareAndSet(this, node, board.below(node)));
+        return node;
+    }
+
+    private void come() {
+        for (Engine each = this; each != null; each = each.outer) {
+            INSIDE.getAndAdd(each, 1);
+        }
+    }
+
+    private void goAway() {
+        for (Engine each = this; each != null; each = each.outer) {
+            if ((int) INSIDE.getAndAdd(each, -1) == 1) {
+                each.wakeCloser();
+            }
+        }
+    }
+
+    private void inContext(Runnable action) {
+        try {
+            perThread.call(() -> {
+                action.run();
+                return this;
+            });
+        } catch (Exception leftOpen) {
+            options.sink.report("flow \"" + graph.name + "\", which left a scope open", leftOpen);
+        }
+    }
+
+    private void perform(Runner runner, int node, @Nullable Object from) {
+        if (!board.step(node, from, runner)) {
+            return; // somebody has decided it
+        }
+        board.began(node, runner.now < 0 ? now() : runner.now);
+        if (plain && graph.plain[node]) {
+            performPlain(runner, node);
+            return;
+        }
+        Object value;
+        try {
+            NodeOptions own = graph.optionsOf(node);
+            value = carry(runner, node, own);
+            if (value instanceof Mark) {
+                return; // it has ended, or goes on elsewhere
+            }
+            forgetInterrupt(runner, node);
+        } catch (Throwable failure) {
+            threw(runner, node, failure);
+            return;
+        }
+        succeeded(runner, node, runner, value == null ? Board.NULL : value);
+    }
+
+    /** Runs a node without options in a run without anybody to tell. */
+    private void performPlain(Runner runner, int node) {
+        Object value;
+        try {
+            value = graph.bodies[node].call(this, node);
+            forgetInterrupt(runner, node);
+        } catch (Throwable failure) {
+            threw(runner, node, failure);
+            return;
+        }
+        if (left(runner, node, runner, value == null ? Board.NULL : value)) {
+            runner.now = now();
+            board.ended(node, runner.now);
+            follow(runner, node, true);
+            runner.finished++;
+        }
+    }
+
+    /** Has nobody see what an action leaves on its thread: no callback, no other node, and no other task of the thread. */
+    private void forgetInterrupt(Runner runner, int node) {
+        if (!runner.isHome && board.get(node) == runner) {
+            Thread.interrupted(); // if one is on its way for this node, who leaves the node sees to it
+        }
+    }
+
+    private void threw(Runner runner, int node, Throwable failure) {
+        forgetInterrupt(runner, node);
+        if (runner.isHome && failure instanceof InterruptedException && board.get(node) == runner) {
+            Thread.currentThread().interrupt(); // it was for the thread that joins
+        }
+        failed(runner, node, runner, failure);
+    }
+
+    /** Runs a node with options, in its context. Returns its value, or a mark or an end if there is nothing more to do. */
+    private Object carry(Runner runner, int node, NodeOptions own) throws Exception {
+        CapturedContext context = perNode;
+        return context == null ? enter(runner, node, own) : context.call(() -> enter(runner, node, own));
+    }
+
+    private Object enter(Runner runner, int node, NodeOptions own) throws Exception {
+        if (own.condition() != null && !isMet(runner, node, own.condition())) {
+            return Mark.Plain.ENDING;
+        }
+        if (own.begin() != null) {
+            if (!begun(runner, node, own.begin())) {
+                return Mark.Plain.ENDING;
+            }
+        } else if (board.get(node) != runner) {
+            lost(runner, node); // while its condition was asked or its context installed
+            board.hasNotBegun(node);
+            return Mark.Plain.ENDING;
+        }
+        if (audience != null) {
+            audience.started(node);
+        }
+        if (graph.bodies[node] instanceof Body.Nested nested) {
+            return openNested(runner, node, nested);
+        }
+        Enclosure inner = nodeTimes == null ? null : nodeTimes.enclosure(node);
+        if (inner == null) {
+            return attempt(runner, node, own);
+        }
+        return TaskContext.current().within(inner).call(() -> attempt(runner, node, own));
+    }
+
+    /** Asks the condition; ends the node if it must not run. */
+    private boolean isMet(Runner runner, int node, Predicate<? super NodeContext<?>> condition) {
+        NodeState otherwise = NodeState.SKIPPED;
+        Throwable cause = null;
+        try {
+            if (condition.test(contextOf(node))) {
+                return true;
+            }
+        } catch (Throwable failure) {
+            otherwise = NodeState.FAILED;
+            cause = failure;
+        }
+        if (end(runner, node, runner, otherwise, cause, Settled.Reason.CONDITION, NOBODY, true)) {
+            board.hasNotBegun(node);
+        }
+        return false;
+    }
+
+    /** Calls the begin callback. Returns false if the node was decided before. */
+    private boolean begun(Runner runner, int node, Consumer<? super NodeContext<?>> callback) {
+        Mark.Beginning beginning = new Mark.Beginning(runner, new Signal());
+        if (!board.step(node, runner, beginning)) {
+            lost(runner, node);
+            board.hasNotBegun(node);
+            return false;
+        }
+        Objects.requireNonNull(audience).callEach("begin callback", node, callback, contextOf(node));
+        board.set(node, runner);
+        beginning.over().set();
+        return true;
+    }
+
+    private Object attempt(Runner runner, int node, NodeOptions own) throws Exception {
+        Body body = graph.bodies[node];
+        RetryPolicy retry = own.retry();
+        if (retry == null || retry.maxAttempts() == 1) {
+            return body.call(this, node);
+        }
+        Duration length = own.timeout();
+        Deadline until = nodeTimes == null ? null : nodeTimes.deadline(node);
+        TimeLimit bound = until != null && length != null ? new TimeLimit(until, length, null) : limit;
+        Attempts<Object> attempts = new Attempts<>(
+                () -> body.call(this, node), retry, () -> board.get(node) != runner, time, graph.ids[node], bound);
+        runner.attempts = attempts;
+        try {
+            return attempts.call();
+        } finally {
+            runner.attempts = null;
+        }
+    }
+
+    private Object openNested(Runner runner, int node, Body.Nested body) throws Exception {
+        Engine inner = body.open(this, node);
+        Mark.Nested mark = new Mark.Nested(inner);
+        if (board.step(node, runner, mark)) {
+            runner.now = -1;
+            try {
+                inner.begin();
+            } catch (Throwable failure) {
+                failed(runner, node, mark, failure);
+            }
+        } else {
+            lost(runner, node);
+        }
+        return mark;
+    }
+
+    /** Hears that the run in a node's place has ended. */
+    private void nestedEnded(int node, FlowResult<?> inner) {
+        if (!(board.get(node) instanceof Mark.Nested mark)) {
+            return; // it was decided from outside
+        }
+        asDecider(by -> {
+            try {
+                Throwable failure = inner.failure();
+                if (failure == null) {
+                    Object value = inner.value();
+                    succeeded(by, node, mark, value == null ? Board.NULL : value);
+                } else {
+                    failed(by, node, mark, failure);
+                }
+            } catch (FlowFailedException noValue) {
+                Throwable cause = noValue.getCause();
+                failed(by, node, mark, cause == null ? noValue : cause);
+            }
+        });
+    }
+
+    // Handing over.
+
+    /** Hands ready nodes over, but for one that this runner runs itself. At home it takes the others later, too. */
+    private void handOver(Runner runner) {
+        int count = runner.readyCount();
+        if (count == 0 || (count == 1 && isFor(runner, runner.ready(0)))) {
+            return;
+        }
+        int own = NOBODY;
+        int calls = 0;
+        int callsForComputing = 0;
+        for (int each = count - 1; each >= 0; each--) { // the first comes to lie on top, or is run here
+            int node = runner.ready(each);
+            byte place = placeOf(node);
+            if (place == GROUPED) {
+                placeInGroup(runner, node);
+                continue;
+            }
+            if (place == runner.place) {
+                int kept = own;
+                own = node;
+                node = kept;
+            }
+            if (node >= 0) {
+                push(place, node);
+                calls += place == HERE ? 1 : 0;
+                callsForComputing += place == COMPUTING ? 1 : 0;
+            }
+        }
+        runner.forgetReady();
+        if (own >= 0) {
+            runner.addReady(own);
+        }
+        if (calls > 0) {
+            call(runner, HERE, calls);
+        }
+        if (callsForComputing > 0) {
+            call(runner, COMPUTING, callsForComputing);
+        }
+        if (runner.hasEnded()) { // some that were refused
+            settleAll(runner);
+            handOver(runner);
+        }
+    }
+
+    /** Calls for as many threads as nodes were pushed. */
+    private void call(Runner runner, byte place, int times) {
+        if (isAtHome()) {
+            if (!runner.isHome) {
+                wakeHome(); // it looks for nodes by itself
+            }
+            return;
+        }
+        Scheduler compute = options.compute;
+        Scheduler scheduler = place == HERE ? options.scheduler : compute == null ? Scheduler.commonPool() : compute;
+        Call shared = scheduler.isAsynchronous() ? callFor(place) : null;
+        for (int each = 0; each < times; each++) {
+            try {
+                Call call = shared == null ? new Call(this, place) : shared;
+                runner.hasPostponed |= call.place(scheduler);
+            } catch (Throwable refusal) {
+                int node = pop(place);
+                if (node >= 0) {
+                    neverRuns(runner, node, null, refusal);
+                }
+            }
+        }
+    }
+
+    private Call callFor(byte place) {
+        Call known = place == HERE ? call : null;
+        if (known == null) {
+            known = new Call(this, place);
+            call = place == HERE ? known : call;
+        }
+        return known;
+    }
+
+    private boolean isFor(Runner runner, int node) {
+        return runner.place == placeOf(node) && runner.place != GROUPED;
+    }
+
+    private byte placeOf(int node) {
+        NodeOptions own = graph.options[node];
+        if (own == null) {
+            return HERE;
+        }
+        return own.group() != null ? GROUPED : own.has(NodeOptions.COMPUTE) && !isAtHome() ? COMPUTING : HERE;
+    }
+
+    private void placeInGroup(Runner runner, int node) {
+        Handoff handoff = new Handoff(this, node);
+        try {
+            String key = Objects.requireNonNull(graph.optionsOf(node).group()).apply(contextOf(node));
+            Scheduler group = Objects.requireNonNull(options.groups).apply(key);
+            if (!board.step(node, unbegun(node), handoff)) {
+                return;
+            }
+            handoff.place(group);
+            if (Board.isEnd(board.get(node))) {
+                handoff.withdraw(); // who ended it may not have seen its place
+            }
+        } catch (Throwable refusal) {
+            neverRuns(runner, node, handoff, refusal);
+        }
+    }
+
+    /** Hears that a call for a thread was refused later: one of the ready nodes will not have one. */
+    final void refused(byte place, RejectedExecutionException refusal) {
+        int node = pop(place);
+        if (node >= 0) {
+            asDecider(by -> neverRuns(by, node, null, refusal));
+        }
+    }
+
+    /** Hears that a group will not run a node. */
+    final void refused(Handoff handoff, RejectedExecutionException refusal) {
+        asDecider(by -> neverRuns(by, handoff.node, handoff, refusal));
+    }
+
+    private void neverRuns(Runner by, int node, @Nullable Handoff handoff, Throwable refusal) {
+        for (Object slot = board.get(node);
+                slot == null || slot == Mark.Plain.READY || slot == handoff;
+                slot = board.get(node)) {
+            if (end(by, node, slot, NodeState.FAILED, refusal, Settled.Reason.PLACING, NOBODY, false)) {
+                return;
+            }
+        }
+    }
+
+    /** Does something to nodes in a thread that runs none, tells of it, and hands over what follows. */
+    final void asDecider(Consumer<Runner> action) {
+        Runner decider = new Runner();
+        decider.place = Runner.NOWHERE;
+        inContext(() -> {
+            action.accept(decider);
+            settleAll(decider);
+            handOver(decider);
+        });
+        tell(decider);
+    }
+
+    /** Tells the run how many nodes this runner has finished, and completes it if those were the last. */
+    final void tell(Runner runner) {
+        int finished = runner.finished;
+        runner.finished = 0;
+        if (finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished) {
+            complete();
+        }
+        if (runner.hasPostponed) {
+            runner.hasPostponed = false;
+            if (runner.place == Runner.NOWHERE) {
+                boolean interrupted = Thread.interrupted(); // it is for the caller, and for nothing that runs here
+                runReady(HERE);
+                runReady(COMPUTING);
+                if (interrupted) {
+                    Thread.currentThread().interrupt();
+                }
+            }
+        }
+    }
+    // Ending.
+
+    /** Cancels what has not ended. */
+    final void stop(String reason) {
+        String text = "flow \"" + graph.name + "\" was cancelled: " + reason;
+        stop(new Stop(FlowStatus.CANCELLED, new CancelledException(text), NOBODY));
+    }
+
+    private void outOfTime() {
+        Duration length = limit == null ? Duration.ZERO : limit.budget();
+        String text = "flow \"" + graph.name + "\" ran out of time after " + TimeLimit.text(length);
+        stop(new Stop(FlowStatus.TIMED_OUT, new TaskTimeoutException(text, graph.name, length, 0), NOBODY));
+    }
+
+    private void stop(Stop why) {
+        if (isFirstToStop(why)) {
+            asDecider(by -> endAll(by, why));
+        }
+    }
+
+    private void nodeOutOfTime(int node, Duration length) {
+        String text = "node \"" + graph.ids[node] + "\" of flow \"" + graph.name + "\" ran out of time after "
+                + TimeLimit.text(length) + " (its timeout)";
+        TaskTimeoutException cause = new TaskTimeoutException(text, graph.ids[node], length, 1);
+        asDecider(by -> endFromOutside(by, node, NodeState.TIMED_OUT, cause, Settled.Reason.OUT_OF_TIME, NOBODY));
+    }
+
+    private void complete() {
+        isFirstToStop(Stop.COMPLETE);
+        FlowStatus status = status();
+        List<Throwable> failures = List.of();
+        if (compensations != null && status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED) {
+            List<Throwable> thrown = new ArrayList<>();
+            inContext(() -> thrown.addAll(compensations.undo(board, options.journal)));
+            failures = thrown;
+        }
+        if (alarm != null) {
+            alarm.cancel();
+        }
+        Scheduler.Lease taken = lease;
+        if (taken != null) {
+            guard("lease of the scheduler", 0, taken::close);
+        }
+        Throwable cause = Objects.requireNonNull(stopped()).cause();
+        finished(status, failures, cause);
+    }
+
+    private FlowStatus status() {
+        Stop why = Objects.requireNonNull(stopped());
+        if (why != Stop.COMPLETE) {
+            return why.status();
+        }
+        FlowStatus status = FlowStatus.SUCCESS;
+        for (int node = 0; node < graph.size; node++) {
+            if (board.state(node).isFailure()) {
+                if (isSink(node)) {
+                    return FlowStatus.FAILED;
+                }
+                status = FlowStatus.DEGRADED;
+            }
+        }
+        return status;
+    }
+
+    private boolean isSink(int node) {
+        return wanted == null ? graph.sinks[node] : options.only.contains(graph.ids[node]);
+    }
+
+    /** Has the run around this one hear of its end. */
+    final void tellOuter(FlowResult<?> result) {
+        if (outer != null) {
+            outer.nestedEnded(outerNode, result);
+        }
+    }
+
+    // For actions.
+
+    @Override
+    final long now() {
+        return time.nanoTime() - origin;
+    }
+
+    NodeContext<?> contextOf(int node) {
+        return new Reader(this, node);
+    }
+
+    final Duration remainingOf(int node) {
+        Deadline own = nodeTimes == null ? null : nodeTimes.deadline(node);
+        Duration left = deadline == null ? Duration.ofNanos(Long.MAX_VALUE) : deadline.remaining();
+        return own == null || own.remaining().compareTo(left) > 0 ? left : own.remaining();
+    }
+
+    /** Returns what a node gets of one of its dependencies. */
+    @Nullable
+    Object argument(int node, int position) {
+        int dependency = graph.dependencyStart[node] + position;
+        int edge = graph.dependencyEdge[dependency];
+        return switch (graph.dependencyKind[dependency]) {
+            case MUST -> board.result(graph.up[edge]);
+            case ORDER -> null;
+            case OPTIONAL -> Optional.ofNullable(board.value(graph.up[edge]));
+            case AFTER -> board.outcome(graph.up[edge]);
+            case ANY -> board.value(board.winner(graph.dependencyClause[dependency]));
+            case AT_LEAST, ALL -> valuesOf(edge, graph.dependencyEdge[dependency + 1]);
+        };
+    }
+
+    private List<@Nullable Object> valuesOf(int from, int to) {
+        List<@Nullable Object> values = new ArrayList<>(to - from);
+        for (int edge = from; edge < to; edge++) {
+            if (board.succeeded(graph.up[edge])) {
+                values.add(board.value(graph.up[edge]));
+            }
+        }
+        return values;
+    }
+
+    final @Nullable Object parameter() {
+        return parameter;
+    }
+
+    @Override
+    public final @Nullable Deadline deadline() {
+        return deadline;
+    }
+
+    @Override
+    protected final @Nullable Enclosure around() {
+        return enclosing;
+    }
+
+    @Override
+    public final String label() {
+        return "flow \"" + graph.name + "\"";
+    }
+
+    // For the thread at home.
+
+    final void arrive(Runner home) {
+        home.thread = Thread.currentThread();
+        home.now = -1;
+        come();
+    }
+
+    final void depart() {
+        goAway();
+    }
+
+    /** Runs what is ready in the thread at home. Returns false if there was nothing. */
+    final boolean runAtHome(Runner home) {
+        if (home.readyCount() == 0 && home.finished == 0 && top < 0) {
+            return false;
+        }
+        inContext(() -> drain(home));
+        tell(home);
+        return true;
+    }
+}
