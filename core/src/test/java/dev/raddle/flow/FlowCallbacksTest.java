@@ -1,0 +1,339 @@
+package dev.raddle.flow;
+
+import static dev.raddle.flow.Dependency.after;
+import static dev.raddle.flow.Dependency.anyOf;
+import static dev.raddle.flow.Dependency.optional;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import dev.raddle.task.TaskStatus;
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** F3 and F12: what is told of nodes, and what becomes of all that foreign code throws. */
+@Timeout(60)
+class FlowCallbacksTest {
+
+    private final FlowBuilder<Void> f = FlowPlan.define("callbacks");
+    private final Queue<String> swallowed = new ConcurrentLinkedQueue<>();
+    private final RunOptions options = RunOptions.defaults()
+            .withExceptionSink(ExceptionSink.to((source, error) -> swallowed.add(source + ": " + error.getMessage())));
+
+    private Node<String> failing(String id) {
+        return f.node(id, () -> {
+            throw new IllegalStateException(id + " is broken");
+        });
+    }
+
+    // F3
+    @Test
+    void a_node_that_runs_is_told_of_its_begin_then_runs_and_then_of_its_result() throws Exception {
+        List<String> events = new ArrayList<>();
+        Node<String> a = f.node("a", () -> {
+                    events.add("action");
+                    return "A";
+                })
+                .onBegin(c -> events.add("begin of " + c.id()))
+                .onResult(report -> events.add("result " + report.value() + " " + report.via()));
+        Node<String> b = f.node("b", a, x -> {
+            events.add("dependant");
+            return x;
+        });
+        f.returning(b).run(null);
+        assertThat(events).containsExactly("begin of a", "action", "result A ACTION", "dependant");
+    }
+
+    // F3
+    @Test
+    void a_node_that_does_not_run_is_told_of_its_result_only() throws Exception {
+        List<String> events = new ArrayList<>();
+        Node<String> bad = failing("bad");
+        for (Node<String> node : List.of(
+                f.node("must", bad, x -> x), f.node("off", () -> "").when(c -> false))) {
+            node.onBegin(c -> events.add("begin")).onResult(report -> events.add(report.id() + " " + report.state()));
+        }
+        f.build().run(null, options.inCallersThread());
+        assertThat(events).containsExactlyInAnyOrder("must FAILED", "off SKIPPED");
+    }
+
+    @Test
+    void a_second_callback_is_called_besides_the_first() throws Exception {
+        List<String> events = new ArrayList<>();
+        f.node("a", () -> "A")
+                .onBegin(c -> events.add("begin 1"))
+                .onBegin(c -> events.add("begin 2"))
+                .onResult(report -> events.add("result 1"))
+                .onResult(report -> events.add("result 2"));
+        f.build().run(null, options);
+        assertThat(events).containsExactly("begin 1", "begin 2", "result 1", "result 2");
+    }
+
+    // F12
+    @Test
+    void null_is_a_value() throws Exception {
+        Node<String> a = f.node("a", () -> null);
+        Node<String> b = f.node("b", a, x -> x);
+        Node<String> c = f.node("c", anyOf(a), x -> x + "!");
+        Node<String> d = f.node("d", optional(b), c, (x, y) -> x + y);
+        FlowResult<String> result = f.returning(d).run(null, options);
+        assertThat(result.value()).isEqualTo("Optional.emptynull!");
+        assertThat(result.node(b).state()).isEqualTo(NodeState.SUCCESS);
+        assertThat(result.node(b).via()).isEqualTo(Via.ACTION);
+        assertThat(result.outcome(a)).isEqualTo(new Outcome.Success<>(null));
+        FlowResult<String> nothing = f.returning(b).run(null, options.inCallersThread());
+        assertThat(nothing.value()).isNull();
+    }
+
+    // F12
+    @Test
+    void an_error_is_a_failure_like_any_other() throws Exception {
+        Node<String> a = f.node("a", () -> {
+            throw new OutOfMemoryError("not really");
+        });
+        Node<String> b = f.node("b", after(a), o -> o.status().toString());
+        Node<String> deep = f.node("deep", FlowCallbacksTest::endless);
+        FlowResult<String> result = f.returning(b).run(null, options);
+        assertThat(result.value()).isEqualTo("FAILED");
+        assertThat(result.node(a).cause()).isInstanceOf(OutOfMemoryError.class);
+        assertThat(result.node(deep).cause()).isInstanceOf(StackOverflowError.class);
+        assertThat(swallowed).isEmpty();
+    }
+
+    private static String endless() {
+        return endless() + "!";
+    }
+
+    @Test
+    void an_action_that_throws_an_interruption_of_its_own_has_failed_and_not_been_cancelled() throws Exception {
+        Node<String> a = f.node("a", () -> {
+            throw new InterruptedException("own");
+        });
+        Node<Boolean> b = f.node("b", after(a), o -> Thread.currentThread().isInterrupted());
+        FlowResult<Boolean> result = f.returning(b).run(null, options);
+        assertThat(result.node(a).state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.value()).isFalse();
+    }
+
+    // F12
+    @Test
+    void callbacks_that_throw_reach_the_sink_and_change_nothing() throws Exception {
+        Node<String> a = f.node("a", () -> "A")
+                .onBegin(c -> {
+                    throw new IllegalStateException("begin is broken");
+                })
+                .onResult(report -> {
+                    throw new AssertionError("result is broken");
+                });
+        Node<String> b = f.node("b", a, x -> x + "B");
+
+        FlowResult<String> result = f.returning(b).run(null, options);
+
+        assertThat(result.value()).isEqualTo("AB");
+        assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThat(swallowed)
+                .containsExactly(
+                        "begin callback of node \"a\" in flow \"callbacks\": begin is broken",
+                        "result callback of node \"a\" in flow \"callbacks\": result is broken");
+    }
+
+    // F12
+    @Test
+    void of_two_callbacks_that_throw_both_reach_the_sink() throws Exception {
+        f.node("a", () -> "A")
+                .onResult(report -> {
+                    throw new IllegalStateException("first is broken");
+                })
+                .onResult(report -> {
+                    throw new IllegalStateException("second is broken");
+                });
+        List<Throwable> heard = new ArrayList<>();
+        f.build().run(null, options.withExceptionSink(ExceptionSink.to((source, error) -> {
+            heard.add(error);
+            heard.addAll(List.of(error.getSuppressed()));
+        })));
+        assertThat(heard)
+                .extracting(Throwable::getMessage)
+                .containsExactlyInAnyOrder("first is broken", "second is broken");
+    }
+
+    // F12
+    @Test
+    void a_sink_that_throws_changes_nothing_either() throws Exception {
+        Node<String> a = f.node("a", () -> "A").onResult(report -> {
+            throw new IllegalStateException("result is broken");
+        });
+        RunOptions broken = options.withExceptionSink(ExceptionSink.to((source, error) -> {
+            throw new IllegalStateException("sink is broken, too");
+        }));
+        assertThat(f.returning(a).run(null, broken).value()).isEqualTo("A");
+    }
+
+    // F12
+    @Test
+    void a_default_supplier_that_throws_gives_no_value_and_is_suppressed_in_the_cause() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        Node<String> a = failing("a").defaultFrom(() -> {
+            asked.incrementAndGet();
+            throw new IllegalArgumentException("default is broken");
+        });
+        FlowResult<String> result = f.returning(a).run(null, options);
+        assertThat(asked).hasValue(1);
+        assertThat(result.node(a).via()).isEqualTo(Via.NONE);
+        assertThat(result.node(a).cause()).hasMessage("a is broken");
+        assertThat(result.node(a).cause().getSuppressed()[0]).hasMessage("default is broken");
+        assertThatThrownBy(result::value).isInstanceOf(FlowFailedException.class).hasCause(result.node(a).cause());
+    }
+
+    // F12
+    @Test
+    void a_default_may_be_null_and_is_not_asked_for_if_the_node_succeeds() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        Node<String> a = failing("a").defaultValue(null);
+        Node<String> b = f.node("b", () -> "B").defaultFrom(() -> "D" + asked.incrementAndGet());
+        FlowResult<String> result = f.returning(a).run(null, options);
+        assertThat(result.value()).isNull();
+        assertThat(result.node(a).via()).isEqualTo(Via.DEFAULT);
+        assertThat(result.node(b).value()).isEqualTo("B");
+        assertThat(asked).hasValue(0);
+    }
+
+    // F12
+    @Test
+    void a_skipped_node_has_its_default() throws Exception {
+        Node<String> a = f.node("a", () -> "A").when(c -> false).defaultFrom(() -> "D");
+        FlowResult<String> result = f.returning(a).run(null, options);
+        assertThat(result.value()).isEqualTo("D");
+        assertThat(result.node(a).cause()).isNull();
+    }
+
+    /** Hears of tasks by their names. */
+    private static final class Hearer implements TaskListener {
+        private final Map<String, List<String>> events = new ConcurrentHashMap<>();
+        private final Set<TaskIdentity> identities =
+                java.util.Collections.synchronizedSet(java.util.Collections.newSetFromMap(new IdentityHashMap<>()));
+
+        private void add(TaskIdentity task, String event) {
+            identities.add(task);
+            assertThat(task.owner()).isEqualTo("callbacks");
+            events.computeIfAbsent(task.name(), name -> new ArrayList<>()).add(event);
+        }
+
+        @Override
+        public void onSubmitted(TaskIdentity task) {
+            add(task, "submitted");
+        }
+
+        @Override
+        public void onStarted(TaskIdentity task, long waitNanos) {
+            add(task, "started");
+        }
+
+        @Override
+        public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+            add(task, "settled " + outcome.status());
+        }
+    }
+
+    // the socket for metrics: see TaskListener
+    @Test
+    void a_listener_hears_that_each_node_is_submitted_once_and_settled_once() throws Exception {
+        Hearer hearer = new Hearer();
+        Node<String> a = f.node("a", () -> "A");
+        Node<String> bad = failing("bad");
+        f.node("must", bad, x -> x);
+        f.node("off", a, x -> x).when(c -> false);
+        f.build().run(null, options.withListener(hearer));
+        assertThat(hearer.events.get("a")).containsExactly("submitted", "started", "settled SUCCESS");
+        assertThat(hearer.events.get("bad")).containsExactly("submitted", "started", "settled FAILED");
+        assertThat(hearer.events.get("off")).containsExactly("submitted", "settled SKIPPED");
+        assertThat(hearer.events.get("must")).containsExactly("submitted", "settled FAILED");
+    }
+
+    // see TaskIdentity
+    @Test
+    void a_listener_hears_of_one_node_by_one_identity_that_no_other_run_has() throws Exception {
+        Hearer hearer = new Hearer();
+        f.node("a", () -> "A");
+        FlowPlan<Void, Void> plan = f.build();
+        plan.run(null, options.withListener(hearer));
+        assertThat(hearer.identities).hasSize(1);
+        plan.run(null, options.withListener(hearer));
+        assertThat(hearer.identities).hasSize(2);
+        assertThat(Set.copyOf(hearer.identities)).hasSize(2);
+    }
+
+    // see TaskListener.onStarted
+    @Test
+    void a_listener_hears_how_long_a_node_has_waited_for_its_thread_and_how_long_it_ran() throws Exception {
+        VirtualTime time = new VirtualTime();
+        StepScheduler steps = new StepScheduler();
+        List<Long> heard = new ArrayList<>();
+        f.node("a", () -> {
+            time.advance(Duration.ofNanos(7));
+            return "A";
+        });
+        TaskListener listener = new TaskListener() {
+            @Override
+            public void onStarted(TaskIdentity task, long waitNanos) {
+                heard.add(waitNanos);
+            }
+
+            @Override
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                heard.add(runNanos);
+            }
+        };
+        FlowRun<Void> run = f.build()
+                .start(null, options.withListener(listener).withScheduler(steps).withTimeSource(time));
+        time.advance(Duration.ofNanos(5));
+        steps.runAll();
+        run.join();
+        assertThat(heard).containsExactly(5L, 7L);
+    }
+
+    @Test
+    void two_listeners_both_hear_and_one_that_throws_changes_nothing() throws Exception {
+        Hearer hearer = new Hearer();
+        TaskListener broken = new TaskListener() {
+            @Override
+            public void onStarted(TaskIdentity task, long waitNanos) {
+                throw new IllegalStateException("listener is broken");
+            }
+        };
+        Node<String> a = f.node("a", () -> "A");
+        FlowResult<String> result =
+                f.returning(a).run(null, options.withListener(broken).withListener(hearer));
+        assertThat(result.value()).isEqualTo("A");
+        assertThat(hearer.events.get("a")).containsExactly("submitted", "started", "settled SUCCESS");
+        assertThat(swallowed).anyMatch(each -> each.endsWith("listener is broken"));
+    }
+
+    // Outcome
+    @Test
+    void an_outcome_says_how_a_node_ended_without_its_default() throws Exception {
+        Node<String> a = failing("a").defaultValue("D");
+        Node<String> skipped = f.node("skipped", () -> "S").when(c -> false);
+        Node<String> any = f.node("any", anyOf(a), x -> x);
+        FlowResult<String> result = f.returning(a).run(null, options);
+        assertThat(result.outcome(a)).isInstanceOf(Outcome.Failure.class);
+        assertThat(result.outcome(skipped).status()).isEqualTo(TaskStatus.SKIPPED);
+        assertThat(result.outcome("any").status()).isEqualTo(TaskStatus.FAILED);
+        assertThat(result.outcome(any)).isEqualTo(result.outcome("any"));
+    }
+}

@@ -1,0 +1,234 @@
+package dev.raddle.flow;
+
+import static dev.raddle.flow.Dependency.after;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskContext;
+import dev.raddle.testing.VirtualTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** F17: the caller's context is in every node and callback, and nowhere afterwards. */
+@Timeout(60)
+class FlowContextTest {
+
+    private static final TaskContext.Key<String> TENANT = TaskContext.Key.named("tenant");
+    private static final ScopedValue<String> LOCALE = ScopedValue.newInstance();
+    private static final ThreadLocal<String> MDC = new ThreadLocal<>();
+
+    private static final ContextPropagator PROPAGATOR = () -> {
+        String captured = MDC.get();
+        return () -> {
+            String before = MDC.get();
+            MDC.set(captured);
+            return () -> MDC.set(before);
+        };
+    };
+
+    private final Map<String, String> seen = new ConcurrentHashMap<>();
+    private final RunOptions options =
+            RunOptions.defaults().withPropagator(PROPAGATOR).withScopedValue(LOCALE);
+
+    private static String context() {
+        return TaskContext.current().get(TENANT) + " " + (LOCALE.isBound() ? LOCALE.get() : null) + " " + MDC.get();
+    }
+
+    private void see(String where) {
+        seen.put(where, context());
+    }
+
+    private static <R> FlowResult<R> inContext(Fn.F0<FlowResult<R>> action) throws Exception {
+        MDC.set("request 7");
+        try {
+            return ScopedValue.where(LOCALE, "fr")
+                    .<FlowResult<R>, Exception>call(
+                            () -> TaskContext.current().with(TENANT, "acme").call(action::apply));
+        } finally {
+            MDC.remove();
+        }
+    }
+
+    private FlowPlan<Void, String> plan() {
+        FlowBuilder<Void> f = FlowPlan.define("context");
+        Node<String> a = f.node("a", () -> {
+                    see("action");
+                    return "A";
+                })
+                .when(c -> {
+                    see("condition");
+                    return true;
+                })
+                .onBegin(c -> see("begin"))
+                .onResult(report -> see("result"));
+        Node<String> b = f.<String, String>node("b", a, x -> {
+                    see("next action");
+                    throw new IllegalStateException("b is broken");
+                })
+                .fallback(failure -> {
+                    see("fallback");
+                    throw failure instanceof Exception e ? e : new IllegalStateException(failure);
+                })
+                .defaultFrom(() -> {
+                    see("default");
+                    return "D";
+                });
+        f.node("c", b, x -> x).onResult(report -> see("result of what did not run"));
+        f.node("undone", () -> "U").compensate(value -> see("compensation"));
+        return f.returning(b);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void the_callers_context_is_in_every_node_and_callback(boolean here) throws Exception {
+        FlowPlan<Void, String> plan = plan();
+        inContext(() -> plan.run(null, here ? options.inCallersThread() : options));
+        assertThat(seen)
+                .containsOnlyKeys(
+                        "action",
+                        "condition",
+                        "begin",
+                        "result",
+                        "next action",
+                        "fallback",
+                        "default",
+                        "result of what did not run",
+                        "compensation");
+        assertThat(seen.entrySet()).allSatisfy(entry -> assertThat(entry.getValue())
+                .as(entry.getKey())
+                .isEqualTo("acme fr request 7"));
+    }
+
+    @Test
+    void the_callers_context_is_in_callbacks_of_nodes_that_a_deadline_has_ended() throws Exception {
+        VirtualTime time = new VirtualTime();
+        Plug slow = new Plug();
+        FlowBuilder<Void> f = FlowPlan.define("late");
+        Node<String> a = f.node("a", slow)
+                .onResult(report -> see("result"))
+                .defaultFrom(() -> {
+                    see("default");
+                    return "D";
+                })
+                .timeout(Duration.ofSeconds(1));
+        f.node("b", after(a), x -> {
+            see("action after");
+            return x;
+        });
+        AtomicReference<FlowRun<String>> run = new AtomicReference<>();
+        inContext(() -> {
+            run.set(f.returning(a).start(null, options.withTimeSource(time)));
+            return null;
+        });
+        slow.awaitBegun();
+        time.advance(Duration.ofSeconds(1));
+        run.get().join();
+        assertThat(seen).containsOnlyKeys("result", "default", "action after");
+        assertThat(seen.entrySet()).allSatisfy(entry -> assertThat(entry.getValue())
+                .as(entry.getKey())
+                .isEqualTo("acme fr request 7"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void the_callers_context_is_in_the_function_of_a_groups_key(boolean triggeredByTimeout) throws Exception {
+        VirtualTime time = new VirtualTime();
+        Plug slow = new Plug();
+        FlowBuilder<Void> f = FlowPlan.define("groups");
+        Node<String> a = triggeredByTimeout
+                ? f.node("a", slow).timeout(Duration.ofSeconds(1))
+                : f.node("a", () -> "A");
+        f.node("b", after(a), x -> "B").group(c -> {
+            see("key");
+            return "g";
+        });
+        AtomicReference<FlowRun<Void>> run = new AtomicReference<>();
+        inContext(() -> {
+            run.set(f.build().start(null, options.withTimeSource(time).withGroups(key -> Scheduler.virtualThreads())));
+            return null;
+        });
+        if (triggeredByTimeout) {
+            slow.awaitBegun();
+            time.advance(Duration.ofSeconds(1));
+        }
+        run.get().join();
+        assertThat(seen).containsEntry("key", "acme fr request 7");
+    }
+
+    @Test
+    void the_context_is_gone_from_the_thread_when_the_run_is_over() throws Exception {
+        FlowPlan<Void, String> plan = plan();
+        try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
+            inContext(() -> plan.run(null, options.withScheduler(Scheduler.from(pool))));
+            assertThat(pool.submit(FlowContextTest::context).get()).isEqualTo("null null null");
+        }
+        assertThat(context()).isEqualTo("null null null");
+    }
+
+    @Test
+    void a_runs_context_is_that_of_its_own_caller() throws Exception {
+        FlowBuilder<Void> f = FlowPlan.define("own");
+        FlowPlan<Void, String> plan = f.returning(f.node("a", FlowContextTest::context));
+        assertThat(inContext(() -> plan.run(null, options)).value()).isEqualTo("acme fr request 7");
+        assertThat(plan.run(null, options).value()).isEqualTo("null null null");
+    }
+
+    @Test
+    void what_is_inside_a_node_sees_the_context_too() throws Exception {
+        FlowBuilder<Void> f = FlowPlan.define("inner");
+        Node<String> a = f.node("a", () -> {
+                    try (ThreadScope scope = ThreadScope.open()) {
+                        return scope.submit(() -> TaskContext.current().get(TENANT))
+                                .await();
+                    }
+                })
+                .timeout(Duration.ofMinutes(1));
+        assertThat(inContext(() -> f.returning(a).run(null, options)).value()).isEqualTo("acme");
+    }
+
+    @Test
+    void a_propagator_that_throws_reaches_the_sink_and_changes_nothing() throws Exception {
+        Queue<String> swallowed = new ConcurrentLinkedQueue<>();
+        List<ContextPropagator> broken = new ArrayList<>();
+        broken.add(() -> {
+            throw new IllegalStateException("capture is broken");
+        });
+        broken.add(() -> () -> {
+            throw new IllegalStateException("install is broken");
+        });
+        broken.add(() -> () -> () -> {
+            throw new IllegalStateException("restore is broken");
+        });
+        RunOptions all = options.withExceptionSink(
+                ExceptionSink.to((source, error) -> swallowed.add(error.getMessage())));
+        for (ContextPropagator each : broken) {
+            all = all.withPropagator(each);
+        }
+        FlowBuilder<Void> f = FlowPlan.define("broken");
+        FlowPlan<Void, String> plan = f.returning(f.node("a", () -> "A"));
+        assertThat(plan.run(null, all).value()).isEqualTo("A");
+        assertThat(swallowed).contains("capture is broken", "install is broken", "restore is broken");
+    }
+
+    @Test
+    void without_the_option_a_scoped_value_does_not_travel() throws Exception {
+        FlowBuilder<Void> f = FlowPlan.define("unregistered");
+        FlowPlan<Void, String> plan = f.returning(f.node("a", FlowContextTest::context));
+        assertThat(inContext(() -> plan.run(null)).value()).isEqualTo("acme null null");
+    }
+}

@@ -1,0 +1,333 @@
+package dev.raddle.flow;
+
+import static dev.raddle.flow.Dependency.after;
+import static dev.raddle.flow.Dependency.anyOf;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Scheduler;
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** F14: where nodes run. No thread waits for a node, so any number of threads is enough. */
+@Timeout(60)
+class FlowPoolsTest {
+
+    private static final Scheduler CALLER = Runnable::run;
+    private static final Scheduler NONE = task -> {
+        throw new RejectedExecutionException("no thread today");
+    };
+
+    private final FlowBuilder<Void> f = FlowPlan.define("pools");
+
+    /** A random graph of all kinds of dependencies in which every node adds what it got. */
+    private FlowPlan<Void, Integer> random(int nodes) {
+        Random random = new Random(42);
+        List<Node<Integer>> all = new ArrayList<>();
+        for (int i = 0; i < nodes; i++) {
+            if (i < 3) {
+                all.add(f.node("n" + i, () -> 1));
+                continue;
+            }
+            Node<Integer> a = all.get(random.nextInt(i));
+            Node<Integer> b = all.get(random.nextInt(i));
+            all.add(
+                    a == b
+                            ? f.node("n" + i, after(a), o -> 1)
+                            : i % 5 == 0
+                                    ? f.node("n" + i, anyOf(a, b), x -> x % 1000 + 1)
+                                    : f.node("n" + i, a, b, (x, y) -> (x + y) % 1000));
+        }
+        return f.returning(all.getLast());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void a_fixed_pool_completes_every_plan(int threads) throws Exception {
+        FlowPlan<Void, Integer> plan = random(500);
+        try (ExecutorService pool = Executors.newFixedThreadPool(threads)) {
+            for (int i = 0; i < 20; i++) {
+                FlowResult<Integer> result =
+                        plan.run(null, RunOptions.defaults().withScheduler(Scheduler.from(pool)));
+                assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+                assertThat(result.nodes()).allMatch(node -> node.state().isTerminal());
+            }
+        }
+    }
+
+    @Test
+    void raddles_own_pools_and_the_callers_thread_complete_every_plan() throws Exception {
+        FlowPlan<Void, Integer> plan = random(500);
+        RunOptions options = RunOptions.defaults();
+        for (RunOptions each : List.of(
+                options.withScheduler(Scheduler.fixed(1)),
+                options.withScheduler(Scheduler.priority(2)),
+                options.withScheduler(Scheduler.commonPool()),
+                options.withScheduler(CALLER),
+                options.inCallersThread())) {
+            assertThat(plan.run(null, each).status()).isEqualTo(FlowStatus.SUCCESS);
+        }
+    }
+
+    @Test
+    void a_run_uses_the_schedulers_threads_and_no_others() throws Exception {
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        Node<Integer> root = f.node("root", () -> 1);
+        for (int i = 0; i < 200; i++) {
+            f.node("n" + i, root, x -> threads.add(Thread.currentThread()))
+                    .onResult(report -> threads.add(Thread.currentThread()));
+        }
+        try (ExecutorService pool = Executors.newFixedThreadPool(2, Thread.ofPlatform().name("iso-", 0).factory())) {
+            f.build().run(null, RunOptions.defaults().withScheduler(Scheduler.from(pool)));
+        }
+        assertThat(threads).hasSizeLessThanOrEqualTo(2).allMatch(thread -> thread.getName().startsWith("iso-"));
+    }
+
+    @Test
+    void in_the_callers_thread_all_nodes_run_one_after_the_other_in_the_order_of_declaration() throws Exception {
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        List<String> order = new ArrayList<>();
+        Node<Integer> root = f.node("root", () -> 1);
+        for (int i = 0; i < 5; i++) {
+            String id = "n" + i;
+            f.node(id, root, x -> {
+                threads.add(Thread.currentThread());
+                order.add(id);
+                return x;
+            });
+        }
+        f.build().run(null, RunOptions.defaults().inCallersThread());
+        assertThat(threads).containsExactly(Thread.currentThread());
+        assertThat(order).containsExactly("n0", "n1", "n2", "n3", "n4");
+    }
+
+    @Test
+    void a_node_that_computes_runs_in_the_scheduler_for_that() throws Exception {
+        StepScheduler compute = new StepScheduler();
+        AtomicInteger handed = new AtomicInteger();
+        Node<String> a = f.node("a", () -> "A");
+        Node<String> b = f.node("b", a, x -> x + "B").compute();
+        Node<String> c = f.node("c", b, x -> x + "C").compute();
+        Node<String> d = f.node("d", c, x -> x + "D");
+        FlowRun<String> run = f.returning(d)
+                .start(null, RunOptions.defaults().withScheduler(CALLER).withComputeScheduler(task -> {
+                    handed.incrementAndGet();
+                    compute.execute(task);
+                }));
+        assertThat(run.state("a")).isEqualTo(NodeState.SUCCESS);
+        assertThat(run.state("b")).isEqualTo(NodeState.PENDING);
+        compute.runAll();
+        assertThat(run.get()).isEqualTo("ABCD");
+        assertThat(handed).hasValue(1);
+    }
+
+    @Test
+    void a_node_that_computes_runs_in_the_common_pool_unless_told_otherwise() throws Exception {
+        AtomicReference<ForkJoinPool> where = new AtomicReference<>();
+        f.node("a", () -> {
+                    where.set(ForkJoinTask.getPool());
+                    return 1;
+                })
+                .compute();
+        f.build().run(null);
+        assertThat(where.get()).isSameAs(ForkJoinPool.commonPool());
+    }
+
+    @Test
+    void a_rejected_root_has_failed_and_the_run_ends() throws Exception {
+        ExecutorService closed = Executors.newSingleThreadExecutor();
+        closed.close();
+        AtomicInteger told = new AtomicInteger();
+        Node<String> a = f.node("a", () -> "A").fallbackValue("F").defaultValue("D").onResult(r -> told.incrementAndGet());
+        Node<String> b = f.node("b", a, x -> x);
+        Node<String> c = f.node("c", () -> "C").timeout(Duration.ofMinutes(1)).onBegin(x -> told.incrementAndGet());
+        FlowResult<String> result =
+                f.returning(b).run(null, RunOptions.defaults().withScheduler(Scheduler.from(closed)));
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(result.node(a).state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.node(a).cause()).isInstanceOf(RejectedExecutionException.class);
+        assertThat(result.node(a).value()).isEqualTo("D");
+        assertThat(result.node(b).cause()).isSameAs(result.node(a).cause());
+        assertThat(result.node(c).state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.explain("a")).startsWith("FAILED: no thread could be had for it: ");
+        assertThat(told).hasValue(1);
+    }
+
+    @Test
+    void a_rejected_successor_has_failed_and_the_others_go_on() throws Exception {
+        AtomicInteger handed = new AtomicInteger();
+        Scheduler once = task -> {
+            if (handed.incrementAndGet() > 1) {
+                throw new RejectedExecutionException("no thread left");
+            }
+            Thread.startVirtualThread(task);
+        };
+        Node<Integer> root = f.node("root", () -> 1);
+        for (int i = 0; i < 4; i++) {
+            f.node("n" + i, root, x -> x);
+        }
+        FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withScheduler(once));
+        assertThat(result.nodes().stream().filter(each -> each.state() == NodeState.SUCCESS)).hasSize(2);
+        assertThat(result.nodes().stream().filter(each -> each.state() == NodeState.FAILED)).hasSize(3);
+    }
+
+    @Test
+    void a_scheduler_that_throws_an_error_is_one_that_rejects() throws Exception {
+        Scheduler broken = task -> {
+            throw new OutOfMemoryError("unable to create native thread");
+        };
+        f.node("a", () -> "A");
+        FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withScheduler(broken));
+        assertThat(result.node("a").cause()).isInstanceOf(OutOfMemoryError.class);
+    }
+
+    // F14, F15: loops, not recursion
+    @Test
+    void a_scheduler_that_rejects_all_settles_a_long_chain_of_afters() throws Exception {
+        Node<Integer> last = f.node("0", () -> 1);
+        for (int i = 1; i < 20_000; i++) {
+            last = f.node("" + i, after(last), o -> 1);
+        }
+        FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withScheduler(NONE));
+        assertThat(result.nodes()).allMatch(node -> node.cause() instanceof RejectedExecutionException);
+    }
+
+    @Test
+    void an_executor_that_runs_in_the_caller_needs_no_stack_for_a_long_chain() throws Exception {
+        Node<Integer> last = f.node("0", () -> 1);
+        for (int i = 1; i < 50_000; i++) {
+            last = f.node("" + i, last, x -> x + 1);
+        }
+        assertThat(f.returning(last)
+                        .run(null, RunOptions.defaults().withScheduler(CALLER))
+                        .value())
+                .isEqualTo(50_000);
+    }
+
+    @Test
+    void an_executor_that_runs_in_the_caller_needs_no_stack_for_many_diamonds() throws Exception {
+        Node<Integer> last = f.node("root", () -> 0);
+        for (int i = 0; i < 20_000; i++) {
+            Node<Integer> left = f.node("l" + i, last, x -> x);
+            Node<Integer> right = f.node("r" + i, last, x -> x);
+            last = f.node("j" + i, left, right, (x, y) -> Math.max(x, y) + 1);
+        }
+        FlowResult<Integer> result = f.returning(last).run(null, RunOptions.defaults().withScheduler(CALLER));
+        assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThat(result.value()).isEqualTo(20_000);
+    }
+
+    @Test
+    void an_executor_that_runs_in_the_caller_keeps_the_callers_interrupt() throws Exception {
+        Node<Boolean> a = f.node("a", () -> Thread.currentThread().isInterrupted());
+        FlowPlan<Void, Boolean> plan = f.returning(a);
+        Thread.currentThread().interrupt();
+        FlowRun<Boolean> run = plan.start(null, RunOptions.defaults().withScheduler(CALLER));
+        assertThat(Thread.interrupted()).as("the caller is still interrupted").isTrue();
+        run.join();
+    }
+
+    // interrupts
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void an_interrupt_never_leaks_into_the_next_task_of_a_pools_thread(boolean atTimeout) throws Exception {
+        AtomicBoolean leaked = new AtomicBoolean();
+        FlowBuilder<VirtualTime> g = FlowPlan.define("leaks", VirtualTime.class);
+        Node<Integer> a = g.node("a", () -> 1).timeout(Duration.ofSeconds(1));
+        g.node("b", a, x -> leaked.compareAndSet(false, Thread.currentThread().isInterrupted()));
+        FlowPlan<VirtualTime, Void> plan = g.build();
+        try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
+            for (int i = 0; i < 2_000; i++) {
+                VirtualTime time = new VirtualTime();
+                FlowRun<Void> run = plan.start(
+                        time, RunOptions.defaults().withTimeSource(time).withScheduler(Scheduler.from(pool)));
+                for (int spin = 0; spin < i % 50 * 10; spin++) {
+                    Thread.onSpinWait();
+                }
+                if (atTimeout) {
+                    time.advance(Duration.ofSeconds(1));
+                } else {
+                    run.cancel("enough");
+                }
+                run.join();
+                pool.execute(() -> leaked.compareAndSet(false, Thread.currentThread().isInterrupted()));
+            }
+        }
+        assertThat(leaked).isFalse();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void an_interrupt_that_an_action_leaves_behind_does_not_hit_the_next_node(boolean here) throws Exception {
+        Node<Integer> a = f.node("a", () -> {
+            Thread.currentThread().interrupt();
+            return 1;
+        });
+        Node<Boolean> b = f.node("b", a, x -> Thread.currentThread().isInterrupted());
+        RunOptions options = RunOptions.defaults();
+        try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
+            FlowResult<Boolean> result =
+                    f.returning(b).run(null, here ? options : options.withScheduler(Scheduler.from(pool)));
+            assertThat(result.value()).isFalse();
+            assertThat(pool.submit(() -> Thread.currentThread().isInterrupted()).get())
+                    .isFalse();
+        }
+    }
+
+    @Test
+    void an_interrupt_for_one_attempt_does_not_hit_the_callbacks_or_the_fallback() throws Exception {
+        VirtualTime time = new VirtualTime();
+        Plug slow = Plug.stubborn();
+        AtomicReference<Boolean> seen = new AtomicReference<>();
+        Node<String> a = f.node("a", slow).timeout(Duration.ofSeconds(1)).retry(RetryPolicy.attempts(3));
+        Node<String> b = f.node("b", after(a), o -> "B").onBegin(c -> seen.set(Thread.currentThread()
+                .isInterrupted()));
+        FlowRun<String> run = f.returning(b).start(null, RunOptions.defaults().withTimeSource(time));
+        slow.awaitBegun();
+        time.advance(Duration.ofSeconds(1));
+        assertThat(run.get()).isEqualTo("B");
+        assertThat(seen).hasValue(false);
+        slow.letGo();
+        run.close();
+        assertThat(slow.calls()).isEqualTo(1);
+    }
+
+    @Test
+    void a_lease_of_the_scheduler_is_closed_when_the_run_is_over() throws Exception {
+        AtomicInteger leases = new AtomicInteger();
+        Scheduler leased = new Scheduler() {
+            @Override
+            public void execute(Runnable task) {
+                Thread.startVirtualThread(task);
+            }
+
+            @Override
+            public Lease lease() {
+                leases.incrementAndGet();
+                return leases::decrementAndGet;
+            }
+        };
+        f.node("a", () -> "A");
+        FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withScheduler(leased));
+        run.join();
+        assertThat(leases).hasValue(0);
+    }
+}

@@ -1,0 +1,192 @@
+package dev.raddle.flow;
+
+import static dev.raddle.flow.Dependency.after;
+import static dev.raddle.flow.Dependency.anyOf;
+import static dev.raddle.flow.Dependency.must;
+import static dev.raddle.flow.Dependency.optional;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.task.Outcome;
+import dev.raddle.testing.Wait;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** F11: what a node may read, and what it is told if it may not. */
+@Timeout(60)
+class FlowReadsTest {
+
+    private final FlowBuilder<Void> f = FlowPlan.define("reads");
+    private final Node<String> root = f.node("root", () -> "R");
+    private final Node<String> bad = f.node("bad", root, x -> {
+        throw new IllegalStateException("bad is broken");
+    });
+    private final Node<String> other = f.node("other", () -> "O");
+
+    @Test
+    void any_ancestor_can_be_read_by_its_node_or_its_id() throws Exception {
+        Node<String> middle = f.node("middle", root, x -> x + "M");
+        Node<String> end = f.node("end", middle, (c, x) -> x + c.read(root) + c.read("root") + c.read(middle)
+                + c.peek(root) + c.peek("middle") + c.state("root") + c.outcome("root").status());
+        assertThat(f.returning(end).run(null).value())
+                .isEqualTo("RMRRRMOptional[R]Optional[RM]SUCCESSSUCCESS");
+    }
+
+    @Test
+    void what_is_not_upstream_is_an_error_that_names_it() throws Exception {
+        List<Throwable> thrown = new ArrayList<>();
+        List<Fn.V1<NodeContext<Void>>> reads = List.of(
+                c -> c.read("other"),
+                c -> c.read(other),
+                c -> c.peek("other"),
+                c -> c.peek(other),
+                c -> c.state("other"),
+                c -> c.outcome("other"),
+                c -> c.read("end"));
+        Node<String> end = f.node("end", root, (c, x) -> {
+            for (Fn.V1<NodeContext<Void>> read : reads) {
+                try {
+                    read.accept(c);
+                } catch (IllegalArgumentException expected) {
+                    thrown.add(expected);
+                }
+            }
+            return x;
+        });
+        f.returning(end).run(null);
+        assertThat(thrown).hasSize(reads.size());
+        assertThat(thrown.subList(0, 6))
+                .extracting(Throwable::getMessage)
+                .containsOnly("node \"end\" may not read \"other\", which is not upstream of it; make it a dependency");
+    }
+
+    @Test
+    void an_unknown_id_is_an_error_that_names_it_and_fails_the_node_that_asks() throws Exception {
+        Node<Object> end = f.node("end", root, (c, x) -> c.read("typo"));
+        FlowResult<Object> result = f.returning(end).run(null);
+        assertThat(result.node(end).cause())
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("there is no node \"typo\" in flow \"reads\"; its nodes are root, bad, other, end");
+        assertThatThrownBy(() -> result.node("typo")).hasMessageContaining("\"typo\"");
+        assertThatThrownBy(() -> result.explain("typo")).hasMessageContaining("\"typo\"");
+        assertThatThrownBy(() -> result.outcome("typo")).hasMessageContaining("\"typo\"");
+    }
+
+    @Test
+    void a_node_without_a_value_cannot_be_read_but_peeked_at() throws Exception {
+        Node<String> end = f.node("end", after(bad), (c, o) -> {
+            assertThat(c.peek(bad)).isEmpty();
+            assertThat(c.state("bad")).isEqualTo(NodeState.FAILED);
+            assertThat(c.outcome("bad")).isInstanceOf(Outcome.Failure.class);
+            assertThatThrownBy(() -> c.read(bad))
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessage("node \"bad\" has no value, it is FAILED; use peek, or give it a default");
+            return "fine";
+        });
+        assertThat(f.returning(end).run(null).value()).isEqualTo("fine");
+    }
+
+    @Test
+    void a_default_is_read_like_a_value() throws Exception {
+        bad.defaultValue("D");
+        Node<String> end = f.node("end", after(bad), (c, o) -> c.read(bad) + c.peek(bad) + o.status());
+        assertThat(f.returning(end).run(null).value()).isEqualTo("DOptional[D]FAILED");
+    }
+
+    @Test
+    void a_node_that_has_not_ended_is_pending_and_has_no_value_or_outcome() throws Exception {
+        Plug slow = new Plug();
+        Node<String> loser = f.node("loser", slow);
+        Node<String> fast = f.node("fast", () -> {
+            slow.awaitBegun();
+            return "F";
+        });
+        Node<String> end = f.node("end", anyOf(loser, fast), (c, x) -> {
+            assertThat(c.state("loser")).isEqualTo(NodeState.PENDING);
+            assertThat(c.peek(loser)).isEmpty();
+            assertThatThrownBy(() -> c.read(loser)).isInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> c.outcome("loser")).isInstanceOf(IllegalStateException.class);
+            return x;
+        });
+        try (FlowRun<String> run = f.returning(end).start(null)) {
+            Wait.until(() -> run.state("end").isTerminal());
+            slow.letGo();
+            assertThat(run.get()).isEqualTo("F");
+        }
+    }
+
+    @Test
+    void a_winner_is_known_of_the_nodes_own_choices_only() throws Exception {
+        Dependency<String> mine = anyOf(bad, other);
+        Dependency<String> same = anyOf(bad, other);
+        Dependency<String> foreign = anyOf(root, other);
+        Node<String> end = f.node("end", mine, (c, x) -> {
+            assertThatThrownBy(() -> c.winnerOf(foreign)).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> c.winnerOf(other)).isInstanceOf(IllegalArgumentException.class);
+            return c.winnerOf(mine) + c.winnerOf(same);
+        });
+        assertThat(f.returning(end).run(null).value()).isEqualTo("otherother");
+    }
+
+    @Test
+    void a_context_can_be_kept_and_asked_after_the_end() throws Exception {
+        List<NodeContext<Void>> kept = new ArrayList<>();
+        Node<String> end = f.node("end", root, (c, x) -> {
+            kept.add(c);
+            return x;
+        });
+        f.returning(end).run(null);
+        assertThat(kept.getFirst().read(root)).isEqualTo("R");
+        assertThat(kept.getFirst().isCancelled()).isFalse();
+        assertThat(kept.getFirst()).hasToString("context of node \"end\"");
+    }
+
+    @Test
+    void dependencies_by_id_may_name_nodes_that_are_declared_later() throws Exception {
+        FlowBuilder<Void> g = FlowPlan.define("late");
+        Node<String> end = g.node(
+                "end", must("a"), optional("b"), anyOf("c", "d"), Dependency.atLeast(1, "e"), (a, b, c, e) ->
+                        a + " " + b + " " + c + " " + e);
+        end.needs(Dependency.order("g"), after("h"));
+        for (String id : List.of("a", "b", "c", "e", "g", "h")) {
+            g.node(id, () -> id);
+        }
+        g.node("d", must("a"), x -> "d");
+        FlowResult<String> result = g.returning(end).run(null, RunOptions.defaults().inCallersThread());
+        assertThat(result.value()).startsWith("a Optional[b] ").endsWith(" [e]");
+    }
+
+    @Test
+    void a_plan_without_output_returns_null_and_one_of_several_a_map_in_the_order_of_declaration() throws Exception {
+        assertThat(f.build().run(null).value()).isNull();
+        Node<String> nothing = f.node("nothing", () -> null);
+        FlowPlan<Void, Map<String, Object>> plan = f.returning(List.of(nothing, other, root));
+        Map<String, Object> values = plan.run(null).value();
+        assertThat(values.keySet()).containsExactly("root", "other", "nothing");
+        assertThat(values).containsEntry("root", "R").containsEntry("nothing", null);
+    }
+
+    @Test
+    void the_parameter_is_every_nodes_and_may_be_null() throws Exception {
+        FlowBuilder<Integer> g = FlowPlan.define("param", Integer.class);
+        Node<Optional<Integer>> a = g.node("a", c -> Optional.ofNullable(c.param()));
+        FlowPlan<Integer, Optional<Integer>> plan = g.returning(a);
+        assertThat(plan.run(7).value()).contains(7);
+        assertThat(plan.run(null).value()).isEmpty();
+    }
+
+    @Test
+    void a_run_that_has_no_value_says_why() throws Exception {
+        FlowResult<String> result = f.returning(bad).run(null);
+        assertThatThrownBy(result::value)
+                .isInstanceOfSatisfying(
+                        FlowFailedException.class,
+                        failure -> assertThat(failure.status()).isEqualTo(FlowStatus.FAILED))
+                .hasRootCauseMessage("bad is broken")
+                .hasMessageStartingWith("flow \"reads\" has no value, it is FAILED: FAILED: its action threw ");
+    }
+}
