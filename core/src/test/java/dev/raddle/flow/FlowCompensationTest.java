@@ -1,0 +1,250 @@
+package dev.raddle.flow;
+
+import static dev.raddle.flow.Dependency.after;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Scheduler;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** F21: what a failed run undoes. */
+@Timeout(60)
+class FlowCompensationTest {
+
+    private final FlowBuilder<Void> f = FlowPlan.define("undo");
+    private final List<String> undone = new CopyOnWriteArrayList<>();
+
+    private Node<String> step(String id, Dependency<?>... needs) {
+        return f.node(id, () -> id.toUpperCase(java.util.Locale.ROOT))
+                .needs(needs)
+                .compensate(value -> undone.add(id + " " + value));
+    }
+
+    private Node<String> failing(String id, Dependency<?>... needs) {
+        return f.<String>node(id, () -> {
+                    throw new IllegalStateException(id + " is broken");
+                })
+                .needs(needs);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_failed_run_undoes_completed_nodes_in_the_reverse_order_of_completion(boolean here) throws Exception {
+        Node<String> a = step("a");
+        Node<String> b = step("b", a);
+        Node<String> c = step("c", b);
+        failing("d", c).compensate(value -> undone.add("d, which has not completed"));
+        RunOptions options = RunOptions.defaults();
+        FlowResult<Void> result = f.build().run(null, here ? options.inCallersThread() : options);
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(undone).containsExactly("c C", "b B", "a A");
+        assertThat(result.node(a).state()).isEqualTo(NodeState.SUCCESS);
+        assertThat(result.compensationFailures()).isEmpty();
+    }
+
+    @Test
+    void a_run_that_succeeded_or_was_only_degraded_undoes_nothing() throws Exception {
+        Node<String> a = step("a");
+        f.node("end", after(failing("bad", a)), o -> "fine");
+        assertThat(f.build().run(null).status()).isEqualTo(FlowStatus.DEGRADED);
+        assertThat(undone).isEmpty();
+    }
+
+    @Test
+    void runs_that_were_cancelled_or_ran_out_of_time_or_failed_fast_are_undone() throws Exception {
+        Plug slow = new Plug();
+        Node<String> a = step("a");
+        Node<String> b = f.node("b", a, x -> slow.apply()).compensate(value -> undone.add("b, which was cut off"));
+        FlowPlan<Void, String> plan = f.returning(b);
+        FlowRun<String> cancelled = plan.start(null);
+        slow.awaitBegun();
+        cancelled.cancel("enough");
+        assertThat(cancelled.join().status()).isEqualTo(FlowStatus.CANCELLED);
+        assertThat(undone).containsExactly("a A");
+        cancelled.close();
+
+        VirtualTime time = new VirtualTime();
+        FlowRun<String> late = plan.start(null, RunOptions.timeout(Duration.ofSeconds(1)).withTimeSource(time));
+        Wait.until(() -> late.state("b") == NodeState.RUNNING);
+        time.advance(Duration.ofSeconds(1));
+        assertThat(late.join().status()).isEqualTo(FlowStatus.TIMED_OUT);
+        assertThat(undone).containsExactly("a A", "a A");
+        late.close();
+    }
+
+    @Test
+    void all_is_undone_before_the_run_is_reported_as_ended() throws Exception {
+        Plug undoing = new Plug();
+        Node<String> a = f.node("a", () -> "A").compensate(value -> undoing.apply());
+        failing("bad", a);
+        FlowRun<Void> run = f.build().start(null);
+        undoing.awaitBegun();
+        assertThat(run.isDone()).isFalse();
+        undoing.letGo();
+        assertThat(run.join().status()).isEqualTo(FlowStatus.FAILED);
+    }
+
+    @Test
+    void failures_of_compensations_are_collected_and_the_others_are_called() throws Exception {
+        Node<String> a = step("a");
+        Node<String> b = f.node("b", a, x -> x).compensate(value -> {
+            throw new IllegalStateException("b cannot be undone");
+        });
+        Node<String> c = f.node("c", b, x -> x).compensate(value -> {
+            throw new AssertionError("c cannot be undone");
+        });
+        failing("bad", c);
+        FlowResult<Void> result = f.build().run(null);
+        assertThat(result.compensationFailures())
+                .extracting(Throwable::getMessage)
+                .containsExactly("c cannot be undone", "b cannot be undone");
+        assertThat(undone).containsExactly("a A");
+    }
+
+    @Test
+    void a_node_that_recovered_or_gave_null_is_undone_with_that_value() throws Exception {
+        Node<String> a = failing("a").fallbackValue("F").compensate(value -> undone.add("a " + value));
+        Node<String> b = f.node("b", a, x -> (String) null).compensate(value -> undone.add("b " + value));
+        failing("bad", b);
+        f.build().run(null);
+        assertThat(undone).containsExactly("b null", "a F");
+    }
+
+    @Test
+    void each_completed_node_is_undone_once_whatever_the_cancel_meets() throws Exception {
+        FlowBuilder<AtomicInteger[]> g = FlowPlan.define("race", AtomicInteger[].class);
+        Node<String> last = null;
+        for (int i = 0; i < 4; i++) {
+            int me = i;
+            // the value says in whose favour to count
+            Node<AtomicInteger> node = last == null
+                    ? g.node("n" + i, c -> c.param()[me])
+                    : g.node("n" + i, last, (c, x) -> c.param()[me]);
+            node.compensate(AtomicInteger::incrementAndGet);
+            last = g.node("m" + i, node, x -> "m");
+        }
+        FlowPlan<AtomicInteger[], Void> plan = g.build();
+        for (int i = 0; i < 1_000; i++) {
+            AtomicInteger[] counts = new AtomicInteger[4];
+            java.util.Arrays.setAll(counts, index -> new AtomicInteger());
+            FlowRun<Void> run = plan.start(counts);
+            for (int spin = 0; spin < i % 100 * 10; spin++) {
+                Thread.onSpinWait();
+            }
+            run.cancel("enough");
+            FlowResult<Void> result = run.join();
+            for (int node = 0; node < 4; node++) {
+                boolean undo = result.status() == FlowStatus.CANCELLED
+                        && result.node("n" + node).state() == NodeState.SUCCESS;
+                assertThat(counts[node]).hasValue(undo ? 1 : 0);
+            }
+            run.close();
+        }
+    }
+
+    @Test
+    void a_scheduler_that_rejects_the_undoing_has_it_done_where_the_run_ended() throws Exception {
+        AtomicInteger handed = new AtomicInteger();
+        List<String> swallowed = new CopyOnWriteArrayList<>();
+        Scheduler once = task -> {
+            if (handed.incrementAndGet() > 1) {
+                throw new RejectedExecutionException("no thread left");
+            }
+            Thread.startVirtualThread(task);
+        };
+        failing("bad", step("a"));
+        FlowResult<Void> result = f.build()
+                .run(
+                        null,
+                        RunOptions.defaults()
+                                .withScheduler(once)
+                                .withExceptionSink(
+                                        ExceptionSink.to((source, error) -> swallowed.add(error.getMessage()))));
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(undone).containsExactly("a A");
+        assertThat(swallowed).containsExactly("no thread left");
+    }
+
+    // a run's time is over when it is undone, but that is no reason not to undo it
+    @Test
+    void what_undoes_a_run_that_ran_out_of_time_may_open_a_scope() throws Exception {
+        VirtualTime time = new VirtualTime();
+        Plug slow = new Plug();
+        Node<String> a = f.node("a", () -> "A").compensate(value -> {
+            try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
+                boolean noTime = scope.remaining().filter(left -> !left.isPositive()).isPresent();
+                undone.add(noTime ? "no time for " + value : "undone " + value);
+            }
+        });
+        Node<String> b = f.node("b", a, x -> slow.apply());
+        FlowRun<String> run =
+                f.returning(b).start(null, RunOptions.timeout(Duration.ofSeconds(1)).withTimeSource(time));
+        slow.awaitBegun();
+        time.advance(Duration.ofSeconds(1));
+        FlowResult<String> result = run.join();
+        assertThat(result.compensationFailures()).isEmpty();
+        assertThat(undone).containsExactly("undone A");
+    }
+
+    // F8: run() returns at the deadline even if an action ignores interrupts
+    @Test
+    void an_action_that_ignores_its_interrupt_on_the_only_thread_does_not_hold_up_the_undoing() throws Exception {
+        VirtualTime time = new VirtualTime();
+        Plug slow = Plug.stubborn();
+        CountDownLatch ended = new CountDownLatch(1);
+        Node<String> a = step("a");
+        Node<String> b = f.node("b", a, x -> slow.apply());
+        try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
+            FlowRun<String> run = f.returning(b)
+                    .start(
+                            null,
+                            RunOptions.timeout(Duration.ofSeconds(1))
+                                    .withTimeSource(time)
+                                    .withScheduler(Scheduler.from(pool)));
+            slow.awaitBegun();
+            time.advance(Duration.ofSeconds(1));
+            Thread.startVirtualThread(() -> {
+                try {
+                    run.join();
+                    ended.countDown();
+                } catch (InterruptedException impossible) {
+                    throw new AssertionError(impossible);
+                }
+            });
+            boolean inTime = ended.await(10, TimeUnit.SECONDS);
+            slow.letGo();
+            assertThat(inTime).as("join() returns although the action goes on").isTrue();
+        }
+        assertThat(undone).containsExactly("a A");
+    }
+
+    // F22 with F21
+    @Test
+    void the_nodes_of_a_subflow_that_failed_are_undone_by_the_subflow() throws Exception {
+        FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
+        Node<String> x = inner.node("x", NodeContext::param).compensate(value -> undone.add("x " + value));
+        Node<String> y = inner.node("y", x, v -> {
+            throw new IllegalStateException("y is broken");
+        });
+        Node<String> sub = f.subflow("sub", inner.returning(y), step("a"));
+        sub.compensate(value -> undone.add("sub"));
+        FlowResult<String> result = f.returning(sub).run(null);
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(undone).containsExactly("x A", "a A");
+    }
+}

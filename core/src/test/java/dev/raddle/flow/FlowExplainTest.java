@@ -1,0 +1,141 @@
+package dev.raddle.flow;
+
+import static dev.raddle.flow.Dependency.after;
+import static dev.raddle.flow.Dependency.anyOf;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** F23: one sentence that says why a node is in its state, and the path that a run's length is due to. */
+@Timeout(60)
+class FlowExplainTest {
+
+    private final FlowBuilder<Void> f = FlowPlan.define("why");
+    private final VirtualTime time = new VirtualTime();
+    private final StepScheduler steps = new StepScheduler();
+    private final RunOptions options =
+            RunOptions.defaults().withTimeSource(time).withScheduler(steps);
+
+    private Node<String> taking(String id, int millis, Dependency<?>... needs) {
+        return f.node(id, () -> {
+                    time.advance(Duration.ofMillis(millis));
+                    return id;
+                })
+                .needs(needs);
+    }
+
+    private FlowResult<Void> run(RunOptions how) throws InterruptedException {
+        FlowRun<Void> run = f.build().start(null, how);
+        steps.runAll();
+        return run.join();
+    }
+
+    @Test
+    void a_success_says_when() throws Exception {
+        taking("a", 12);
+        assertThat(run(options).explain("a")).isEqualTo("SUCCESS: its action returned at +12 ms");
+    }
+
+    @Test
+    void a_skip_names_who_was_decided_by_whom_and_when() throws Exception {
+        Node<String> a = taking("a", 12);
+        Node<String> c = taking("c", 1);
+        Node<String> d = f.node("d", c, x -> x);
+        f.node("g", anyOf(a, d), x -> x);
+        FlowResult<Void> result = run(options);
+        assertThat(result.explain("d"))
+                .isEqualTo("SKIPPED: \"g\" was decided by \"a\" at +12 ms and \"d\" has no other undecided consumer");
+        assertThat(result.explain("c")).startsWith("SKIPPED: \"d\" was decided ").contains(" at +12 ms ");
+    }
+
+    @Test
+    void failures_say_what_was_thrown_or_whose_they_are() throws Exception {
+        f.node("bad", () -> {
+            time.advance(Duration.ofMillis(3));
+            throw new IllegalStateException("broken");
+        });
+        f.node("must", Dependency.must("bad"), x -> x);
+        f.node("choice", Dependency.anyOf("bad", "must"), x -> x);
+        f.node("saved", after(f.node("other", () -> {
+                            throw new IllegalStateException("broken, too");
+                        })
+                        .fallbackValue("F")), x -> x);
+        FlowResult<Void> result = run(options);
+        assertThat(result.explain("bad"))
+                .isEqualTo("FAILED: its action threw java.lang.IllegalStateException: broken at +3 ms");
+        assertThat(result.explain("must")).isEqualTo("FAILED: it must have \"bad\", which is FAILED");
+        assertThat(result.explain("choice"))
+                .isEqualTo("FAILED: too few of those among which it could choose can succeed; \"bad\" is FAILED");
+        assertThat(result.explain("other"))
+                .isEqualTo("SUCCESS: its fallback recovered from java.lang.IllegalStateException: broken, too");
+    }
+
+    @Test
+    void conditions_targets_and_ends_of_runs_are_named() throws Exception {
+        f.node("off", () -> 1).when(c -> false);
+        taking("a", 5);
+        Node<String> b = taking("b", 1, Dependency.must("a"));
+        FlowResult<Void> result = run(options);
+        assertThat(result.explain("off")).startsWith("SKIPPED: its condition was false at +");
+        assertThat(run(options.only("a")).explain("b"))
+                .isEqualTo("SKIPPED: the run was for other nodes only, and none of them needs it");
+        FlowRun<Void> cancelled = f.build().start(null, options);
+        time.advance(Duration.ofMillis(7));
+        cancelled.cancel("enough");
+        assertThat(cancelled.join().explain(b.id()))
+                .startsWith("CANCELLED: it had not ended at +7 ms when ")
+                .endsWith("flow \"why\" was cancelled: enough");
+        FlowRun<Void> late = f.build().start(null, options.withTimeout(Duration.ofMillis(4)));
+        time.advance(Duration.ofMillis(4));
+        assertThat(late.join().explain("a"))
+                .startsWith("TIMED_OUT: it had not ended at +4 ms when ")
+                .endsWith("flow \"why\" ran out of time after 4 ms");
+    }
+
+    @Test
+    void a_failure_of_a_condition_is_not_called_one_of_the_action() throws Exception {
+        f.node("a", () -> 1).when(c -> {
+            throw new IllegalStateException("condition is broken");
+        });
+        assertThat(run(options).explain("a")).contains("condition is broken").doesNotContain("its action threw");
+    }
+
+    @Test
+    void the_critical_path_is_what_the_last_node_waited_for() throws Exception {
+        Node<String> a = taking("a", 10);
+        Node<String> b = taking("b", 30);
+        Node<String> c = taking("c", 5, a);
+        Node<String> d = taking("d", 1, b, c);
+        FlowRun<Void> run = f.build().start(null, options);
+        steps.runAll();
+        FlowResult<Void> result = run.join();
+        assertThat(result.criticalPath()).containsExactly("b", "d");
+        assertThat(result.elapsed()).isEqualTo(Duration.ofMillis(46));
+        assertThat(result.node(d).endNanos() - result.node(d).startNanos())
+                .isEqualTo(Duration.ofMillis(1).toNanos());
+        assertThat(result.nodes()).extracting(NodeReport::id).containsExactly("a", "b", "c", "d");
+    }
+
+    @Test
+    void the_critical_path_of_a_run_in_which_nothing_ran_is_empty() throws Exception {
+        taking("a", 1);
+        assertThat(run(options.withTimeout(Duration.ZERO)).criticalPath()).isEmpty();
+    }
+
+    @Test
+    void a_run_says_what_it_is() throws Exception {
+        taking("a", 12);
+        FlowPlan<Void, Void> plan = f.build();
+        assertThat(plan).hasToString("flow \"why\" of 1 nodes");
+        FlowRun<Void> run = plan.start(null, options);
+        assertThat(run).hasToString("run of flow \"why\"");
+        steps.runAll();
+        assertThat(run.join()).hasToString("flow \"why\", SUCCESS after 12 ms");
+        assertThat(run).hasToString("run of flow \"why\", ended");
+        assertThat(f).hasToString("definition of flow \"why\" with 1 nodes");
+    }
+}

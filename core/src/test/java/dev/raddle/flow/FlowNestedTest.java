@@ -1,0 +1,280 @@
+package dev.raddle.flow;
+
+import static dev.raddle.flow.Dependency.after;
+import static dev.raddle.flow.Dependency.anyOf;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.task.Scheduler;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** F22: nodes that are runs of their own. */
+@Timeout(60)
+class FlowNestedTest {
+
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
+    private final FlowBuilder<Void> f = FlowPlan.define("outer");
+    private final Node<Integer> three = f.node("three", () -> 3);
+
+    private static FlowPlan<Integer, Integer> square() {
+        FlowBuilder<Integer> inner = FlowPlan.define("square", Integer.class);
+        Node<Integer> x = inner.node("x", NodeContext::param);
+        Node<Integer> y = inner.node("y", NodeContext::param);
+        return inner.returning(inner.node("product", x, y, (a, b) -> a * b));
+    }
+
+    private static FlowPlan<Integer, String> blocked(Plug slow) {
+        FlowBuilder<Integer> inner = FlowPlan.define("blocked", Integer.class);
+        return inner.returning(inner.node("slow", slow));
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_subflow_is_a_node_with_the_value_of_its_plan(boolean here) throws Exception {
+        List<String> events = new CopyOnWriteArrayList<>();
+        Node<Integer> sub = f.subflow("sub", square(), three)
+                .onBegin(c -> events.add("begin"))
+                .onResult(report -> events.add("result " + report.value()));
+        Node<Integer> again = f.subflow("again", square(), sub);
+        RunOptions options = RunOptions.defaults();
+        FlowResult<Integer> result = f.returning(again).run(null, here ? options.inCallersThread() : options);
+        assertThat(result.value()).isEqualTo(81);
+        assertThat(events).containsExactly("begin", "result 9");
+    }
+
+    @Test
+    void a_subflow_that_fails_fails_its_node_with_the_cause_and_a_fallback_recovers() throws Exception {
+        FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
+        Node<Integer> bad = inner.node("bad", c -> 1 / (c.param() - 3));
+        FlowPlan<Integer, Integer> plan = inner.returning(bad);
+        Node<Integer> sub = f.subflow("sub", plan, three).defaultValue(-1);
+        Node<Integer> recovered = f.subflow("recovered", plan, three).fallbackValue(7);
+        Node<Integer> end = f.node("end", recovered, after(sub), (x, o) -> x);
+        FlowResult<Integer> result = f.returning(end).run(null);
+        assertThat(result.value()).isEqualTo(7);
+        assertThat(result.node(sub).state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.node(sub).cause()).isInstanceOf(ArithmeticException.class);
+        assertThat(result.node(sub).value()).isEqualTo(-1);
+    }
+
+    @Test
+    void a_subflow_that_fails_although_its_output_has_a_default_fails_its_node() throws Exception {
+        FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
+        Node<Integer> bad = inner.node("bad", c -> 1 / (c.param() - 3)).defaultValue(-1);
+        Node<Integer> sub = f.subflow("sub", inner.returning(bad), three);
+        FlowResult<Integer> result = f.returning(sub).run(null);
+        assertThat(result.node(sub).state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.node(sub).cause()).isInstanceOf(ArithmeticException.class);
+    }
+
+    @Test
+    void no_thread_waits_for_a_subflow() throws Exception {
+        FlowPlan<Integer, Integer> plan = square();
+        for (int depth = 0; depth < 5; depth++) {
+            FlowBuilder<Integer> around = FlowPlan.define("depth " + depth, Integer.class);
+            Node<Integer> p = around.node("p", NodeContext::param);
+            plan = around.returning(around.subflow("sub", plan, p));
+        }
+        Node<Integer> sub = f.subflow("sub", plan, three);
+        Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> List.of(1, 2, 3, 4)), x -> x + 1);
+        Node<Integer> end = f.node("end", sub, mapped, (x, xs) -> x + xs.size());
+        try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
+            RunOptions options = RunOptions.defaults().withScheduler(Scheduler.from(pool));
+            assertThat(f.returning(end).run(null, options).value()).isEqualTo(13);
+        }
+    }
+
+    // F8, F9
+    @Test
+    void a_subflow_ends_with_its_node() throws Exception {
+        VirtualTime time = new VirtualTime();
+        Plug slow = new Plug();
+        Node<String> sub = f.subflow("sub", blocked(slow), three).timeout(SECOND).defaultValue("D");
+        Node<String> end = f.node("end", after(sub), o -> "E");
+        FlowRun<String> run = f.returning(end).start(null, RunOptions.defaults().withTimeSource(time));
+        slow.awaitBegun();
+        assertThat(run.state("sub")).isEqualTo(NodeState.RUNNING);
+        time.advance(SECOND);
+        assertThat(run.get()).isEqualTo("E");
+        slow.awaitInterrupt();
+        assertThat(run.join().node(sub).state()).isEqualTo(NodeState.TIMED_OUT);
+        run.close();
+        assertThat(slow.returns()).isEqualTo(1);
+    }
+
+    @Test
+    void close_waits_for_the_actions_of_subflows_too() throws Exception {
+        Plug slow = Plug.stubborn();
+        f.subflow("sub", blocked(slow), three);
+        FlowRun<Void> run = f.build().start(null);
+        slow.awaitBegun();
+        CountDownLatch closed = new CountDownLatch(1);
+        Thread closer = Thread.startVirtualThread(() -> {
+            run.close();
+            closed.countDown();
+        });
+        slow.awaitInterrupt();
+        Wait.until(() -> closer.getState() == Thread.State.WAITING && run.isDone());
+        assertThat(closed.getCount()).isEqualTo(1);
+        slow.letGo();
+        closed.await();
+        assertThat(slow.returns()).isEqualTo(1);
+    }
+
+    @Test
+    void a_subflow_that_is_obsolete_is_cancelled_if_the_run_says_so() throws Exception {
+        Plug slow = new Plug();
+        Node<String> sub = f.subflow("sub", blocked(slow), three);
+        Node<String> fast = f.node("fast", () -> {
+            slow.awaitBegun();
+            return "F";
+        });
+        Node<String> end = f.node("end", anyOf(sub, fast), x -> x);
+        FlowRun<String> run = f.returning(end).start(null, RunOptions.defaults().obsolete(Obsolete.INTERRUPT));
+        assertThat(run.get()).isEqualTo("F");
+        slow.awaitInterrupt();
+        assertThat(run.join().node(sub).state()).isEqualTo(NodeState.CANCELLED);
+        run.close();
+    }
+
+    // D9, F8: both runs have the same deadline
+    @Test
+    void a_subflow_that_meets_the_runs_deadline_has_timed_out_like_every_other_node() throws Exception {
+        FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
+        Node<String> output = inner.node("slow", () -> new Plug().apply()).defaultValue("D");
+        FlowPlan<Integer, String> withDefault = inner.returning(output);
+        Node<String> a = f.subflow("a", withDefault, three);
+        Node<String> b = f.subflow("b", blocked(new Plug()), three);
+        AtomicInteger later = new AtomicInteger();
+        f.node("later", a, x -> later.incrementAndGet());
+        f.node("end", after(b), o -> later.incrementAndGet());
+        FlowPlan<Void, Void> plan = f.build();
+        for (int i = 0; i < 300; i++) {
+            VirtualTime time = new VirtualTime();
+            FlowRun<Void> run = plan.start(null, RunOptions.timeout(SECOND).withTimeSource(time));
+            Wait.until(() -> run.state("a") == NodeState.RUNNING && run.state("b") == NodeState.RUNNING);
+            time.awaitAlarms(3);
+            time.advance(SECOND);
+            FlowResult<Void> result = run.join();
+            assertThat(result.status()).as("run " + i).isEqualTo(FlowStatus.TIMED_OUT);
+            assertThat(result.node(a).state()).as("run " + i).isEqualTo(NodeState.TIMED_OUT);
+            assertThat(result.node(b).state()).as("run " + i).isEqualTo(NodeState.TIMED_OUT);
+            run.close();
+        }
+        assertThat(later).as("nodes that began after the deadline").hasValue(0);
+    }
+
+    // a run that cannot begin
+    @Test
+    void a_subflow_that_cannot_begin_fails_its_node() throws Exception {
+        FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
+        Node<Integer> x = inner.node("x", NodeContext::param).group("g"); // and the run has no groups
+        Node<Integer> sub = f.subflow("sub", inner.returning(x), three);
+        Node<String> end = f.node("end", after(sub), o -> o.status().toString());
+        FlowRun<String> run;
+        try {
+            run = f.returning(end).start(null);
+        } catch (IllegalArgumentException toldAtTheDoor) {
+            assertThat(toldAtTheDoor).hasMessageContaining("\"x\"");
+            return;
+        }
+        CountDownLatch ended = new CountDownLatch(1);
+        Thread.startVirtualThread(() -> {
+            try {
+                run.join();
+                ended.countDown();
+            } catch (InterruptedException impossible) {
+                throw new AssertionError(impossible);
+            }
+        });
+        assertThat(ended.await(10, TimeUnit.SECONDS)).as("the run ends").isTrue();
+        assertThat(run.get()).isEqualTo("FAILED");
+    }
+
+    // map
+    @Test
+    void a_map_gives_results_in_the_order_of_its_elements_nulls_included() throws Exception {
+        Node<List<Integer>> list = f.node("list", () -> Arrays.asList(3, null, 1));
+        Node<List<String>> mapped = f.map("mapped", list, x -> x == null ? null : "<" + x + ">");
+        assertThat(f.returning(mapped).run(null).value()).containsExactly("<3>", null, "<1>");
+    }
+
+    @Test
+    void a_map_over_nothing_is_an_empty_list() throws Exception {
+        Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> List.<Integer>of()), x -> x);
+        assertThat(f.returning(mapped).run(null).value()).isEmpty();
+        assertThat(f.returning(mapped)
+                        .run(null, RunOptions.defaults().inCallersThread())
+                        .value())
+                .isEmpty();
+    }
+
+    @Test
+    void a_map_over_null_fails() throws Exception {
+        Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> (List<Integer>) null), x -> x);
+        FlowResult<List<Integer>> result = f.returning(mapped).run(null);
+        assertThat(result.node(mapped).state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.node(mapped).cause()).isInstanceOf(NullPointerException.class);
+    }
+
+    @Test
+    void the_elements_of_a_map_run_at_the_same_time() throws Exception {
+        CountDownLatch all = new CountDownLatch(5);
+        Set<Thread> threads = ConcurrentHashMap.newKeySet();
+        Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> List.of(1, 2, 3, 4, 5)), x -> {
+            threads.add(Thread.currentThread());
+            all.countDown();
+            all.await();
+            return x;
+        });
+        assertThat(f.returning(mapped).run(null).value()).hasSize(5);
+        assertThat(threads).hasSize(5);
+    }
+
+    @Test
+    void the_first_failure_of_a_map_is_the_nodes_and_cancels_the_others() throws Exception {
+        Plug slow = new Plug();
+        Node<List<String>> mapped = f.map("mapped", f.node("list", () -> List.of("slow", "bad")), x -> {
+            if (x.equals("slow")) {
+                return slow.apply();
+            }
+            slow.awaitBegun();
+            throw new IllegalStateException("bad is broken");
+        });
+        FlowResult<List<String>> result = f.returning(mapped).run(null);
+        assertThat(result.node(mapped).state()).isEqualTo(NodeState.FAILED);
+        slow.awaitInterrupt();
+        assertThat(result.node(mapped).cause()).hasMessage("bad is broken");
+    }
+
+    @Test
+    void a_map_of_a_hundred_thousand_elements_works() throws Exception {
+        List<Integer> many = new ArrayList<>();
+        for (int i = 0; i < 100_000; i++) {
+            many.add(i);
+        }
+        Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> many), x -> x + 1);
+        List<Integer> result = f.returning(mapped)
+                .run(null, RunOptions.defaults().inCallersThread())
+                .value();
+        assertThat(result).hasSize(100_000);
+        assertThat(result.getLast()).isEqualTo(100_000);
+    }
+}
