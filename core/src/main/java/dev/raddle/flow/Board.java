@@ -237,7 +237,7 @@ final class Board {
     }
 
     void began(int node, long nanos) {
-        times[2 * node] = Math.max(1, nanos);
+        times[2 * node] = Math.max(Float.MIN_VALUE, (float) nanos);
     }
 
     void hasNotBegun(int node) {
@@ -245,7 +245,7 @@ final class Board {
     }
 
     void ended(int node, long nanos) {
-        times[2 * node + 1] = Math.max(1, nanos);
+        times[2 * node + 1] = Math.max(Float.MIN_VALUE, (float) nanos);
     }
 
     NodeReport<?> report(int node) {

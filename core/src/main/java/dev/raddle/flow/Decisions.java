@@ -63,6 +63,7 @@ abstract class Decisions extends Enclosure {
     @Nullable
     NodeTimes nodeTimes; // null if no node has a timeout; written by the constructor
 
+    boolean hasBegun; // whether roots are triggered; written by the starter before they are
     private volatile @Nullable Stop stop;
 
     Decisions(Graph graph, RunOptions options) {
@@ -389,14 +390,17 @@ abstract class Decisions extends Enclosure {
         }
     }
 
-    /** Tells of a node with an empty slot whether it is ready: one that does not choose is when all its upstreams have ended. */
+    /** Tells of a node with an empty slot whether it is ready. One that does not choose is when all its upstreams have ended. */
     private boolean isTriggered(int node) {
+        if (!hasBegun || graph.chooses[node]) {
+            return false;
+        }
         for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
             if (!Board.isEnd(board.get(graph.up[edge]))) {
                 return false;
             }
         }
-        return !graph.chooses[node];
+        return true;
     }
 
     private void withdraw(@Nullable Object slot) {

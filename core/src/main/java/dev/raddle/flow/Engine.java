@@ -24,6 +24,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -200,10 +201,12 @@ abstract class Engine extends Decisions {
                 restore(starter, recorded);
                 leaveOut(starter);
                 settleAll(starter);
+                hasBegun = true;
                 triggerRoots(starter);
                 handOver(starter);
             });
         } else {
+            hasBegun = true;
             triggerRoots(starter); // no code of the user's is called
             handOver(starter);
         }
@@ -292,24 +295,25 @@ abstract class Engine extends Decisions {
 
     /** Runs a node whose group has given a permit, and nothing else: the permit is for this node. */
     void runGrouped(Handoff handoff) {
-        work(GROUPED, handoff.node, handoff);
+        work(GROUPED, handoff.node, handoff, 0);
     }
 
     /** Runs ready nodes, and what follows in the same thread, until there are none. */
-    void runReady(byte place) {
+    final void runReady(byte place) {
         int node = pop(place);
         if (node >= 0) {
-            work(place, node, unbegun(node));
+            work(place, node, unbegun(node), 0);
         }
     }
 
-    private void work(byte place, int first, @Nullable Object from) {
+    private void work(byte place, int first, @Nullable Object from, int postponed) {
         come();
         try {
             Runner idle = (Runner) SPARE.getAndSet(this, (Runner) null);
             Runner runner = idle == null ? new Runner() : idle;
             runner.thread = Thread.currentThread();
             runner.place = place;
+            runner.postponed = postponed;
             runner.now = -1;
             inContext(() -> go(runner, first, from));
             tell(runner);
@@ -331,7 +335,7 @@ abstract class Engine extends Decisions {
         while (!(runner.isHome && Thread.currentThread().isInterrupted())) {
             int node = runner.takeReady();
             if (node < 0) {
-                node = runner.place == GROUPED ? NOBODY : pop(runner.place);
+                node = popFor(runner);
                 if (node < 0) {
                     return;
                 }
@@ -340,6 +344,18 @@ abstract class Engine extends Decisions {
             settleAll(runner);
             handOver(runner);
         }
+    }
+
+    /** Takes a node of the runner's place, or of another whose scheduler wants this thread to run it. */
+    private int popFor(Runner runner) {
+        int node = runner.place == GROUPED ? NOBODY : pop(runner.place);
+        for (byte place = HERE; node < 0 && place <= COMPUTING; place++) {
+            if ((runner.postponed & 1 << place) != 0 && runner.place != GROUPED) {
+                node = pop(place);
+                runner.place = place;
+            }
+        }
+        return node;
     }
 
     private @Nullable Object unbegun(int node) {
@@ -574,9 +590,17 @@ abstract class Engine extends Decisions {
     /** Hands ready nodes over, but for one that this runner runs itself. At home it takes the others later, too. */
     private void handOver(Runner runner) {
         int count = runner.readyCount();
-        if (count == 0 || (count == 1 && isFor(runner, runner.ready(0)))) {
-            return;
+        while (count > 1 || (count == 1 && !isFor(runner, runner.ready(0)))) {
+            handOver(runner, count);
+            if (!runner.hasEnded()) {
+                return;
+            }
+            settleAll(runner); // some were refused
+            count = runner.readyCount();
         }
+    }
+
+    private void handOver(Runner runner, int count) {
         int own = NOBODY;
         int calls = 0;
         int callsForComputing = 0;
@@ -608,10 +632,6 @@ abstract class Engine extends Decisions {
         if (callsForComputing > 0) {
             call(runner, COMPUTING, callsForComputing);
         }
-        if (runner.hasEnded()) { // some that were refused
-            settleAll(runner);
-            handOver(runner);
-        }
     }
 
     /** Calls for as many threads as nodes were pushed. */
@@ -628,7 +648,7 @@ abstract class Engine extends Decisions {
         for (int each = 0; each < times; each++) {
             try {
                 Call call = shared == null ? new Call(this, place) : shared;
-                runner.hasPostponed |= call.place(scheduler);
+                runner.postponed |= call.place(scheduler) ? 1 << place : 0;
             } catch (Throwable refusal) {
                 int node = pop(place);
                 if (node >= 0) {
@@ -662,7 +682,11 @@ abstract class Engine extends Decisions {
     private void placeInGroup(Runner runner, int node) {
         Handoff handoff = new Handoff(this, node);
         try {
-            String key = Objects.requireNonNull(graph.optionsOf(node).group()).apply(contextOf(node));
+            Function<? super NodeContext<?>, String> function =
+                    Objects.requireNonNull(graph.optionsOf(node).group());
+            String key = perNode == null
+                    ? function.apply(contextOf(node))
+                    : perNode.call(() -> function.apply(contextOf(node)));
             Scheduler group = Objects.requireNonNull(options.groups).apply(key);
             if (!board.step(node, unbegun(node), handoff)) {
                 return;
@@ -718,18 +742,26 @@ abstract class Engine extends Decisions {
         if (finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished) {
             complete();
         }
-        if (runner.hasPostponed) {
-            runner.hasPostponed = false;
-            if (runner.place == Runner.NOWHERE) {
-                boolean interrupted = Thread.interrupted(); // it is for the caller, and for nothing that runs here
-                runReady(HERE);
-                runReady(COMPUTING);
-                if (interrupted) {
-                    Thread.currentThread().interrupt();
-                }
-            }
+        if (runner.postponed != 0 && (runner.place == Runner.NOWHERE || runner.place == GROUPED)) {
+            runPostponed(runner.postponed);
+            runner.postponed = 0;
         }
     }
+
+    /** Runs here what schedulers want to have run in the thread that calls them. */
+    private void runPostponed(int places) {
+        boolean interrupted = Thread.interrupted(); // it is for the caller, and for nothing that runs here
+        for (byte place = HERE; place <= COMPUTING; place++) {
+            int node = (places & 1 << place) == 0 ? NOBODY : pop(place);
+            if (node >= 0) {
+                work(place, node, unbegun(node), places);
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     // Ending.
 
     /** Cancels what has not ended. */
@@ -760,12 +792,20 @@ abstract class Engine extends Decisions {
     private void complete() {
         isFirstToStop(Stop.COMPLETE);
         FlowStatus status = status();
-        List<Throwable> failures = List.of();
-        if (compensations != null && status != FlowStatus.SUCCESS && status != FlowStatus.DEGRADED) {
-            List<Throwable> thrown = new ArrayList<>();
-            inContext(() -> thrown.addAll(compensations.undo(board, options.journal)));
-            failures = thrown;
+        if (compensations == null || status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {
+            end(status, List.of());
+            return;
         }
+        alarmThread()
+                .execute(
+                        () -> { // no action holds that up, and nobody's call is held up by it
+                            List<Throwable> failures = new ArrayList<>();
+                            inContext(() -> failures.addAll(compensations.undo(board, options.journal)));
+                            end(status, failures);
+                        });
+    }
+
+    private void end(FlowStatus status, List<Throwable> compensationFailures) {
         if (alarm != null) {
             alarm.cancel();
         }
@@ -773,8 +813,7 @@ abstract class Engine extends Decisions {
         if (taken != null) {
             guard("lease of the scheduler", 0, taken::close);
         }
-        Throwable cause = Objects.requireNonNull(stopped()).cause();
-        finished(status, failures, cause);
+        finished(status, compensationFailures, Objects.requireNonNull(stopped()).cause());
     }
 
     private FlowStatus status() {

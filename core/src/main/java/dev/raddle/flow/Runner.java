@@ -32,7 +32,7 @@ final class Runner implements Mark {
     int failed = Settled.NOBODY; // the first node that failed and is to stop the run
     boolean isLettingGo; // whether somebody further down the stack takes what is open
     boolean isHome; // whether it is that of the thread that joins
-    boolean hasPostponed; // whether the scheduler wants something handed over run in this thread
+    int postponed; // places, as bits, whose schedulers want what is handed over run in this thread
     private int[] ended = EMPTY;
     private int endedCount;
     private int told;

@@ -64,8 +64,8 @@ class FlowCallbacksTest {
     void a_node_that_does_not_run_is_told_of_its_result_only() throws Exception {
         List<String> events = new ArrayList<>();
         Node<String> bad = failing("bad");
-        for (Node<String> node : List.of(
-                f.node("must", bad, x -> x), f.node("off", () -> "").when(c -> false))) {
+        for (Node<String> node :
+                List.of(f.node("must", bad, x -> x), f.node("off", () -> "").when(c -> false))) {
             node.onBegin(c -> events.add("begin")).onResult(report -> events.add(report.id() + " " + report.state()));
         }
         f.build().run(null, options.inCallersThread());
@@ -198,7 +198,9 @@ class FlowCallbacksTest {
         assertThat(result.node(a).via()).isEqualTo(Via.NONE);
         assertThat(result.node(a).cause()).hasMessage("a is broken");
         assertThat(result.node(a).cause().getSuppressed()[0]).hasMessage("default is broken");
-        assertThatThrownBy(result::value).isInstanceOf(FlowFailedException.class).hasCause(result.node(a).cause());
+        assertThatThrownBy(result::value)
+                .isInstanceOf(FlowFailedException.class)
+                .hasCause(result.node(a).cause());
     }
 
     // F12

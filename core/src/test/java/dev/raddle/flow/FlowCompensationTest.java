@@ -79,7 +79,8 @@ class FlowCompensationTest {
         cancelled.close();
 
         VirtualTime time = new VirtualTime();
-        FlowRun<String> late = plan.start(null, RunOptions.timeout(Duration.ofSeconds(1)).withTimeSource(time));
+        FlowRun<String> late =
+                plan.start(null, RunOptions.timeout(Duration.ofSeconds(1)).withTimeSource(time));
         Wait.until(() -> late.state("b") == NodeState.RUNNING);
         time.advance(Duration.ofSeconds(1));
         assertThat(late.join().status()).isEqualTo(FlowStatus.TIMED_OUT);
@@ -132,9 +133,8 @@ class FlowCompensationTest {
         for (int i = 0; i < 4; i++) {
             int me = i;
             // the value says in whose favour to count
-            Node<AtomicInteger> node = last == null
-                    ? g.node("n" + i, c -> c.param()[me])
-                    : g.node("n" + i, last, (c, x) -> c.param()[me]);
+            Node<AtomicInteger> node =
+                    last == null ? g.node("n" + i, c -> c.param()[me]) : g.node("n" + i, last, (c, x) -> c.param()[me]);
             node.compensate(AtomicInteger::incrementAndGet);
             last = g.node("m" + i, node, x -> "m");
         }
@@ -187,13 +187,14 @@ class FlowCompensationTest {
         Plug slow = new Plug();
         Node<String> a = f.node("a", () -> "A").compensate(value -> {
             try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
-                boolean noTime = scope.remaining().filter(left -> !left.isPositive()).isPresent();
+                boolean noTime =
+                        scope.remaining().filter(left -> !left.isPositive()).isPresent();
                 undone.add(noTime ? "no time for " + value : "undone " + value);
             }
         });
         Node<String> b = f.node("b", a, x -> slow.apply());
-        FlowRun<String> run =
-                f.returning(b).start(null, RunOptions.timeout(Duration.ofSeconds(1)).withTimeSource(time));
+        FlowRun<String> run = f.returning(b)
+                .start(null, RunOptions.timeout(Duration.ofSeconds(1)).withTimeSource(time));
         slow.awaitBegun();
         time.advance(Duration.ofSeconds(1));
         FlowResult<String> result = run.join();

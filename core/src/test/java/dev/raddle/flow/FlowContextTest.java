@@ -109,9 +109,9 @@ class FlowContextTest {
                         "default",
                         "result of what did not run",
                         "compensation");
-        assertThat(seen.entrySet()).allSatisfy(entry -> assertThat(entry.getValue())
-                .as(entry.getKey())
-                .isEqualTo("acme fr request 7"));
+        assertThat(seen.entrySet())
+                .allSatisfy(
+                        entry -> assertThat(entry.getValue()).as(entry.getKey()).isEqualTo("acme fr request 7"));
     }
 
     @Test
@@ -139,9 +139,9 @@ class FlowContextTest {
         time.advance(Duration.ofSeconds(1));
         run.get().join();
         assertThat(seen).containsOnlyKeys("result", "default", "action after");
-        assertThat(seen.entrySet()).allSatisfy(entry -> assertThat(entry.getValue())
-                .as(entry.getKey())
-                .isEqualTo("acme fr request 7"));
+        assertThat(seen.entrySet())
+                .allSatisfy(
+                        entry -> assertThat(entry.getValue()).as(entry.getKey()).isEqualTo("acme fr request 7"));
     }
 
     @ParameterizedTest
@@ -150,9 +150,7 @@ class FlowContextTest {
         VirtualTime time = new VirtualTime();
         Plug slow = new Plug();
         FlowBuilder<Void> f = FlowPlan.define("groups");
-        Node<String> a = triggeredByTimeout
-                ? f.node("a", slow).timeout(Duration.ofSeconds(1))
-                : f.node("a", () -> "A");
+        Node<String> a = triggeredByTimeout ? f.node("a", slow).timeout(Duration.ofSeconds(1)) : f.node("a", () -> "A");
         f.node("b", after(a), x -> "B").group(c -> {
             see("key");
             return "g";
@@ -214,8 +212,8 @@ class FlowContextTest {
         broken.add(() -> () -> () -> {
             throw new IllegalStateException("restore is broken");
         });
-        RunOptions all = options.withExceptionSink(
-                ExceptionSink.to((source, error) -> swallowed.add(error.getMessage())));
+        RunOptions all =
+                options.withExceptionSink(ExceptionSink.to((source, error) -> swallowed.add(error.getMessage())));
         for (ContextPropagator each : broken) {
             all = all.withPropagator(each);
         }

@@ -75,10 +75,17 @@ class FlowDrawingTest {
     void mermaid_has_a_line_for_each_node_and_edge_and_no_raw_quotes() throws Exception {
         assertThat(f.build().toMermaid().lines().toList())
                 .startsWith("flowchart LR", "    n0[\"a\"]")
-                .contains("    n0 --> n1", "    n1 -. optional .-> n2", "    n0 -. order .-> n2", "    n1 -. after .-> n3")
+                .contains(
+                        "    n0 --> n1",
+                        "    n1 -. optional .-> n2",
+                        "    n0 -. order .-> n2",
+                        "    n1 -. after .-> n3")
                 .endsWith("    n2 -. any .-> n3", "    n3 -. atLeast 1 .-> n4");
         String run = result().toMermaid();
-        assertThat(run).contains("n0[\"a<br/>SUCCESS\"]").contains("<br/>FAILED\"]").contains("&quot;b&quot;");
+        assertThat(run)
+                .contains("n0[\"a<br/>SUCCESS\"]")
+                .contains("<br/>FAILED\"]")
+                .contains("&quot;b&quot;");
         assertThat(run.chars().filter(each -> each == '"')).hasSize(10);
     }
 
@@ -116,9 +123,8 @@ class FlowDrawingTest {
         FlowResult<Void> result = result();
         Map<?, ?> trace = (Map<?, ?>) new Json(result.toChromeTrace()).whole();
         List<?> events = (List<?>) trace.get("traceEvents");
-        assertThat(events).hasSize((int) result.nodes().stream()
-                .filter(node -> node.startNanos() >= 0)
-                .count());
+        assertThat(events).hasSize((int)
+                result.nodes().stream().filter(node -> node.startNanos() >= 0).count());
         Map<?, ?> first = (Map<?, ?>) events.getFirst();
         assertThat(first.get("name")).isEqualTo("a");
         assertThat(first.get("ph")).isEqualTo("X");

@@ -49,7 +49,9 @@ class FlowExplainTest {
         FlowResult<Void> result = run(options);
         assertThat(result.explain("d"))
                 .isEqualTo("SKIPPED: \"g\" was decided by \"a\" at +12 ms and \"d\" has no other undecided consumer");
-        assertThat(result.explain("c")).startsWith("SKIPPED: \"d\" was decided ").contains(" at +12 ms ");
+        assertThat(result.explain("c"))
+                .startsWith("SKIPPED: \"d\" was decided ")
+                .contains(" at +12 ms ");
     }
 
     @Test
@@ -60,10 +62,13 @@ class FlowExplainTest {
         });
         f.node("must", Dependency.must("bad"), x -> x);
         f.node("choice", Dependency.anyOf("bad", "must"), x -> x);
-        f.node("saved", after(f.node("other", () -> {
+        f.node(
+                "saved",
+                after(f.node("other", () -> {
                             throw new IllegalStateException("broken, too");
                         })
-                        .fallbackValue("F")), x -> x);
+                        .fallbackValue("F")),
+                x -> x);
         FlowResult<Void> result = run(options);
         assertThat(result.explain("bad"))
                 .isEqualTo("FAILED: its action threw java.lang.IllegalStateException: broken at +3 ms");

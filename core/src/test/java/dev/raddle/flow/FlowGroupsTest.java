@@ -229,7 +229,8 @@ class FlowGroupsTest {
         Node<String> a = f.node("a", () -> "A").group("g");
         FlowRun<String> run = f.returning(a).start(null, options);
         Thread closing = Thread.startVirtualThread(executor::close);
-        Wait.until(() -> run.state("a") != NodeState.WAITING || closing.getState() == Thread.State.WAITING
+        Wait.until(() -> run.state("a") != NodeState.WAITING
+                || closing.getState() == Thread.State.WAITING
                 || closing.getState() == Thread.State.TIMED_WAITING);
         holder.letGo();
         closing.join();
@@ -349,7 +350,8 @@ class FlowGroupsTest {
     @Test
     void map_and_subflow_in_a_group_end_like_others() throws Exception {
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
-        FlowPlan<Integer, Integer> plan = inner.returning(inner.node("n", c -> c.param() + 1).group("g"));
+        FlowPlan<Integer, Integer> plan =
+                inner.returning(inner.node("n", c -> c.param() + 1).group("g"));
         Node<Integer> one = f.node("one", () -> 1);
         Node<Integer> sub = f.subflow("sub", plan, one).group("h");
         Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> List.of(1, 2, 3)), x -> x * 2)

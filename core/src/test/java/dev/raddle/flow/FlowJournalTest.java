@@ -126,7 +126,8 @@ class FlowJournalTest {
             public void undone(String id) {}
         };
         Node<String> a = step("a").fallbackValue("F");
-        FlowResult<String> result = f.returning(a).run(null, RunOptions.defaults().withJournal(full));
+        FlowResult<String> result =
+                f.returning(a).run(null, RunOptions.defaults().withJournal(full));
         assertThat(result.node(a).state()).isEqualTo(NodeState.FAILED);
         assertThat(result.node(a).cause()).hasMessage("disk is full");
     }

@@ -72,7 +72,9 @@ class FlowLinearWorkTest {
         });
         FlowResult<Integer> result = f.returning(diamonds(root, any)).run(null);
         assertThat(result.nodes()).allMatch(node -> node.state() == NodeState.FAILED);
-        assertThat(result.nodes()).extracting(NodeReport::cause).containsOnly(result.node(root).cause());
+        assertThat(result.nodes())
+                .extracting(NodeReport::cause)
+                .containsOnly(result.node(root).cause());
         assertThat(told).hasValue(3 * DIAMONDS);
     }
 

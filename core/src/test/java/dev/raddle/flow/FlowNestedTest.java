@@ -106,7 +106,8 @@ class FlowNestedTest {
     void a_subflow_ends_with_its_node() throws Exception {
         VirtualTime time = new VirtualTime();
         Plug slow = new Plug();
-        Node<String> sub = f.subflow("sub", blocked(slow), three).timeout(SECOND).defaultValue("D");
+        Node<String> sub =
+                f.subflow("sub", blocked(slow), three).timeout(SECOND).defaultValue("D");
         Node<String> end = f.node("end", after(sub), o -> "E");
         FlowRun<String> run = f.returning(end).start(null, RunOptions.defaults().withTimeSource(time));
         slow.awaitBegun();

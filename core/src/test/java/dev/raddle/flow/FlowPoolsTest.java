@@ -95,10 +95,13 @@ class FlowPoolsTest {
             f.node("n" + i, root, x -> threads.add(Thread.currentThread()))
                     .onResult(report -> threads.add(Thread.currentThread()));
         }
-        try (ExecutorService pool = Executors.newFixedThreadPool(2, Thread.ofPlatform().name("iso-", 0).factory())) {
+        try (ExecutorService pool = Executors.newFixedThreadPool(
+                2, Thread.ofPlatform().name("iso-", 0).factory())) {
             f.build().run(null, RunOptions.defaults().withScheduler(Scheduler.from(pool)));
         }
-        assertThat(threads).hasSizeLessThanOrEqualTo(2).allMatch(thread -> thread.getName().startsWith("iso-"));
+        assertThat(threads)
+                .hasSizeLessThanOrEqualTo(2)
+                .allMatch(thread -> thread.getName().startsWith("iso-"));
     }
 
     @Test
@@ -156,7 +159,8 @@ class FlowPoolsTest {
         ExecutorService closed = Executors.newSingleThreadExecutor();
         closed.close();
         AtomicInteger told = new AtomicInteger();
-        Node<String> a = f.node("a", () -> "A").fallbackValue("F").defaultValue("D").onResult(r -> told.incrementAndGet());
+        Node<String> a =
+                f.node("a", () -> "A").fallbackValue("F").defaultValue("D").onResult(r -> told.incrementAndGet());
         Node<String> b = f.node("b", a, x -> x);
         Node<String> c = f.node("c", () -> "C").timeout(Duration.ofMinutes(1)).onBegin(x -> told.incrementAndGet());
         FlowResult<String> result =
@@ -185,8 +189,10 @@ class FlowPoolsTest {
             f.node("n" + i, root, x -> x);
         }
         FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withScheduler(once));
-        assertThat(result.nodes().stream().filter(each -> each.state() == NodeState.SUCCESS)).hasSize(2);
-        assertThat(result.nodes().stream().filter(each -> each.state() == NodeState.FAILED)).hasSize(3);
+        assertThat(result.nodes().stream().filter(each -> each.state() == NodeState.SUCCESS))
+                .hasSize(2);
+        assertThat(result.nodes().stream().filter(each -> each.state() == NodeState.FAILED))
+                .hasSize(3);
     }
 
     @Test
@@ -230,7 +236,8 @@ class FlowPoolsTest {
             Node<Integer> right = f.node("r" + i, last, x -> x);
             last = f.node("j" + i, left, right, (x, y) -> Math.max(x, y) + 1);
         }
-        FlowResult<Integer> result = f.returning(last).run(null, RunOptions.defaults().withScheduler(CALLER));
+        FlowResult<Integer> result =
+                f.returning(last).run(null, RunOptions.defaults().withScheduler(CALLER));
         assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
         assertThat(result.value()).isEqualTo(20_000);
     }
@@ -268,7 +275,8 @@ class FlowPoolsTest {
                     run.cancel("enough");
                 }
                 run.join();
-                pool.execute(() -> leaked.compareAndSet(false, Thread.currentThread().isInterrupted()));
+                pool.execute(
+                        () -> leaked.compareAndSet(false, Thread.currentThread().isInterrupted()));
             }
         }
         assertThat(leaked).isFalse();
@@ -298,8 +306,8 @@ class FlowPoolsTest {
         Plug slow = Plug.stubborn();
         AtomicReference<Boolean> seen = new AtomicReference<>();
         Node<String> a = f.node("a", slow).timeout(Duration.ofSeconds(1)).retry(RetryPolicy.attempts(3));
-        Node<String> b = f.node("b", after(a), o -> "B").onBegin(c -> seen.set(Thread.currentThread()
-                .isInterrupted()));
+        Node<String> b = f.node("b", after(a), o -> "B")
+                .onBegin(c -> seen.set(Thread.currentThread().isInterrupted()));
         FlowRun<String> run = f.returning(b).start(null, RunOptions.defaults().withTimeSource(time));
         slow.awaitBegun();
         time.advance(Duration.ofSeconds(1));

@@ -30,10 +30,18 @@ class FlowReadsTest {
     @Test
     void any_ancestor_can_be_read_by_its_node_or_its_id() throws Exception {
         Node<String> middle = f.node("middle", root, x -> x + "M");
-        Node<String> end = f.node("end", middle, (c, x) -> x + c.read(root) + c.read("root") + c.read(middle)
-                + c.peek(root) + c.peek("middle") + c.state("root") + c.outcome("root").status());
-        assertThat(f.returning(end).run(null).value())
-                .isEqualTo("RMRRRMOptional[R]Optional[RM]SUCCESSSUCCESS");
+        Node<String> end = f.node(
+                "end",
+                middle,
+                (c, x) -> x
+                        + c.read(root)
+                        + c.read("root")
+                        + c.read(middle)
+                        + c.peek(root)
+                        + c.peek("middle")
+                        + c.state("root")
+                        + c.outcome("root").status());
+        assertThat(f.returning(end).run(null).value()).isEqualTo("RMRRRMOptional[R]Optional[RM]SUCCESSSUCCESS");
     }
 
     @Test
@@ -149,14 +157,19 @@ class FlowReadsTest {
     void dependencies_by_id_may_name_nodes_that_are_declared_later() throws Exception {
         FlowBuilder<Void> g = FlowPlan.define("late");
         Node<String> end = g.node(
-                "end", must("a"), optional("b"), anyOf("c", "d"), Dependency.atLeast(1, "e"), (a, b, c, e) ->
-                        a + " " + b + " " + c + " " + e);
+                "end",
+                must("a"),
+                optional("b"),
+                anyOf("c", "d"),
+                Dependency.atLeast(1, "e"),
+                (a, b, c, e) -> a + " " + b + " " + c + " " + e);
         end.needs(Dependency.order("g"), after("h"));
         for (String id : List.of("a", "b", "c", "e", "g", "h")) {
             g.node(id, () -> id);
         }
         g.node("d", must("a"), x -> "d");
-        FlowResult<String> result = g.returning(end).run(null, RunOptions.defaults().inCallersThread());
+        FlowResult<String> result =
+                g.returning(end).run(null, RunOptions.defaults().inCallersThread());
         assertThat(result.value()).startsWith("a Optional[b] ").endsWith(" [e]");
     }
 
