@@ -26,7 +26,8 @@ final class FlowReference {
     private final NodeReport<?>[] reports;
     private final int[] decidedIn; // which step
     private final boolean[] asked; // for their conditions
-    private final boolean[] early; // decided because a consumer was ready, which had not begun
+    private final boolean[] triggered; // ready since an earlier step: as good as begun
+    private final boolean[] early; // skipped in this step because a consumer is ready
     private final List<Integer> succeeded = new ArrayList<>(); // in order
     private int step = 1;
     private NodeState runEnded; // what the rest becomes, or null while the run goes on
@@ -50,6 +51,7 @@ final class FlowReference {
         reports = new NodeReport<?>[size];
         decidedIn = new int[size];
         asked = new boolean[size];
+        triggered = new boolean[size];
         early = new boolean[size];
         for (int node = 0; node < size; node++) {
             states[node] = NodeState.PENDING;
@@ -57,6 +59,14 @@ final class FlowReference {
             for (Clause clause : spec(node).clauses()) {
                 clause.upstreams().forEach(up -> consumers.get(up).add(consumers.size() - 1));
             }
+        }
+        markTriggered();
+    }
+
+    /** A node for which all has come is as good as begun, whenever a thread comes to it: roots from the start. */
+    private void markTriggered() {
+        for (int node = 0; node < flow.size(); node++) {
+            triggered[node] |= isReady(node);
         }
     }
 
@@ -138,7 +148,7 @@ final class FlowReference {
     /**
      * Is there anybody left who wants this node, if it has not ended?
      *
-     * @param readyIsDecided whether a node that is ready counts as decided already; it may, and has to once it has begun
+     * @param readyIsDecided whether a node that became ready in this very step counts as decided already, which is open
      */
     boolean isNeeded(int node, boolean readyIsDecided) {
         if (consumers.get(node).isEmpty() || spec(node).essential() || node == flow.output() || flow.isTarget(node)) {
@@ -147,7 +157,7 @@ final class FlowReference {
         for (int consumer : consumers.get(node)) {
             boolean decided = readyIsDecided
                     ? !isPending(consumer) || isReady(consumer)
-                    : !isPending(consumer) && !early[consumer];
+                    : triggered[consumer] || !isPending(consumer) && !early[consumer];
             if (!decided && isNeeded(consumer, readyIsDecided)) {
                 return true;
             }
@@ -194,7 +204,10 @@ final class FlowReference {
             return true;
         }
         boolean skipped = state == NodeState.SKIPPED && report.cause() == null;
-        if (skipped && (!wanted[node] || !isNeeded(node, true))) {
+        if (skipped && (!wanted[node] || !triggered[node] && !isNeeded(node, true))) {
+            return true;
+        }
+        if (isObsolete(node) && state == NodeState.CANCELLED) {
             return true;
         }
         if (isReady(node) && asked[node]) {
@@ -302,9 +315,14 @@ final class FlowReference {
         };
     }
 
-    /** Is this running node ended because nobody needs it any more? */
+    /** Is this node, which runs or is as good as begun, ended because nobody needs it any more? */
     boolean isObsolete(int node) {
-        return flow.interruptObsolete() && isRunning(node) && !isNeeded(node, true);
+        return flow.interruptObsolete() && (isRunning(node) || isReady(node)) && !isNeeded(node, true);
+    }
+
+    /** Ought this node to have been skipped by the last step? */
+    boolean isOverdue(int node) {
+        return isPending(node) && runEnded == null && wanted[node] && !isReady(node) && !isNeeded(node, false);
     }
 
     private static boolean isFallback(NodeReport<?> report) {
@@ -371,11 +389,11 @@ final class FlowReference {
 
     /** Decides a node without running it: a part of the step before. */
     void decide(int node, NodeReport<?> report) {
-        early[node] = isPending(node) && wanted[node] && isReadyOnlyExcuse(node, report);
+        early[node] = isPending(node) && wanted[node] && isSkippedEarly(node, report);
         settle(node, report);
     }
 
-    private boolean isReadyOnlyExcuse(int node, NodeReport<?> report) {
+    private boolean isSkippedEarly(int node, NodeReport<?> report) {
         return report.state() == NodeState.SKIPPED
                 && isNeeded(node, false)
                 && !isReady(node)
@@ -409,6 +427,8 @@ final class FlowReference {
 
     private void nextStep() {
         step++;
+        markTriggered();
+        Arrays.fill(early, false);
     }
 
     private static boolean isFailure(NodeState state) {

@@ -496,7 +496,9 @@ final class RandomFlowPlay {
         }
         for (int node = 0; node < flow.size(); node++) {
             // Decisions without a run are taken as soon as they are allowed, whenever the callbacks came.
-            reports[node] = begins[node] ? null : result.node(RandomFlow.id(node));
+            int number = node;
+            boolean asks = log.stream().anyMatch(event -> event.what() == What.ASKED && event.node() == number);
+            reports[node] = begins[node] || asks ? null : result.node(RandomFlow.id(node));
         }
         decideAll(begins);
         for (Event event : log) {
@@ -504,11 +506,15 @@ final class RandomFlowPlay {
             if (event.what() == What.ASKED) {
                 require(reference.isReady(node), node, "is asked for its condition, and must not");
                 reference.ask(node);
+                reports[node] = begins[node] ? null : result.node(RandomFlow.id(node));
             } else if (event.what() == What.BEGUN) {
                 require(isBegin(node), node, "begins, and must not");
-                require(reference.isNeeded(node, false), node, "begins, and nobody needs it any more");
+                require(!reference.isObsolete(node), node, "begins, and is obsolete");
                 reference.begin(node);
             } else if (event.what() == What.REPORTED && begins[node]) {
+                for (int other = 0; other < flow.size(); other++) {
+                    require(!reference.isOverdue(other), other, "is not skipped, and nobody needs it any more");
+                }
                 require(reference.allowsEnd(node, event.report(), false), node, "cannot end as " + event.report());
                 reference.end(node, event.report());
             }

@@ -3,7 +3,9 @@ package dev.raddle.checks.flow;
 import dev.raddle.checks.flow.CaseNode.Join;
 import dev.raddle.flow.Dependency;
 import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowNotation;
 import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.InvalidFlowException;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeReport;
@@ -55,26 +57,55 @@ final class CasePlan {
             }
             options(node, each);
         }
+        List<String> refusals = leadingNowhere(flowCase, builder, byId);
+        plan = compile(flowCase, builder, byId, refusals);
+    }
+
+    /** Nodes say what they need, so that an edge to no node can only be said in the arrow notation; it is refused there. */
+    private static List<String> leadingNowhere(
+            FlowCase flowCase, FlowBuilder<RunProbe> builder, Map<String, Node<Object>> byId) {
+        List<String> refusals = new ArrayList<>();
         for (CaseEdge edge : flowCase.edges()) {
             if (!byId.containsKey(edge.to())) {
-                // A builder is told what a node needs, so it cannot even be told of an edge that leads nowhere.
-                throw new IllegalArgumentException("unknown id \"" + edge.to() + "\": an edge from \"" + edge.from()
-                        + "\" leads there, and it is not a node of this flow");
+                try {
+                    FlowNotation.wire(builder, edge.from() + "-->" + edge.to());
+                } catch (IllegalArgumentException refusal) {
+                    refusals.add(refusal.getMessage());
+                }
             }
         }
+        return refusals;
+    }
+
+    private static FlowPlan<RunProbe, ?> compile(
+            FlowCase flowCase, FlowBuilder<RunProbe> builder, Map<String, Node<Object>> byId, List<String> refusals) {
+        FlowPlan<RunProbe, ?> compiled = null;
+        try {
+            compiled = compile(flowCase, builder, byId);
+        } catch (InvalidFlowException refusal) {
+            refusals.add(refusal.getMessage());
+        }
+        if (compiled == null || !refusals.isEmpty()) {
+            throw new IllegalArgumentException(String.join("; ", refusals));
+        }
+        return compiled;
+    }
+
+    private static FlowPlan<RunProbe, ?> compile(
+            FlowCase flowCase, FlowBuilder<RunProbe> builder, Map<String, Node<Object>> byId) {
         if (flowCase.outputs().isEmpty()) {
-            plan = builder.build();
-        } else if (flowCase.outputs().size() == 1
-                && byId.containsKey(flowCase.outputs().getFirst())) {
-            plan = builder.returning(byId.get(flowCase.outputs().getFirst()));
-        } else {
-            List<Node<?>> outputs = new ArrayList<>();
-            for (String id : flowCase.outputs()) {
-                // An output that is no node of the flow can only be one of another.
-                outputs.add(byId.containsKey(id) ? byId.get(id) : stranger(id));
-            }
-            plan = builder.returning(outputs);
+            return builder.build();
         }
+        if (flowCase.outputs().size() == 1
+                && byId.containsKey(flowCase.outputs().getFirst())) {
+            return builder.returning(byId.get(flowCase.outputs().getFirst()));
+        }
+        List<Node<?>> outputs = new ArrayList<>();
+        for (String id : flowCase.outputs()) {
+            // An output that is no node of the flow can only be one of another.
+            outputs.add(byId.containsKey(id) ? byId.get(id) : stranger(id));
+        }
+        return builder.returning(outputs);
     }
 
     private static Node<Object> stranger(String id) {

@@ -278,7 +278,9 @@ final class Judge {
                         .add(edge.to()));
         Set<String> skipped = new HashSet<>();
         for (NodeProbe node : probe.nodes()) {
-            boolean kept = node.node.essential() || flowCase.outputs().contains(node.node.id());
+            boolean kept = node.node.essential()
+                    || node.node.condition() != null // which may have been what skipped it, later
+                    || flowCase.outputs().contains(node.node.id());
             if (!kept && run.report(node.node.id()).state() == NodeState.SKIPPED) {
                 skipped.add(node.node.id());
             }
