@@ -50,7 +50,9 @@ class FlowExplainTest {
         FlowResult<Void> result = run(options);
         assertThat(result.explain("e"))
                 .isEqualTo("SKIPPED: \"g\" was decided by \"a\" at +12 ms and \"e\" has no other undecided consumer");
-        assertThat(result.explain("d")).startsWith("SKIPPED: \"e\" was decided ").contains(" at +12 ms ");
+        assertThat(result.explain("d"))
+                .startsWith("SKIPPED: \"e\" was decided ")
+                .contains(" at +12 ms ");
     }
 
     @Test
@@ -61,10 +63,13 @@ class FlowExplainTest {
         });
         f.node("must", Dependency.must("bad"), x -> x);
         f.node("choice", Dependency.anyOf("bad", "must"), x -> x);
-        f.node("saved", after(f.node("other", () -> {
+        f.node(
+                "saved",
+                after(f.node("other", () -> {
                             throw new IllegalStateException("broken, too");
                         })
-                        .fallbackValue("F")), x -> x);
+                        .fallbackValue("F")),
+                x -> x);
         FlowResult<Void> result = run(options);
         assertThat(result.explain("bad"))
                 .isEqualTo("FAILED: its action threw java.lang.IllegalStateException: broken at +3 ms");

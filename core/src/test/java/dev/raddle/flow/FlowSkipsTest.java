@@ -76,7 +76,8 @@ class FlowSkipsTest {
         assertStates(result, NodeState.SKIPPED, "p", "q", "m", "n");
         assertStates(result, NodeState.SUCCESS, "r"); // it was triggered, and that is as good as begun
         assertThat(events)
-                .containsExactly("fast", "told of n", "n SKIPPED", "m SKIPPED", "p SKIPPED", "q SKIPPED", "r PENDING", "r");
+                .containsExactly(
+                        "fast", "told of n", "n SKIPPED", "m SKIPPED", "p SKIPPED", "q SKIPPED", "r PENDING", "r");
         assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
     }
 

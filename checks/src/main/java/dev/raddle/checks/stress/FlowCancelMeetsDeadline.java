@@ -1,0 +1,55 @@
+package dev.raddle.checks.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.raddle.flow.Node;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LLLL_Result;
+
+/** A node ends, the run is cancelled and its time is over, all at once: each node is told of once, and undone once at most. */
+@JCStressTest
+@Outcome(id = "1, 1, 0, SUCCESS", expect = ACCEPTABLE, desc = "both nodes ended first")
+@Outcome(id = "1, 1, [01], (CANCELLED|TIMED_OUT)", expect = ACCEPTABLE, desc = "the run ended first")
+@Outcome(expect = FORBIDDEN, desc = "a callback was called twice or never, or a node undone twice")
+@State
+public class FlowCancelMeetsDeadline {
+
+    private final AtomicInteger told = new AtomicInteger();
+    private final AtomicInteger toldNext = new AtomicInteger();
+    private final AtomicInteger undone = new AtomicInteger();
+    private final FlowRig rig = new FlowRig(f -> {
+        Node<Integer> node = f.node("node", () -> 1)
+                .onResult(report -> told.incrementAndGet())
+                .compensate(value -> undone.incrementAndGet());
+        f.node("next", node, x -> x).onResult(report -> toldNext.incrementAndGet());
+    });
+
+    @Actor
+    public void run() {
+        rig.runNext();
+    }
+
+    @Actor
+    public void cancel() {
+        rig.run.cancel("enough");
+    }
+
+    @Actor
+    public void ring() {
+        rig.ring();
+    }
+
+    @Arbiter
+    public void check(LLLL_Result result) {
+        result.r4 = rig.end();
+        result.r1 = told.get();
+        result.r2 = toldNext.get();
+        result.r3 = undone.get();
+    }
+}
