@@ -1,6 +1,5 @@
 package dev.raddle.flow;
 
-import dev.raddle.task.CapturedContext;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -39,13 +38,11 @@ final class Audience {
     }
 
     private final Engine run;
-    private final @Nullable CapturedContext context; // in which each callback is called, besides that of the thread
     private final @Nullable TaskListener listener;
     private final Identity[] identities; // for the listener; empty if there is none
 
-    Audience(Engine run, @Nullable CapturedContext context) {
+    Audience(Engine run) {
         this.run = run;
-        this.context = context;
         listener = run.options.listener;
         identities = new Identity[listener == null ? 0 : run.graph.size];
         for (int node = 0; node < identities.length; node++) {
@@ -93,12 +90,8 @@ final class Audience {
     }
 
     private void inContext(Runnable action) {
-        if (context == null) {
-            action.run();
-            return;
-        }
         try {
-            context.call(() -> {
+            run.carry(() -> {
                 action.run();
                 return this;
             });

@@ -23,21 +23,26 @@ final class Compensations {
     }
 
     /** Undoes all, the last to complete first, and returns what was thrown. */
-    @SuppressWarnings("NullAway") // null is a value
-    List<Throwable> undo(Board board, @Nullable FlowJournal journal) {
+    List<Throwable> undo(Engine run) {
         List<Throwable> failures = new ArrayList<>();
         for (Completed each = completed.get(); each != null; each = each.earlier()) {
             int node = each.node();
             try {
-                Objects.requireNonNull(board.graph.optionsOf(node).compensation())
-                        .accept(board.value(node));
+                run.carry(() -> undo(run, node));
+                FlowJournal journal = run.options.journal;
                 if (journal != null) {
-                    journal.undone(board.graph.ids[node]);
+                    journal.undone(run.graph.ids[node]);
                 }
             } catch (Throwable failure) {
                 failures.add(failure);
             }
         }
         return failures;
+    }
+
+    @SuppressWarnings("NullAway") // null is a value
+    private static Engine undo(Engine run, int node) throws Exception {
+        Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(run.board.value(node));
+        return run;
     }
 }

@@ -155,7 +155,7 @@ final class Compiler {
     private void ensurePossible(int node, Dependency.Clause<?> clause) {
         int choices = clause.ids.size();
         if (clause.needed < 1 || clause.needed > choices) {
-            problems.add("node \"" + ids[node] + "\" needs at least " + clause.needed + " of " + choices
+            problems.add("impossible k: node \"" + ids[node] + "\" needs at least " + clause.needed + " of " + choices
                     + " nodes; ask for 1 to " + choices);
         }
     }
@@ -175,7 +175,8 @@ final class Compiler {
         for (String id : several.ids) {
             Integer known = index.get(id);
             if (known == null) {
-                problems.add("node \"" + ids[node] + "\" depends on \"" + id + "\", which is not a node of this flow");
+                problems.add("unknown id: node \"" + ids[node] + "\" depends on \"" + id
+                        + "\", which is not a node of this flow");
             } else {
                 link(known, kind, clause);
             }
@@ -230,7 +231,7 @@ final class Compiler {
     Graph compile(List<? extends Node<?>> wanted) {
         for (Node<?> output : wanted) {
             if (output.position >= size || nodes.get(output.position) != output) {
-                problems.add("the output, " + output + ", cannot be reached: it is not a node of this flow");
+                problems.add("unreachable output: " + output + " is not a node of this flow");
             } else {
                 outputs[output.position] = true;
             }
@@ -273,10 +274,7 @@ final class Compiler {
         findCycles(uses);
     }
 
-    /**
-     * Takes away what nothing depends on, again and again, and then what depends on nothing that is left: whatever then is left
-     * lies on a cycle or between two, and from each of those a walk upstream leads to a cycle.
-     */
+    /** Takes away what nothing depends on, again and again: what is left lies on a cycle or upstream of one. */
     private void findCycles(int[] consumers) {
         int[] open = new int[size];
         int count = 0;
@@ -295,63 +293,45 @@ final class Compiler {
                 }
             }
         }
-        if (taken < size) {
-            nameCycles(onOrBetweenCycles(consumers));
+        boolean[] named = new boolean[size];
+        for (int node = 0; taken < size && node < size; node++) {
+            if (consumers[node] > 0 && !named[node]) {
+                nameCycle(node, named);
+            }
         }
     }
 
-    private boolean[] onOrBetweenCycles(int[] consumers) {
-        boolean[] left = new boolean[size];
-        for (int node = 0; node < size; node++) {
-            left[node] = consumers[node] > 0;
-        }
-        for (boolean changed = true; changed; ) {
-            changed = false;
-            for (int node = 0; node < size; node++) {
-                if (left[node] && upstreamOnWay(node, left) == NONE) {
-                    left[node] = false;
-                    changed = true;
+    /** Names a shortest cycle through a node, if there is one: a search upstream comes back to it. */
+    private void nameCycle(int start, boolean[] named) {
+        int[] below = new int[size]; // from which node the search has come
+        Arrays.fill(below, NONE);
+        int[] open = new int[size + 1];
+        int count = 1;
+        open[0] = start;
+        for (int next = 0; next < count; next++) {
+            int node = open[next];
+            for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
+                int upstream = up[edge];
+                if (upstream == start) {
+                    problems.add("cycle: " + text(start, node, below, named));
+                    return;
+                }
+                if (below[upstream] == NONE) {
+                    below[upstream] = node;
+                    open[count++] = upstream;
                 }
             }
         }
-        return left;
     }
 
-    /** Names one cycle after the other, each by a walk upstream that comes to a node of its own. */
-    private void nameCycles(boolean[] left) {
-        int[] walk = new int[size]; // in which walk a node was met, counted from 1
-        for (int start = 0; start < size; start++) {
-            List<Integer> path = new ArrayList<>();
-            int node = start;
-            while (left[node] && walk[node] == 0) {
-                walk[node] = start + 1;
-                path.add(node);
-                node = upstreamOnWay(node, left);
-            }
-            if (!path.isEmpty() && walk[node] == start + 1) {
-                problems.add("cycle: " + text(path.subList(path.indexOf(node), path.size())));
-            }
+    private String text(int start, int second, int[] below, boolean[] named) {
+        StringBuilder text = new StringBuilder(ids[start]);
+        named[start] = true;
+        for (int node = second; node != start; node = below[node]) {
+            named[node] = true;
+            text.append(" --> ").append(ids[node]);
         }
-    }
-
-    private int upstreamOnWay(int node, boolean[] left) {
-        for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
-            if (left[up[edge]]) {
-                return up[edge];
-            }
-        }
-        return NONE;
-    }
-
-    /** Writes a cycle that was walked upstream in the direction of its edges, from the node that was declared first. */
-    private String text(List<Integer> walked) {
-        List<Integer> cycle = new ArrayList<>(walked.reversed());
-        int first = cycle.indexOf(cycle.stream().min(Integer::compare).orElseThrow());
-        StringBuilder text = new StringBuilder();
-        for (int step = 0; step <= cycle.size(); step++) {
-            text.append(step == 0 ? "" : " --> ").append(ids[cycle.get((first + step) % cycle.size())]);
-        }
-        return text.toString();
+        return text.append(" --> ").append(ids[start]) + (second == start ? " (self loop)" : "");
     }
 
     private void count() {

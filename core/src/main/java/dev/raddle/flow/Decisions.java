@@ -6,6 +6,7 @@ import dev.raddle.task.Enclosure;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
@@ -75,6 +76,9 @@ abstract class Decisions extends Enclosure {
 
     abstract long now();
 
+    /** Calls a function of the user's in the context of the run's starter, besides that of the thread. */
+    abstract <T> T carry(Callable<? extends T> foreign) throws Exception;
+
     /** Decides something in another thread, which no action keeps from running. */
     abstract void decideElsewhere(Consumer<Runner> action);
 
@@ -121,7 +125,7 @@ abstract class Decisions extends Enclosure {
         Throwable cause = failure;
         if (fallback != null && board.get(node) == from) {
             try {
-                Object value = fallback.apply(failure);
+                Object value = carry(() -> fallback.apply(failure));
                 succeeded(
                         runner,
                         node,
@@ -218,7 +222,7 @@ abstract class Decisions extends Enclosure {
         }
     }
 
-    private static Settled withDefault(
+    private Settled withDefault(
             Supplier<?> otherwise,
             NodeState state,
             @Nullable Throwable cause,
@@ -226,7 +230,7 @@ abstract class Decisions extends Enclosure {
             int by,
             long now) {
         try {
-            return new Settled(state, Via.DEFAULT, otherwise.get(), cause, reason, by, now);
+            return new Settled(state, Via.DEFAULT, carry(otherwise::get), cause, reason, by, now);
         } catch (Throwable failure) {
             if (cause != null) {
                 withSuppressed(cause, failure);
@@ -318,6 +322,9 @@ abstract class Decisions extends Enclosure {
 
     /** Decides a node one of whose musts has ended without success: as the first of those in the order of declaration. */
     private void failMust(Runner runner, int node) {
+        if (board.get(node) != null) {
+            return; // it is decided; most of many that fail together find it so
+        }
         for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
             int upstream = graph.up[edge];
             if (FlowPlan.isMust(graph.upKind[edge])
@@ -374,7 +381,7 @@ abstract class Decisions extends Enclosure {
     private void unneeded(Runner runner, int node, int decided) {
         while (true) {
             Object slot = board.get(node);
-            if (slot instanceof Handoff || (slot == null && !isTriggered(node))) {
+            if (isWaiting(node, slot) || (slot == null && !isTriggered(node))) {
                 if (end(runner, node, slot, NodeState.SKIPPED, null, Settled.Reason.UNNEEDED, decided, false)) {
                     withdraw(slot);
                     return;
@@ -401,6 +408,12 @@ abstract class Decisions extends Enclosure {
             }
         }
         return true;
+    }
+
+    /** Tells whether a node waits for its group, or is about to be placed there. */
+    private boolean isWaiting(int node, @Nullable Object slot) {
+        boolean unbegun = slot == null || slot == Mark.Plain.READY;
+        return slot instanceof Handoff || (unbegun && graph.optionsOf(node).group() != null);
     }
 
     private void withdraw(@Nullable Object slot) {

@@ -22,6 +22,7 @@ import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -127,7 +128,7 @@ abstract class Engine extends Decisions {
         Propagation forNodes = options.forNodes();
         perNode = forNodes == null ? null : forNodes.capture(TaskContext.current());
         if (graph.hasCallbacks || options.listener != null) {
-            audience = new Audience(this, perNode);
+            audience = new Audience(this);
         }
         if (graph.hasTimeouts) {
             nodeTimes = new NodeTimes(this, this::nodeOutOfTime);
@@ -420,7 +421,7 @@ abstract class Engine extends Decisions {
         Object value;
         try {
             NodeOptions own = graph.optionsOf(node);
-            value = carry(runner, node, own);
+            value = carry(() -> enter(runner, node, own));
             if (value instanceof Mark) {
                 return; // it has ended, or goes on elsewhere
             }
@@ -465,12 +466,12 @@ abstract class Engine extends Decisions {
         failed(runner, node, runner, failure);
     }
 
-    /** Runs a node with options, in its context. Returns its value, or a mark or an end if there is nothing more to do. */
-    private Object carry(Runner runner, int node, NodeOptions own) throws Exception {
-        CapturedContext context = perNode;
-        return context == null ? enter(runner, node, own) : context.call(() -> enter(runner, node, own));
+    @Override
+    final <T> T carry(Callable<? extends T> foreign) throws Exception {
+        return perNode == null ? foreign.call() : perNode.call(foreign);
     }
 
+    /** Runs a node with options. Returns its value, or a mark or an end if there is nothing more to do. */
     private Object enter(Runner runner, int node, NodeOptions own) throws Exception {
         if (own.condition() != null && !isMet(runner, node, own.condition())) {
             return Mark.Plain.ENDING;
@@ -684,9 +685,7 @@ abstract class Engine extends Decisions {
         try {
             Function<? super NodeContext<?>, String> function =
                     Objects.requireNonNull(graph.optionsOf(node).group());
-            String key = perNode == null
-                    ? function.apply(contextOf(node))
-                    : perNode.call(() -> function.apply(contextOf(node)));
+            String key = carry(() -> function.apply(contextOf(node)));
             Scheduler group = Objects.requireNonNull(options.groups).apply(key);
             if (!board.step(node, unbegun(node), handoff)) {
                 return;
@@ -800,7 +799,9 @@ abstract class Engine extends Decisions {
                 .execute(
                         () -> { // no action holds that up, and nobody's call is held up by it
                             List<Throwable> failures = new ArrayList<>();
-                            inContext(() -> failures.addAll(compensations.undo(board, options.journal)));
+                            inContext(() -> TaskContext.current()
+                    .within(null) // the run's time may be over, but not that for undoing it
+                    .run(() -> failures.addAll(compensations.undo(this))));
                             end(status, failures);
                         });
     }

@@ -255,12 +255,11 @@ public final class FlowResult<R> {
         if (board.slots[node] instanceof Settled settled && settled.from() >= 0) {
             return settled.from();
         }
-        for (int clause = 0; clause < graph.clauses(); clause++) {
-            if (graph.clauseTarget[clause] == node && board.winner(clause) >= 0) {
-                return board.winner(clause);
-            }
+        int last = waitedFor(node);
+        for (int clause = 0; last < 0 && clause < graph.clauses(); clause++) {
+            last = graph.clauseTarget[clause] == node ? board.winner(clause) : last;
         }
-        return waitedFor(node);
+        return last;
     }
 
     private String quoted(int node) {

@@ -110,8 +110,8 @@ final class Graph {
     int indexOf(String id) {
         Integer known = index.get(id);
         if (known == null) {
-            throw new IllegalArgumentException(
-                    "there is no node \"" + id + "\" in flow \"" + name + "\"; its nodes are " + list());
+            throw new IllegalArgumentException("unknown id \"" + id + "\": there is no such node in flow \"" + name
+                    + "\"; its nodes are " + list());
         }
         return known;
     }

@@ -52,7 +52,7 @@ class FlowBuildErrorsTest {
     @Test
     void a_self_loop_is_a_cycle() {
         f.node("x", optional("x"), v -> v);
-        assertThat(problems()).containsExactly("cycle: x --> x");
+        assertThat(problems()).containsExactly("cycle: x --> x (self loop)");
     }
 
     @Test
@@ -99,7 +99,7 @@ class FlowBuildErrorsTest {
     @Test
     void an_unknown_id_is_named_with_who_wants_it() {
         f.node("x", anyOf("a", "typo"), v -> v);
-        assertThat(problems()).containsExactly("node \"x\" depends on \"typo\", which is not a node of this flow");
+        assertThat(problems()).containsExactly("unknown id: node \"x\" depends on \"typo\", which is not a node of this flow");
     }
 
     @Test
@@ -133,8 +133,8 @@ class FlowBuildErrorsTest {
         f.node("y", atLeast(0, a, b), v -> v);
         f.node("z", anyOf(List.<Node<Integer>>of()), v -> v);
         assertThat(problems()).hasSize(3);
-        assertThat(problems().get(0)).isEqualTo("node \"x\" needs at least 3 of 2 nodes; ask for 1 to 2");
-        assertThat(problems().get(1)).isEqualTo("node \"y\" needs at least 0 of 2 nodes; ask for 1 to 2");
+        assertThat(problems().get(0)).isEqualTo("impossible k: node \"x\" needs at least 3 of 2 nodes; ask for 1 to 2");
+        assertThat(problems().get(1)).isEqualTo("impossible k: node \"y\" needs at least 0 of 2 nodes; ask for 1 to 2");
         assertThat(problems().get(2)).contains("\"z\"");
     }
 
@@ -145,7 +145,7 @@ class FlowBuildErrorsTest {
         assertThat(problems()).containsExactly("node \"x\" depends on node \"foreign\" of another flow");
         assertThatThrownBy(() -> FlowPlan.define("none").returning(foreign))
                 .isInstanceOf(InvalidFlowException.class)
-                .hasMessageContaining("the output, node \"foreign\", cannot be reached");
+                .hasMessageContaining("unreachable output: node \"foreign\" is not a node of this flow");
     }
 
     @Test

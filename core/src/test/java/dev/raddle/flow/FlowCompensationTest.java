@@ -4,7 +4,6 @@ import static dev.raddle.flow.Dependency.after;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.scope.ThreadScope;
-import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -14,7 +13,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
@@ -155,29 +153,6 @@ class FlowCompensationTest {
             }
             run.close();
         }
-    }
-
-    @Test
-    void a_scheduler_that_rejects_the_undoing_has_it_done_where_the_run_ended() throws Exception {
-        AtomicInteger handed = new AtomicInteger();
-        List<String> swallowed = new CopyOnWriteArrayList<>();
-        Scheduler once = task -> {
-            if (handed.incrementAndGet() > 1) {
-                throw new RejectedExecutionException("no thread left");
-            }
-            Thread.startVirtualThread(task);
-        };
-        failing("bad", step("a"));
-        FlowResult<Void> result = f.build()
-                .run(
-                        null,
-                        RunOptions.defaults()
-                                .withScheduler(once)
-                                .withExceptionSink(
-                                        ExceptionSink.to((source, error) -> swallowed.add(error.getMessage()))));
-        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
-        assertThat(undone).containsExactly("a A");
-        assertThat(swallowed).containsExactly("no thread left");
     }
 
     // a run's time is over when it is undone, but that is no reason not to undo it
