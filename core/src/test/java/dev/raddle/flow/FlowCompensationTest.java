@@ -4,6 +4,8 @@ import static dev.raddle.flow.Dependency.after;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.scope.ThreadScope;
+import java.util.concurrent.RejectedExecutionException;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -153,6 +155,29 @@ class FlowCompensationTest {
             }
             run.close();
         }
+    }
+
+    @Test
+    void undoing_needs_no_further_thread_of_the_scheduler() throws Exception {
+        AtomicInteger handed = new AtomicInteger();
+        List<String> swallowed = new CopyOnWriteArrayList<>();
+        Scheduler once = task -> {
+            if (handed.incrementAndGet() > 1) {
+                throw new RejectedExecutionException("no thread left");
+            }
+            Thread.startVirtualThread(task);
+        };
+        failing("bad", step("a"));
+        FlowResult<Void> result = f.build()
+                .run(
+                        null,
+                        RunOptions.defaults()
+                                .withScheduler(once)
+                                .withExceptionSink(
+                                        ExceptionSink.to((source, error) -> swallowed.add(error.getMessage()))));
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(undone).containsExactly("a A");
+        assertThat(swallowed).isEmpty();
     }
 
     // a run's time is over when it is undone, but that is no reason not to undo it

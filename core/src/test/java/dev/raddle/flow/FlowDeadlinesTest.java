@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import static dev.raddle.flow.Dependency.after;
 import static dev.raddle.flow.Dependency.anyOf;
+import static dev.raddle.flow.Dependency.must;
 import static dev.raddle.flow.Dependency.optional;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -310,6 +311,45 @@ class FlowDeadlinesTest {
         assertThat(ran).hasValue(1);
         assertThat(told).hasValue(1);
         assertThat(callback.interrupts()).isZero();
+    }
+
+    // F3: a cancel decides in the thread that calls it, so this is no matter of time
+    @Test
+    void a_cancel_that_meets_a_begin_callback_takes_effect_when_that_is_over() throws Exception {
+        Plug callback = Plug.stubborn();
+        AtomicInteger ran = new AtomicInteger();
+        f.node("a", ran::incrementAndGet).onBegin(c -> {
+            try {
+                callback.apply();
+            } catch (InterruptedException impossible) {
+                throw new AssertionError(impossible);
+            }
+        });
+        FlowRun<Void> run = f.build().start(null);
+        callback.awaitBegun();
+        run.cancel("enough");
+        assertThat(run.state("a")).isEqualTo(NodeState.RUNNING);
+        assertThat(run.isDone()).isFalse();
+        callback.letGo();
+        assertThat(run.join().status()).isEqualTo(FlowStatus.CANCELLED);
+        run.close();
+        assertThat(ran).hasValue(1);
+        assertThat(callback.interrupts()).isZero();
+    }
+
+    // F8: what is ended first must not have others skipped that the deadline ends, too
+    @Test
+    void at_the_deadline_pending_nodes_have_timed_out_in_whatever_order_they_were_declared() throws Exception {
+        Plug slow = new Plug();
+        f.node("last", must("middle"), x -> x);
+        f.node("middle", must("first"), x -> x);
+        f.node("choice", anyOf("middle", "first"), x -> x);
+        f.node("first", slow);
+        FlowRun<Void> run = f.build().start(null, timed);
+        slow.awaitBegun();
+        time.advance(SECOND);
+        assertThat(run.join().nodes()).extracting(NodeReport::state).containsOnly(NodeState.TIMED_OUT);
+        run.close();
     }
 
     // F9, D7

@@ -14,10 +14,12 @@ import java.util.List;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -280,6 +282,61 @@ class FlowPoolsTest {
             }
         }
         assertThat(leaked).isFalse();
+    }
+
+    /** A thread in which an interrupt takes as long as the test wants. */
+    private static final class SlowToInterrupt extends Thread {
+        private final CountDownLatch called = new CountDownLatch(1);
+        private final CountDownLatch exit = new CountDownLatch(1);
+
+        SlowToInterrupt(Runnable task) {
+            super(task);
+        }
+
+        @Override
+        public void interrupt() {
+            called.countDown();
+            try {
+                exit.await();
+            } catch (InterruptedException impossible) {
+                throw new AssertionError(impossible);
+            }
+            super.interrupt();
+        }
+    }
+
+    @Test
+    @SuppressWarnings("ThreadPriorityCheck") // the pool's thread may need this one's processor
+    void a_thread_that_is_being_interrupted_begins_nothing_else_until_that_is_over() throws Exception {
+        AtomicReference<SlowToInterrupt> thread = new AtomicReference<>();
+        CountDownLatch begun = new CountDownLatch(1);
+        AtomicBoolean nextBegun = new AtomicBoolean();
+        f.node("a", () -> {
+            begun.countDown();
+            thread.get().called.await();
+            return "it ends by itself while it is being interrupted";
+        });
+        try (ExecutorService pool = Executors.newSingleThreadExecutor(task -> {
+            thread.set(new SlowToInterrupt(task));
+            return thread.get();
+        })) {
+            FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withScheduler(Scheduler.from(pool)));
+            begun.await();
+            Thread canceller = Thread.startVirtualThread(() -> run.cancel("enough"));
+            thread.get().called.await();
+            Future<Boolean> next = pool.submit(() -> {
+                nextBegun.set(true);
+                canceller.join(); // throws if the interrupt comes now
+                return Thread.currentThread().isInterrupted();
+            });
+            for (int i = 0; i < 1_000 && !nextBegun.get(); i++) {
+                Thread.yield();
+            }
+            assertThat(nextBegun).isFalse();
+            thread.get().exit.countDown();
+            assertThat(next.get()).isFalse();
+            assertThat(run.join().node("a").state()).isEqualTo(NodeState.CANCELLED);
+        }
     }
 
     @ParameterizedTest
