@@ -800,8 +800,8 @@ abstract class Engine extends Decisions {
                         () -> { // no action holds that up, and nobody's call is held up by it
                             List<Throwable> failures = new ArrayList<>();
                             inContext(() -> TaskContext.current()
-                    .within(null) // the run's time may be over, but not that for undoing it
-                    .run(() -> failures.addAll(compensations.undo(this))));
+                                    .within(null) // the run's time may be over, but not that for undoing it
+                                    .run(() -> failures.addAll(compensations.undo(this))));
                             end(status, failures);
                         });
     }

@@ -99,7 +99,8 @@ class FlowBuildErrorsTest {
     @Test
     void an_unknown_id_is_named_with_who_wants_it() {
         f.node("x", anyOf("a", "typo"), v -> v);
-        assertThat(problems()).containsExactly("unknown id: node \"x\" depends on \"typo\", which is not a node of this flow");
+        assertThat(problems())
+                .containsExactly("unknown id: node \"x\" depends on \"typo\", which is not a node of this flow");
     }
 
     @Test

@@ -4,7 +4,6 @@ import static dev.raddle.flow.Dependency.after;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.scope.ThreadScope;
-import java.util.concurrent.RejectedExecutionException;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.testing.VirtualTime;
@@ -15,6 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;

@@ -78,7 +78,8 @@ class FlowReadsTest {
         FlowResult<Object> result = f.returning(end).run(null);
         assertThat(result.node(end).cause())
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("unknown id \"typo\": there is no such node in flow \"reads\"; its nodes are root, bad, other, end");
+                .hasMessage(
+                        "unknown id \"typo\": there is no such node in flow \"reads\"; its nodes are root, bad, other, end");
         assertThatThrownBy(() -> result.node("typo")).hasMessageContaining("\"typo\"");
         assertThatThrownBy(() -> result.explain("typo")).hasMessageContaining("\"typo\"");
         assertThatThrownBy(() -> result.outcome("typo")).hasMessageContaining("\"typo\"");
