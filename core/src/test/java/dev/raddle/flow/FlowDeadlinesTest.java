@@ -343,7 +343,6 @@ class FlowDeadlinesTest {
         Plug slow = new Plug();
         f.node("last", must("middle"), x -> x);
         f.node("middle", must("first"), x -> x);
-        f.node("choice", anyOf("middle", "first"), x -> x);
         f.node("first", slow);
         FlowRun<Void> run = f.build().start(null, timed);
         slow.awaitBegun();
