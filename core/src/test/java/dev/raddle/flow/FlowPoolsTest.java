@@ -284,6 +284,28 @@ class FlowPoolsTest {
         assertThat(leaked).isFalse();
     }
 
+    @Test
+    void an_interrupt_that_ended_one_node_does_not_hit_the_next_that_its_thread_takes() throws Exception {
+        VirtualTime time = new VirtualTime();
+        CountDownLatch begun = new CountDownLatch(1);
+        f.node("late", () -> {
+                    begun.countDown();
+                    while (!Thread.currentThread().isInterrupted()) {
+                        Thread.onSpinWait();
+                    }
+                    return "still interrupted";
+                })
+                .timeout(Duration.ofSeconds(1));
+        Node<Boolean> next = f.node("next", () -> Thread.currentThread().isInterrupted());
+        try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
+            FlowRun<Boolean> run = f.returning(next)
+                    .start(null, RunOptions.defaults().withTimeSource(time).withScheduler(Scheduler.from(pool)));
+            begun.await();
+            time.advance(Duration.ofSeconds(1));
+            assertThat(run.get()).isFalse();
+        }
+    }
+
     /** A thread in which an interrupt takes as long as the test wants. */
     private static final class SlowToInterrupt extends Thread {
         private final CountDownLatch called = new CountDownLatch(1);

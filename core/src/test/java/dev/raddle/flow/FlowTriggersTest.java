@@ -266,6 +266,24 @@ class FlowTriggersTest {
         }
     }
 
+    // D2
+    @Test
+    void the_winner_stays_the_winner_when_others_succeed_later() throws Exception {
+        Plug slow = new Plug();
+        Node<String> late = f.node("late", slow);
+        Node<String> first = f.node("first", () -> {
+            slow.awaitBegun();
+            return "F";
+        });
+        Dependency<String> any = anyOf(late, first);
+        Node<String> end = f.node("end", any, (c, x) -> {
+            slow.letGo();
+            Wait.until(() -> c.state("late").isTerminal());
+            return x + " of " + c.winnerOf(any);
+        });
+        assertThat(f.returning(end).run(null).value()).isEqualTo("F of first");
+    }
+
     // D2, F6
     @Test
     void an_any_fails_only_when_no_upstream_can_succeed_any_more() throws Exception {
