@@ -1,7 +1,8 @@
 package dev.raddle.checks.flow;
 
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 
 /**
  * One node of a case.
@@ -73,11 +74,20 @@ record CaseNode(
      */
     record Given(Object value, String failure) {
 
+        private static final Set<String> FAILURES = Set.of("fail", "error", "throw", "throws");
+
+        /** Reads a value; {@code {"fail": "boom"}} and {@code ["fail", "boom"]} are failures. */
         static Given parse(Object value) {
-            if (value instanceof java.util.Map<?, ?> map && map.size() == 1 && map.containsKey("fail")) {
-                return new Given(null, String.valueOf(map.get("fail")));
+            if (value instanceof Map<?, ?> map && map.size() == 1) {
+                Map.Entry<?, ?> only = map.entrySet().iterator().next();
+                if (only.getKey() instanceof String word && FAILURES.contains(word)) {
+                    return new Given(null, String.valueOf(only.getValue()));
+                }
             }
-            if (value instanceof List<?> list && list.size() == 2 && "fail".equals(list.getFirst())) {
+            if (value instanceof List<?> list
+                    && list.size() == 2
+                    && list.getFirst() instanceof String word
+                    && FAILURES.contains(word)) {
                 return new Given(null, String.valueOf(list.get(1)));
             }
             return new Given(value, null);
@@ -130,17 +140,8 @@ record CaseNode(
                 (int) map.number("retries", 0),
                 map.flag("essential"),
                 given(map, "when", "condition", "conditionFails", "conditionThrows", "whenFails", "whenThrows"),
-                callback(where, map, "onBegin", "begin", "beginFails", "beginThrows"),
-                callback(
-                        where,
-                        map,
-                        "onResult",
-                        "result",
-                        "callback",
-                        "resultFails",
-                        "resultThrows",
-                        "callbackFails",
-                        "callbackThrows"));
+                callback(where, map, "begin", "onBegin", "begin", "beginCallback", "beginFails", "beginThrows"),
+                callback(where, map, "result", "onResult", "result", "resultCallback", "resultFails", "resultThrows"));
         map.get("note");
         map.end();
         return node;
@@ -160,23 +161,27 @@ record CaseNode(
         return failing(key) ? new Given(null, message(key, value)) : Given.parse(value);
     }
 
-    private static List<Step> callback(String where, Keyed map, String... spellings) {
-        String key = map.spelling(spellings);
-        if (key == null) {
+    /** Reads what one callback does: steps, a message to fail with, or what both callbacks share. */
+    private static List<Step> callback(String where, Keyed map, String which, String... spellings) {
+        String own = map.spelling(spellings);
+        String shared = map.spelling("callback", "callbackFails", "callbackThrows");
+        if (own == null && (shared == null || !isFor(which, map.get(shared)))) {
             return List.of();
         }
+        String key = own == null ? shared : own;
         Object value = map.get(key);
-        if (failing(key)) {
-            return List.of(new Step("fail", List.of(message(key, value))));
+        if (value instanceof List<?>) {
+            return Step.parseAll(where + "." + key, value);
         }
-        if (value instanceof String text) {
-            List<Object> words = new ArrayList<>(List.of((Object[]) text.split(" ", 2)));
-            if (words.size() == 1) {
-                words.add(text);
-            }
-            return Step.parseAll(where + "." + key, words);
-        }
-        return Step.parseAll(where + "." + key, value);
+        String message = String.valueOf(value);
+        return message.startsWith("error ")
+                ? List.of(new Step("error", List.of(message.substring(6))))
+                : List.of(new Step("fail", List.of(message.startsWith("fail ") ? message.substring(5) : message)));
+    }
+
+    /** Without further word the callback is the one that hears of the result. */
+    private static boolean isFor(String which, Object value) {
+        return which.equals(value) || "both".equals(value) || (which.equals("result") && !"begin".equals(value));
     }
 
     private static boolean failing(String key) {

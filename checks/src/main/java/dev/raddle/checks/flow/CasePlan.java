@@ -198,9 +198,10 @@ final class CasePlan {
     /** A condition is true, false, a failure, or the parameter of the runs in which it holds. */
     private static boolean holds(CaseNode.Given condition, NodeContext<?> context) {
         Object value = condition.get();
-        return value instanceof Boolean flag
-                ? flag
-                : String.valueOf(value).equals(String.valueOf(((RunProbe) context.param()).parameter));
+        if (value instanceof Boolean || "true".equals(value) || "false".equals(value)) {
+            return Boolean.parseBoolean(value.toString());
+        }
+        return String.valueOf(value).equals(String.valueOf(((RunProbe) context.param()).parameter));
     }
 
     private static void begin(CaseNode node, NodeContext<?> context) {
