@@ -161,6 +161,8 @@ class ArchitectureTest {
                 .resideOutsideOfPackages(root + ".time", root + ".pool", root + ".scope")
                 .and()
                 .doNotHaveFullyQualifiedName(root + ".task.VirtualThreads")
+                .and()
+                .doNotHaveFullyQualifiedName(root + ".flow.AlarmThread")
                 .should()
                 .accessTargetWhere(callOf(Thread.class, "<init>")
                         .or(callOf(Thread.class, "startVirtualThread"))

@@ -397,13 +397,17 @@ abstract class Decisions extends Enclosure {
         }
     }
 
-    /** Tells of a node with an empty slot whether it is ready. One that does not choose is when all its upstreams have ended. */
+    /** Tells of a node with an empty slot whether it is ready. One that chooses is not, or it would be marked so. */
     private boolean isTriggered(int node) {
         if (!hasBegun || graph.chooses[node]) {
             return false;
         }
         for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
-            if (!Board.isEnd(board.get(graph.up[edge]))) {
+            int upstream = graph.up[edge];
+            boolean met = FlowPlan.isMust(graph.upKind[edge])
+                    ? board.succeeded(upstream)
+                    : Board.isEnd(board.get(upstream));
+            if (!met) {
                 return false;
             }
         }
