@@ -1,0 +1,119 @@
+package dev.raddle.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.examples.CheckoutExample.Order;
+import dev.raddle.examples.CheckoutExample.Page;
+import dev.raddle.examples.CheckoutExample.Shop;
+import dev.raddle.flow.FlowResult;
+import dev.raddle.flow.FlowStatus;
+import dev.raddle.flow.NodeState;
+import dev.raddle.flow.Via;
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.Task;
+import dev.raddle.testing.VirtualTime;
+import java.net.http.HttpClient;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@Timeout(60)
+class CheckoutExampleTest {
+
+    private static final Order ORDER = new Order("ada", "kettle");
+
+    private final VirtualTime time = new VirtualTime();
+    private final HttpClient client = PageExample.newClient();
+    private final CountDownLatch asked = new CountDownLatch(1);
+
+    private final Callable<String> silent = () -> {
+        asked.countDown();
+        new CountDownLatch(1).await();
+        return "never";
+    };
+    private final Callable<String> broken = () -> {
+        throw new IllegalStateException("broken");
+    };
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    private FlowResult<Page> checkout(Map<String, Callable<String>> special) throws Exception {
+        try (Shop shop = new Shop(special)) {
+            return new CheckoutExample(client, shop.address(), time).checkout(ORDER);
+        }
+    }
+
+    @Test
+    void a_page_has_the_price_of_whoever_knew_it_first_less_the_promotion() throws Exception {
+        FlowResult<Page> result = checkout(Map.of());
+
+        assertThat(result.value()).isEqualTo(new Page("Ada", 1800, true));
+        assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void a_promotion_that_is_late_is_cut_off_and_replaced() throws Exception {
+        try (Shop shop = new Shop(Map.of("/promos/Ada", silent));
+                ThreadScope scope = ThreadScope.open()) {
+            CheckoutExample example = new CheckoutExample(client, shop.address(), time);
+            Task<FlowResult<Page>> checkout = scope.submit("checkout", () -> example.checkout(ORDER));
+            asked.await();
+
+            time.advance(CheckoutExample.PROMO_TIMEOUT);
+
+            FlowResult<Page> result = checkout.await();
+            assertThat(result.value()).isEqualTo(new Page("Ada", 2000, true));
+            assertThat(result.status()).isEqualTo(FlowStatus.DEGRADED);
+            assertThat(result.node("promo").state()).isEqualTo(NodeState.TIMED_OUT);
+            assertThat(result.node("promo").via()).isEqualTo(Via.DEFAULT);
+        }
+    }
+
+    @Test
+    void a_price_that_is_not_needed_any_more_is_not_asked_for() throws Exception {
+        FlowResult<Page> result = checkout(Map.of("/rate", silent));
+
+        assertThat(result.value().cents()).isEqualTo(1800);
+        assertThat(result.node("rate").state()).isEqualTo(NodeState.CANCELLED);
+        assertThat(result.node("remote price").state()).isEqualTo(NodeState.SKIPPED);
+        assertThat(result.explain("remote price"))
+                .startsWith("SKIPPED: \"price\" was decided by \"local price\" at +")
+                .endsWith("and \"remote price\" has no other undecided consumer");
+    }
+
+    @Test
+    void one_price_source_that_fails_fails_nothing() throws Exception {
+        FlowResult<Page> result = checkout(Map.of("/local/kettle", broken));
+
+        assertThat(result.value()).isEqualTo(new Page("Ada", 1800, true));
+        assertThat(result.status()).isEqualTo(FlowStatus.DEGRADED);
+    }
+
+    @Test
+    void an_audit_that_fails_is_told_to_the_page() throws Exception {
+        assertThat(checkout(Map.of("/audit/Ada", broken)).value()).isEqualTo(new Page("Ada", 1800, false));
+    }
+
+    @Test
+    void a_page_without_a_price_is_given_up_at_the_deadline() throws Exception {
+        try (Shop shop = new Shop(Map.of("/local/kettle", silent, "/rate", broken));
+                ThreadScope scope = ThreadScope.open()) {
+            CheckoutExample example = new CheckoutExample(client, shop.address(), time);
+            Task<FlowResult<Page>> checkout = scope.submit("checkout", () -> example.checkout(ORDER));
+            asked.await();
+
+            time.advance(CheckoutExample.DEADLINE);
+
+            FlowResult<Page> result = checkout.await();
+            assertThat(result.status()).isEqualTo(FlowStatus.TIMED_OUT);
+            assertThat(result.node("page").state()).isEqualTo(NodeState.TIMED_OUT);
+        }
+    }
+}
