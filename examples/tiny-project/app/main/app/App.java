@@ -1,0 +1,26 @@
+package app;
+
+import words.Words;
+
+/** Turns each of its arguments around. */
+public final class App {
+
+    private App() {}
+
+    static String line(String... arguments) {
+        StringBuilder line = new StringBuilder();
+        for (String argument : arguments) {
+            line.append(line.isEmpty() ? "" : " ").append(Words.turned(argument));
+        }
+        return line.toString();
+    }
+
+    /**
+     * Prints a line.
+     *
+     * @param args words
+     */
+    public static void main(String[] args) {
+        System.out.println(line(args));
+    }
+}

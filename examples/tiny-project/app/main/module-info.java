@@ -1,0 +1,4 @@
+/** A program that turns words around. */
+module app {
+    requires words;
+}

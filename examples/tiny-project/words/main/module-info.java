@@ -1,0 +1,4 @@
+/** What is known about words. */
+module words {
+    exports words;
+}
