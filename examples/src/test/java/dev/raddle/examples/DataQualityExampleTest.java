@@ -1,0 +1,167 @@
+package dev.raddle.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.examples.DataQualityExample.Announcer;
+import dev.raddle.examples.DataQualityExample.Delivery;
+import dev.raddle.flow.FlowResult;
+import dev.raddle.flow.FlowStatus;
+import dev.raddle.flow.NodeReport;
+import dev.raddle.flow.NodeState;
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.Task;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+@Timeout(60)
+class DataQualityExampleTest {
+
+    private static final String GOOD = "id,cents,country\n1,250,NO\n2,300,IS\n";
+
+    private final CountDownLatch threeChecks = new CountDownLatch(3);
+    private final GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+            .defaultMaxConcurrencyPerGroup(1)
+            .taskListener(new TaskListener() {
+                @Override
+                public void onSubmitted(TaskIdentity task) {
+                    threeChecks.countDown();
+                }
+            })
+            .build());
+
+    @TempDir
+    private Path staging;
+
+    @TempDir
+    private Path deliveries;
+
+    @AfterEach
+    void close() {
+        executor.close();
+    }
+
+    private Delivery delivery(String source, String text) throws IOException {
+        return new Delivery(source, Files.writeString(deliveries.resolve(source + ".csv"), text));
+    }
+
+    private DataQualityExample example(Announcer announcer) {
+        return new DataQualityExample(executor, staging, announcer);
+    }
+
+    private List<Path> staged() {
+        try (Stream<Path> files = Files.list(staging)) {
+            return files.toList();
+        } catch (IOException unexpected) {
+            throw new UncheckedIOException(unexpected);
+        }
+    }
+
+    private static List<String> skipped(FlowResult<?> result) {
+        return result.nodes().stream()
+                .filter(node -> node.state() == NodeState.SKIPPED)
+                .map(NodeReport::id)
+                .toList();
+    }
+
+    @Test
+    void two_checks_are_enough_and_the_third_gives_up_its_place_in_the_queue() throws Exception {
+        DataQualityExample example = example(rows -> {});
+        Delivery delivery = delivery("north", GOOD);
+        FlowResult<Integer> result;
+        executor.pauseGroup("north");
+        try (ThreadScope scope = ThreadScope.open()) {
+            Task<FlowResult<Integer>> north = scope.submit("north", () -> example.take(delivery));
+            threeChecks.await(); // all of them stand in the queue
+            executor.resumeGroup("north");
+            result = north.await();
+        }
+
+        assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThat(result.value()).isEqualTo(2);
+        assertThat(example.stored()).containsExactly(delivery);
+        assertThat(skipped(result)).hasSize(1);
+        String third = skipped(result).getFirst();
+        assertThat(third).isIn("ids", "cents", "countries");
+        assertThat(result.explain(third))
+                .startsWith("SKIPPED: \"store\" was decided by ")
+                .endsWith("and \"" + third + "\" has no other undecided consumer");
+    }
+
+    @Test
+    void a_check_of_a_column_that_is_not_there_is_skipped() throws Exception {
+        FlowResult<Integer> result = example(rows -> {}).take(delivery("north", "id,cents\n1,250\n"));
+
+        assertThat(result.value()).isEqualTo(1);
+        assertThat(result.explain("countries")).startsWith("SKIPPED: its condition was false at +");
+    }
+
+    @Test
+    void a_delivery_with_too_few_good_checks_is_not_stored_and_its_copy_is_removed() throws Exception {
+        DataQualityExample example = example(rows -> {});
+
+        FlowResult<Integer> result = example.take(delivery("north", "id,cents,country\n1,250,NO\n1,-300,IS\n"));
+
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(result.node("store").state()).isEqualTo(NodeState.FAILED);
+        assertThat(example.stored()).isEmpty();
+        assertThat(staged()).isEmpty();
+    }
+
+    @Test
+    void what_was_stored_is_taken_back_if_nobody_can_be_told() throws Exception {
+        DataQualityExample example = example(rows -> {
+            throw new IOException("nobody hears");
+        });
+
+        FlowResult<Integer> result = example.take(delivery("north", GOOD));
+
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(result.node("store").state()).isEqualTo(NodeState.SUCCESS);
+        assertThat(example.stored()).isEmpty();
+        assertThat(staged()).isEmpty();
+        assertThat(result.compensationFailures()).isEmpty();
+    }
+
+    @Test
+    void what_cannot_be_undone_is_reported_and_the_rest_is_undone() throws Exception {
+        DataQualityExample example = example(rows -> {
+            Files.delete(staged().getFirst());
+            throw new IOException("nobody hears");
+        });
+
+        FlowResult<Integer> result = example.take(delivery("north", GOOD));
+
+        assertThat(result.compensationFailures()).singleElement().isInstanceOf(NoSuchFileException.class);
+        assertThat(example.stored()).isEmpty();
+    }
+
+    @Test
+    void a_source_that_has_to_wait_holds_up_no_other() throws Exception {
+        DataQualityExample example = example(rows -> {});
+        Delivery held = delivery("north", GOOD);
+        executor.pauseGroup("north");
+        try (ThreadScope scope = ThreadScope.open()) {
+            Task<FlowResult<Integer>> north = scope.submit("north", () -> example.take(held));
+
+            assertThat(example.take(delivery("south", GOOD)).status()).isEqualTo(FlowStatus.SUCCESS);
+            assertThat(north.state()).isNotEqualTo(Task.State.SUCCESS);
+
+            executor.resumeGroup("north");
+            assertThat(north.await().status()).isEqualTo(FlowStatus.SUCCESS);
+        }
+    }
+}
