@@ -6,6 +6,7 @@ import dev.raddle.flow.FlowPlan;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.net.URI;
+import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,11 +21,12 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compiles the guide to flows. */
+/** Compiles the guide to flows, and the programs of the page that one reads first. */
 @Timeout(120)
 class FlowGuideTest {
 
     private static final Path GUIDE = Path.of("..", "docs", "guide", "flows.md");
+    private static final Path README = Path.of("..", "README.md");
     private static final Path ASSUMED = Path.of("src", "test", "resources", "guide", "flows.txt");
     private static final Pattern SNIPPET = Pattern.compile("(?s)```java\n(.*?)```");
     private static final Pattern HEADING = Pattern.compile("(?m)^##+ (.*)$");
@@ -57,8 +59,21 @@ class FlowGuideTest {
             String name = "Snippet" + sources.size();
             sources.add(new Source(name, imports + body(name, snippets.group(1))));
         }
-        assertThat(sources).hasSizeGreaterThan(10);
+        assertThatTheyCompile(sources);
+    }
 
+    @Test
+    void every_program_of_the_readme_compiles() throws Exception {
+        List<JavaFileObject> sources = new ArrayList<>();
+        Matcher programs = SNIPPET.matcher(Files.readString(README));
+        while (programs.find()) {
+            sources.add(new Source("Program" + sources.size(), programs.group(1)));
+        }
+
+        assertThatTheyCompile(sources);
+    }
+
+    private void assertThatTheyCompile(List<JavaFileObject> sources) throws URISyntaxException {
         StringWriter messages = new StringWriter();
         Path core = Path.of(FlowPlan.class
                 .getProtectionDomain()
@@ -66,11 +81,11 @@ class FlowGuideTest {
                 .getLocation()
                 .toURI());
         List<String> options = List.of("-nowarn", "-proc:none", "-d", directory.toString(), "-cp", core.toString());
-        boolean compiles = ToolProvider.getSystemJavaCompiler()
+        boolean compile = ToolProvider.getSystemJavaCompiler()
                 .getTask(messages, null, null, options, null, sources)
                 .call();
-
-        assertThat(compiles).as(messages.toString()).isTrue();
+        assertThat(sources).isNotEmpty();
+        assertThat(compile).as(messages.toString()).isTrue();
     }
 
     private static String body(String name, String snippet) {
