@@ -44,6 +44,8 @@ public final class Report {
             new Chapter("scope-tasks", ScopeSubmitAwait.class, ScopeSubmitAwait::rows),
             new Chapter("scope-order", ScopeCompletionOrder.class, ScopeCompletionOrder::rows),
             new Chapter("scope-alarm", ArmAndDisarm.class, ArmAndDisarm::rows),
+            new Chapter("flow-nodes", FlowNodes.class, FlowNodes::rows),
+            new Chapter("flow-times", FlowTimes.class, FlowTimes::rows),
             new Chapter("pool-burst", PoolBurst.class, PoolBurst::rows),
             new Chapter("pool-bounded", PoolBounded.class, PoolBounded::rows),
             new Chapter("pool-busy", PoolBusy.class, PoolBusy::rows),

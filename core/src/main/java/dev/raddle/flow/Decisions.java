@@ -404,9 +404,8 @@ abstract class Decisions extends Enclosure {
         }
         for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
             int upstream = graph.up[edge];
-            boolean met = FlowPlan.isMust(graph.upKind[edge])
-                    ? board.succeeded(upstream)
-                    : Board.isEnd(board.get(upstream));
+            boolean met =
+                    FlowPlan.isMust(graph.upKind[edge]) ? board.succeeded(upstream) : Board.isEnd(board.get(upstream));
             if (!met) {
                 return false;
             }
