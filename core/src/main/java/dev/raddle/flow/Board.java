@@ -71,15 +71,15 @@ final class Board {
 
     /*
      * When each node began and ended, with the precision of a float: seven digits of the time since the run began, which is
-     * enough for people. Zero if it did not; written by who decides the node.
+     * enough for people. Zero if it did not; written by who decides the node. Null if nobody wants to know.
      */
-    private final float[] times;
+    private final float @Nullable [] times;
 
-    Board(Graph graph) {
+    Board(Graph graph, boolean timed) {
         this.graph = graph;
         slots = new Object[graph.size];
         counters = graph.pending.clone();
-        times = new float[2 * graph.size];
+        times = timed ? new float[2 * graph.size] : null;
     }
 
     @Nullable
@@ -227,25 +227,43 @@ final class Board {
     }
 
     long startNanos(int node) {
-        float began = times[2 * node];
-        return began == 0 ? -1 : (long) began;
+        return time(2 * node);
     }
 
     long endNanos(int node) {
-        float ended = times[2 * node + 1];
-        return ended == 0 ? -1 : (long) ended;
+        return time(2 * node + 1);
+    }
+
+    private long time(int position) {
+        float noted = times == null ? 0 : times[position];
+        return noted == 0 ? -1 : (long) noted;
     }
 
     void began(int node, long nanos) {
-        times[2 * node] = Math.max(Float.MIN_VALUE, (float) nanos);
+        if (times != null) {
+            times[2 * node] = Math.max(Float.MIN_VALUE, (float) nanos);
+        }
     }
 
     void hasNotBegun(int node) {
-        times[2 * node] = 0;
+        if (times != null) {
+            times[2 * node] = 0;
+        }
     }
 
     void ended(int node, long nanos) {
-        times[2 * node + 1] = Math.max(Float.MIN_VALUE, (float) nanos);
+        if (times != null) {
+            times[2 * node + 1] = Math.max(Float.MIN_VALUE, (float) nanos);
+        }
+    }
+
+    boolean isTimed() {
+        return times != null;
+    }
+
+    /** Tells of an ended node whether it makes the run worse than a success. */
+    boolean hasFailed(int node) {
+        return slots[node] instanceof Settled settled && settled.state().isFailure();
     }
 
     NodeReport<?> report(int node) {

@@ -24,7 +24,7 @@ final class Compiler {
     final boolean[] chooses;
     final boolean[] plain;
     final boolean[] sinks;
-    final boolean[] outputs;
+    final boolean[] isOutput;
     final int[] upStart;
     final int[] dependencyStart;
     final int[] dependencyEdge;
@@ -35,6 +35,7 @@ final class Compiler {
     final int[] clauseSize;
     final int[] clauseNeeded;
     int[] roots = {};
+    int[] outputs = {};
     boolean hasTimeouts;
     boolean hasGroups;
     boolean hasCallbacks;
@@ -64,7 +65,7 @@ final class Compiler {
         chooses = new boolean[size];
         plain = new boolean[size];
         sinks = new boolean[size];
-        outputs = new boolean[size];
+        isOutput = new boolean[size];
         upStart = new int[size + 1];
         dependencyStart = new int[size + 1];
         int dependencies = 0;
@@ -233,13 +234,14 @@ final class Compiler {
             if (output.position >= size || nodes.get(output.position) != output) {
                 problems.add("unreachable output: " + output + " is not a node of this flow");
             } else {
-                outputs[output.position] = true;
+                isOutput[output.position] = true;
             }
         }
         if (!problems().isEmpty()) {
             throw new InvalidFlowException(name, problems);
         }
         count();
+        outputs = wanted.stream().mapToInt(output -> output.position).sorted().toArray();
         return new Graph(this);
     }
 
@@ -348,7 +350,7 @@ final class Compiler {
             }
             counters[node] = pending;
             NodeOptions known = options[node];
-            if (sinks[node] || outputs[node] || (known != null && known.has(NodeOptions.ESSENTIAL))) {
+            if (sinks[node] || isOutput[node] || (known != null && known.has(NodeOptions.ESSENTIAL))) {
                 consumers[node]++;
             }
             rootCount += upStart[node] == upStart[node + 1] ? 1 : 0;

@@ -70,7 +70,7 @@ abstract class Decisions extends Enclosure {
     Decisions(Graph graph, RunOptions options) {
         this.graph = graph;
         this.options = options;
-        board = new Board(graph);
+        board = new Board(graph, options.timed);
         compensations = graph.hasCompensations ? new Compensations() : null;
     }
 
@@ -108,10 +108,16 @@ abstract class Decisions extends Enclosure {
         if (!left(runner, node, from, value)) {
             return;
         }
-        runner.now = now();
-        board.ended(node, runner.now);
+        noteEnd(runner, node);
         noteCompleted(node);
         runner.addEnded(node);
+    }
+
+    final void noteEnd(Runner runner, int node) {
+        if (board.isTimed()) {
+            runner.now = now();
+            board.ended(node, runner.now);
+        }
     }
 
     final void noteCompleted(int node) {

@@ -413,7 +413,9 @@ abstract class Engine extends Decisions {
         if (!board.step(node, from, runner)) {
             return; // somebody has decided it
         }
-        board.began(node, runner.now < 0 ? now() : runner.now);
+        if (board.isTimed()) {
+            board.began(node, runner.now < 0 ? now() : runner.now);
+        }
         if (plain && graph.plain[node]) {
             performPlain(runner, node);
             return;
@@ -444,8 +446,7 @@ abstract class Engine extends Decisions {
             return;
         }
         if (left(runner, node, runner, value == null ? Board.NULL : value)) {
-            runner.now = now();
-            board.ended(node, runner.now);
+            noteEnd(runner, node);
             follow(runner, node, true);
             runner.finished++;
         }
@@ -605,11 +606,15 @@ abstract class Engine extends Decisions {
         int own = NOBODY;
         int calls = 0;
         int callsForComputing = 0;
+        for (int each = 0; graph.hasGroups && each < count; each++) {
+            if (placeOf(runner.ready(each)) == GROUPED) {
+                placeInGroup(runner, runner.ready(each));
+            }
+        }
         for (int each = count - 1; each >= 0; each--) { // the first comes to lie on top, or is run here
             int node = runner.ready(each);
             byte place = placeOf(node);
             if (place == GROUPED) {
-                placeInGroup(runner, node);
                 continue;
             }
             if (place == runner.place) {
@@ -824,7 +829,7 @@ abstract class Engine extends Decisions {
         }
         FlowStatus status = FlowStatus.SUCCESS;
         for (int node = 0; node < graph.size; node++) {
-            if (board.state(node).isFailure()) {
+            if (board.hasFailed(node)) {
                 if (isSink(node)) {
                     return FlowStatus.FAILED;
                 }

@@ -2,6 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.flow.Dependency.Kind;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -166,7 +167,7 @@ public final class FlowPlan<P, R> {
         }
         NodeOptions options = graph.optionsOf(node);
         String group = options.group() instanceof NodeOptions.Constant(Object key) ? (String) key : null;
-        return new PlanNode(graph.ids[node], edges, options.has(NodeOptions.ESSENTIAL), graph.outputs[node], group);
+        return new PlanNode(graph.ids[node], edges, options.has(NodeOptions.ESSENTIAL), graph.isOutput[node], group);
     }
 
     private String text(int dependency) {
@@ -201,24 +202,16 @@ public final class FlowPlan<P, R> {
     static @Nullable Object valueOf(Returns returns, FlowResult<?> result, Graph graph) {
         return switch (returns) {
             case NOTHING -> null;
-            case ONE -> result.outputOf(outputs(graph).getFirst());
-            case LIST -> outputs(graph).stream().map(result::outputOf).toList();
+            case ONE -> result.outputOf(graph.outputs[0]);
+            case LIST -> Arrays.stream(graph.outputs).mapToObj(result::outputOf).toList();
             case MAP -> {
                 Map<String, @Nullable Object> values = new LinkedHashMap<>();
-                outputs(graph).forEach(node -> values.put(graph.ids[node], result.outputOf(node)));
+                for (int node : graph.outputs) {
+                    values.put(graph.ids[node], result.outputOf(node));
+                }
                 yield values;
             }
         };
-    }
-
-    private static List<Integer> outputs(Graph graph) {
-        List<Integer> outputs = new ArrayList<>();
-        for (int node = 0; node < graph.size; node++) {
-            if (graph.outputs[node]) {
-                outputs.add(node);
-            }
-        }
-        return outputs;
     }
 
     @Override

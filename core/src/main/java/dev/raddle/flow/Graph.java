@@ -35,7 +35,8 @@ final class Graph {
     final @Nullable NodeOptions[] options; // null if they are NONE
     final boolean[] chooses; // whether a node may begin before all of its upstreams have ended
     final boolean[] sinks;
-    final boolean[] outputs;
+    final boolean[] isOutput;
+    final int[] outputs;
     final int[] roots;
     final boolean hasTimeouts;
     final boolean hasGroups;
@@ -73,6 +74,7 @@ final class Graph {
         options = from.options;
         chooses = from.chooses;
         sinks = from.sinks;
+        isOutput = from.isOutput;
         outputs = from.outputs;
         roots = from.roots;
         hasTimeouts = from.hasTimeouts;

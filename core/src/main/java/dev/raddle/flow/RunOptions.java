@@ -58,6 +58,8 @@ public final class RunOptions {
     @Nullable
     FlowJournal journal;
 
+    boolean timed = true;
+
     private RunOptions() {}
 
     private RunOptions(RunOptions from) {
@@ -76,6 +78,7 @@ public final class RunOptions {
         only = from.only;
         time = from.time;
         journal = from.journal;
+        timed = from.timed;
     }
 
     private RunOptions copy() {
@@ -310,6 +313,18 @@ public final class RunOptions {
     public RunOptions withTimeSource(TimeSource source) {
         RunOptions changed = copy();
         changed.time = Objects.requireNonNull(source, "time");
+        return changed;
+    }
+
+    /**
+     * Has the run not look at the clock for each node: for flows of very many very short nodes. Its result then has no times of
+     * nodes, and so no timeline and no critical path.
+     *
+     * @return a changed copy
+     */
+    public RunOptions withoutTimes() {
+        RunOptions changed = copy();
+        changed.timed = false;
         return changed;
     }
 
