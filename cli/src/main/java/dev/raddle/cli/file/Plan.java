@@ -1,5 +1,6 @@
 package dev.raddle.cli.file;
 
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -11,8 +12,38 @@ import java.util.Set;
  * @param name the name of the run
  * @param tasks in the order of the file
  * @param inputs the data files that were read, by the name that the run file gives them
+ * @param outputs the tasks whose results are wanted; empty if the file says nothing of that
+ * @param params the values of the params by name
  */
-public record Plan(String name, Limits limits, List<PlannedTask> tasks, Map<String, byte[]> inputs) {
+public record Plan(
+        String name,
+        Limits limits,
+        List<PlannedTask> tasks,
+        Map<String, byte[]> inputs,
+        List<String> outputs,
+        Map<String, String> params) {
+
+    /** Whether any task depends on another or has a rule that only a flow knows. */
+    public boolean isFlow() {
+        return tasks.stream().anyMatch(task -> !task.flow().isNone());
+    }
+
+    /** How many edges there are: pairs of a task and one that it needs. */
+    public int edges() {
+        return tasks.stream().mapToInt(task -> task.flow().upstreams().size()).sum();
+    }
+
+    /** The tasks by id, in the order of the file. */
+    public Map<String, PlannedTask> byId() {
+        Map<String, PlannedTask> byId = new LinkedHashMap<>();
+        tasks.forEach(task -> byId.put(task.id(), task));
+        return byId;
+    }
+
+    /** The text "; did you mean …?" with the id nearest to one that there is not, or nothing. */
+    public String hint(String unknownId) {
+        return Spelling.hint(unknownId, tasks.stream().map(PlannedTask::id).toList());
+    }
 
     /** The groups that have tasks, in the order of their first. */
     public Set<String> groups() {

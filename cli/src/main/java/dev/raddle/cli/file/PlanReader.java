@@ -22,6 +22,9 @@ public final class PlanReader {
     private final InputFiles inputs;
     private final Problems problems = new Problems();
     private final Values values = new Values(problems);
+    private final Params params = new Params(problems);
+    private Map<String, String> given = Map.of();
+    private boolean demanding = true;
 
     /**
      * A reader of one file.
@@ -34,6 +37,18 @@ public final class PlanReader {
         this.file = file;
         this.directory = directory;
         this.inputs = inputs;
+    }
+
+    /** Sets values of params, which come before those of the file. */
+    public PlanReader params(Map<String, String> values) {
+        given = Map.copyOf(values);
+        return this;
+    }
+
+    /** Lets params be without a value: for a plan that is looked at, not run. */
+    public PlanReader withoutValues() {
+        demanding = false;
+        return this;
     }
 
     /**
@@ -49,7 +64,9 @@ public final class PlanReader {
         Defaults defaults = defaults(section.get("defaults"));
         Limits limits = limits(section, defaults);
         DataReader data = new DataReader(file, inputs, problems);
-        TaskReader tasks = new TaskReader(directory, data, defaults, limits, problems);
+        params.read(section.get("params"), given, Location.of(root), demanding);
+        GraphCheck graph = new GraphCheck(problems);
+        TaskReader tasks = new TaskReader(directory, data, defaults, limits, params, graph, problems);
         Node list = section.required("tasks");
         List<Node> nodes = list == null ? null : values.list(list, "tasks");
         if (nodes != null && nodes.isEmpty()) {
@@ -59,8 +76,17 @@ public final class PlanReader {
         for (Node node : nodes == null ? List.<Node>of() : nodes) {
             planned.addAll(tasks.read(node));
         }
+        List<Located<String>> outputs = outputs(section.get("outputs"));
+        graph.check(outputs);
+        params.checkUse();
         problems.throwIfAny();
-        return new Plan(name == null ? stem(file) : name, limits, List.copyOf(planned), data.filesRead());
+        return new Plan(
+                name == null ? stem(file) : name,
+                limits,
+                List.copyOf(planned),
+                data.filesRead(),
+                outputs.stream().map(Located::value).toList(),
+                params.byName());
     }
 
     /**
@@ -80,6 +106,18 @@ public final class PlanReader {
                 .toString();
         int dot = name.lastIndexOf('.');
         return dot > 0 ? name.substring(0, dot) : name;
+    }
+
+    private List<Located<String>> outputs(@Nullable Node node) {
+        List<Located<String>> outputs = new ArrayList<>();
+        List<Node> items = node == null ? null : values.list(node, "outputs");
+        for (Node item : items == null ? List.<Node>of() : items) {
+            String id = values.nonEmptyText(item, "an output");
+            if (id != null) {
+                outputs.add(new Located<>(id, "outputs", Location.of(item)));
+            }
+        }
+        return outputs;
     }
 
     private Defaults defaults(@Nullable Node node) {

@@ -1,5 +1,6 @@
 package dev.raddle.cli.file;
 
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.Map;
 import java.util.Set;
@@ -30,6 +31,16 @@ public record Row(Location at, long number, Map<String, Cell> cells) {
     /** A row that is one line of text. */
     public static Row ofLine(Location at, long number, String line) {
         return new Row(at, number, Map.of(LINE, Cell.of(line)));
+    }
+
+    /** This row with further values, which come before its own. */
+    Row with(Map<String, String> values) {
+        if (values.isEmpty()) {
+            return this;
+        }
+        Map<String, Cell> all = new LinkedHashMap<>(cells);
+        values.forEach((name, value) -> all.put(name, Cell.of(value)));
+        return new Row(at, number, all);
     }
 
     /** Every placeholder that rows with these values understand. */

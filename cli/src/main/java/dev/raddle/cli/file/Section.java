@@ -71,6 +71,12 @@ final class Section {
         return value == null ? null : values.duration(value, key);
     }
 
+    /** Whether a key says so; false if it is absent. */
+    boolean truth(String key) {
+        Node value = get(key);
+        return value != null && values.truth(value, key);
+    }
+
     @Nullable
     String word(String key, List<String> allowed) {
         Node value = get(key);

@@ -22,12 +22,14 @@ final class ShellLexer {
     }
 
     private final String script;
+    private final Syntax syntax;
     private final Deque<Frame> frames = new ArrayDeque<>();
     private int index;
     private boolean hereDocument;
 
-    ShellLexer(String script) {
+    ShellLexer(String script, Syntax syntax) {
         this.script = script;
+        this.syntax = syntax;
         frames.push(Frame.COMMAND);
     }
 
@@ -45,7 +47,7 @@ final class ShellLexer {
 
     /** Steps over the next character, or the next few that belong together, and returns the script's text for them. */
     String next() {
-        if (script.startsWith(Placeholder.ESCAPED, index)) {
+        if (syntax.isEscaped(script, index)) {
             if (top() != Frame.SINGLE && top() != Frame.COMMENT) {
                 frames.push(Frame.EXPANSION);
             }
@@ -86,6 +88,9 @@ final class ShellLexer {
         }
         if (c == '`') {
             return opening(Frame.BACKTICKS, 1);
+        }
+        if (script.startsWith("${", index)) {
+            return opening(Frame.EXPANSION, 2); // the shell's own: a placeholder is never stepped over
         }
         if (script.startsWith("$((", index)) {
             return opening(Frame.ARITHMETIC, 3);

@@ -45,11 +45,15 @@ public final class ShellTemplate {
      *     continues a sentence that began with the name of the value
      */
     public static ShellTemplate parse(String script, boolean braces) {
+        return parse(script, Syntax.braces(braces));
+    }
+
+    static ShellTemplate parse(String script, Syntax syntax) {
         List<Part> parts = new ArrayList<>();
-        ShellLexer lexer = new ShellLexer(script);
+        ShellLexer lexer = new ShellLexer(script, syntax);
         StringBuilder literal = new StringBuilder();
         while (!lexer.atEnd()) {
-            Placeholder found = Placeholder.at(script, lexer.index(), braces);
+            Placeholder found = syntax.at(script, lexer.index());
             if (found != null) {
                 parts.add(new Literal(literal.toString()));
                 parts.add(new Value(found.name(), lexer.quotesFor(found.name())));

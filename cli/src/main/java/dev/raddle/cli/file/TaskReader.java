@@ -9,7 +9,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /** Reads the entries of {@code tasks}: one task each, or with {@code forEach} one for every row. For one thread. */
@@ -20,14 +22,25 @@ final class TaskReader {
     private final DataReader data;
     private final Defaults defaults;
     private final Limits limits;
+    private final Params params;
+    private final GraphCheck graph;
     private final Problems problems;
     private final Map<String, Location> takenIds = new HashMap<>();
 
-    TaskReader(Path directory, DataReader data, Defaults defaults, Limits limits, Problems problems) {
+    TaskReader(
+            Path directory,
+            DataReader data,
+            Defaults defaults,
+            Limits limits,
+            Params params,
+            GraphCheck graph,
+            Problems problems) {
         this.directory = directory;
         this.data = data;
         this.defaults = defaults;
         this.limits = limits;
+        this.params = params;
+        this.graph = graph;
         this.problems = problems;
     }
 
@@ -36,21 +49,66 @@ final class TaskReader {
         Section section = new Section(node, "task", Keys.TASK, problems);
         Node forEach = section.get("forEach");
         Rows rows = forEach == null ? null : data.rows(forEach);
-        TaskTemplate template = template(section, rows != null);
+        TemplateReader reader =
+                new TemplateReader(problems, rows == null ? null : Row.placeholders(rows.names()), params);
+        TaskTemplate template = template(section, reader);
         if (template != null && rows != null) {
             check(template, rows);
         }
-        if (template == null || problems.count() > before) {
+        Row only = new Row(section.at(), 1, Map.of());
+        List<Row> filled = withParams(rows == null ? List.of(only) : rows.rows());
+        if (template == null) {
+            graph.incomplete();
             return List.of();
         }
-        Row only = new Row(section.at(), 1, Map.of());
-        return tasks(template, rows == null ? List.of(only) : rows.rows());
+        if (problems.count() > before) {
+            filled.forEach(row -> declare(template, row));
+            return List.of();
+        }
+        return tasks(template, filled);
     }
 
-    private @Nullable TaskTemplate template(Section section, boolean forEach) {
-        TemplateReader reader = new TemplateReader(problems, forEach);
+    private List<Row> withParams(List<Row> rows) {
+        Map<String, String> values = params.values();
+        return values.isEmpty()
+                ? rows
+                : rows.stream().map(row -> row.with(values)).toList();
+    }
+
+    /** Lets the graph know of a task in which something is wrong. */
+    private void declare(TaskTemplate template, Row row) {
+        try {
+            graph.add(template.id().value().fill(row), template.ties().needs(row), List.of());
+        } catch (UnfitRowException e) {
+            graph.incomplete();
+        }
+    }
+
+    private static List<GraphCheck.Use> uses(TaskTemplate template, TaskFlow flow) {
+        TaskTemplate.Ties ties = template.ties();
+        List<GraphCheck.Use> uses = new ArrayList<>();
+        if (flow.late() != null && template.command() != null) {
+            add(flow.late().references(), template.command(), uses);
+        }
+        if (flow.when() != null && ties.when() != null) {
+            add(flow.when().references(), ties.when(), uses);
+        }
+        if (flow.fallback() instanceof TaskFlow.Fallback.Run run && ties.fallback() != null) {
+            add(run.command().references(), ties.fallback(), uses);
+        }
+        if (flow.undo() != null && ties.undo() != null) {
+            add(flow.undo().references(), ties.undo(), uses);
+        }
+        return uses;
+    }
+
+    private static void add(Set<Reference> references, Located<?> where, List<GraphCheck.Use> uses) {
+        references.forEach(reference -> uses.add(new GraphCheck.Use(reference, where.what(), where.at())));
+    }
+
+    private @Nullable TaskTemplate template(Section section, TemplateReader reader) {
         Located<Template> id = reader.nonEmpty(section.required("id"), "id");
-        Located<CommandTemplate> command = reader.command(section.required("run"));
+        Located<CommandTemplate> command = reader.command(section.required("run"), "run");
         Located<Template> group = reader.nonEmpty(section.get("group"), "group");
         Located<Template> dir = reader.nonEmpty(section.get("dir"), "dir");
         Map<String, Located<Template>> env = env(section, reader);
@@ -58,7 +116,8 @@ final class TaskReader {
         Retry retry = new RetryReader(problems).read(section.get("retry"));
         Integer priority = section.wholeNumber("priority", -1_000_000, 1_000_000);
         Integer cost = section.wholeNumber("cost", 1);
-        if (id == null || command == null) {
+        TaskTemplate.Ties ties = ties(section, reader);
+        if (id == null) {
             return null;
         }
         Retry usual = defaults.retry() == null ? Retry.NONE : defaults.retry();
@@ -71,7 +130,25 @@ final class TaskReader {
                 timeout == null ? defaults.timeout() : timeout,
                 retry == null ? usual : retry,
                 priority == null ? 0 : priority,
-                cost == null ? 1 : cost);
+                cost == null ? 1 : cost,
+                ties);
+    }
+
+    private TaskTemplate.Ties ties(Section section, TemplateReader reader) {
+        Node fallback = section.get("fallback");
+        Located<Template> fallbackValue = null;
+        if (fallback instanceof MappingNode) {
+            Section value = new Section(fallback, "fallback", Keys.FALLBACK, problems);
+            fallbackValue = reader.early(value.required("value"), "the value of fallback");
+        }
+        return new TaskTemplate.Ties(
+                new NeedReader(problems, reader).read(section.get("needs")),
+                reader.condition(section.get("when")),
+                reader.early(section.get("default"), "default"),
+                fallback instanceof MappingNode ? null : reader.command(fallback, "fallback"),
+                fallbackValue,
+                reader.command(section.get("undo"), "undo"),
+                section.truth("essential"));
     }
 
     private Map<String, Located<Template>> env(Section section, TemplateReader reader) {
@@ -106,14 +183,29 @@ final class TaskReader {
         Set<String> known = Row.placeholders(rows.names());
         check(template.id(), template.id().value().names(), known, rows);
         check(template.group(), template.group().value().names(), known, rows);
-        check(template.command(), template.command().value().names(), known, rows);
+        check(template.command(), CommandTemplate::names, known, rows);
         check(template.dir(), template.dir().value().names(), known, rows);
         template.env().values().forEach(text -> check(text, text.value().names(), known, rows));
+        TaskTemplate.Ties ties = template.ties();
+        ties.needs()
+                .forEach(clause ->
+                        clause.ids().forEach(id -> check(id, id.value().names(), known, rows)));
+        check(ties.when(), Condition::names, known, rows);
+        check(ties.defaultValue(), Template::names, known, rows);
+        check(ties.fallback(), CommandTemplate::names, known, rows);
+        check(ties.fallbackValue(), Template::names, known, rows);
+        check(ties.undo(), CommandTemplate::names, known, rows);
+    }
+
+    private <T> void check(@Nullable Located<T> where, Function<T, Set<String>> names, Set<String> known, Rows rows) {
+        if (where != null) {
+            check(where, names.apply(where.value()), known, rows);
+        }
     }
 
     private void check(Located<?> where, Set<String> names, Set<String> known, Rows rows) {
         for (String name : names) {
-            if (!known.contains(name)) {
+            if (!known.contains(name) && Reference.of(name).isEmpty()) {
                 problems.add(
                         where.at(),
                         "unknown placeholder ${" + Printable.oneLine(name) + "} in " + where.what()
@@ -130,11 +222,13 @@ final class TaskReader {
         for (Row row : rows) {
             try {
                 PlannedTask task = template.fill(row, directory, defaults.env());
+                graph.add(task.id(), task.flow().needs(), uses(template, task.flow()));
                 if (isSound(task, template, row.at())) {
                     tasks.add(task);
                 }
             } catch (UnfitRowException e) {
                 problems.add(row.at(), String.valueOf(e.getMessage()));
+                declare(template, row);
             } catch (InvalidPathException e) {
                 problems.add(
                         row.at(),

@@ -24,17 +24,21 @@ public final class Template {
      *     began with the name of the value
      */
     public static Template parse(String text, boolean braces) {
+        return parse(text, Syntax.braces(braces));
+    }
+
+    static Template parse(String text, Syntax syntax) {
         List<Part> parts = new ArrayList<>();
         StringBuilder literal = new StringBuilder();
         int i = 0;
         while (i < text.length()) {
-            Placeholder found = Placeholder.at(text, i, braces);
+            Placeholder found = syntax.at(text, i);
             if (found != null) {
                 parts.add(new Literal(literal.toString()));
                 parts.add(new Value(found.name()));
                 literal.setLength(0);
                 i = found.end();
-            } else if (text.startsWith(Placeholder.ESCAPED, i)) {
+            } else if (syntax.isEscaped(text, i)) {
                 literal.append("${");
                 i += Placeholder.ESCAPED.length();
             } else {

@@ -4,110 +4,195 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.common.ScalarStyle;
 import org.snakeyaml.engine.v2.nodes.Node;
 import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
-/** Reads the values of a task that may contain placeholders, which only a task with {@code forEach} has. */
+/**
+ * Reads the values of a task that may contain placeholders. Only a task with {@code forEach} has values of its own; params
+ * and what upstream tasks left may stand in any.
+ */
 final class TemplateReader {
     private final Problems problems;
     private final Values values;
-    private final boolean forEach;
+    private final @Nullable Set<String> columns; // null without forEach
+    private final Params params;
 
-    TemplateReader(Problems problems, boolean forEach) {
+    TemplateReader(Problems problems, @Nullable Set<String> columns, Params params) {
         this.problems = problems;
         this.values = new Values(problems);
-        this.forEach = forEach;
+        this.columns = columns;
+        this.params = params;
     }
 
     @Nullable
     Located<Template> nonEmpty(@Nullable Node node, String what) {
         String text = node == null ? null : values.nonEmptyText(node, what);
-        return node == null || text == null ? null : template(node, what, text);
+        return node == null || text == null ? null : template(node, what, text, false);
+    }
+
+    /** A text that must be known before anything runs. */
+    @Nullable
+    Located<Template> early(@Nullable Node node, String what) {
+        String text = node == null ? null : values.text(node, what);
+        return node == null || text == null ? null : template(node, what, text, false);
     }
 
     @Nullable
     Located<Template> text(Node node, String what) {
         String text = values.text(node, what);
-        return text == null ? null : template(node, what, text);
+        return text == null ? null : template(node, what, text, true);
     }
 
-    private @Nullable Located<Template> template(Node node, String what, String text) {
+    private @Nullable Located<Template> template(Node node, String what, String text, boolean late) {
         Location at = Location.of(node);
         try {
             Template template = Template.parse(text, false);
-            Set<String> names = template.names();
-            if (!forEach && !names.isEmpty()) {
-                problems.add(
-                        at,
-                        what + " has the placeholder ${"
-                                + Printable.oneLine(names.iterator().next())
-                                + "}, but only a task with forEach has values; write $${ for the characters ${");
-                return null;
-            }
-            return new Located<>(template, what, at);
+            return isAllowed(template.names(), what, at, late) ? new Located<>(template, what, at) : null;
         } catch (IllegalArgumentException e) {
-            problems.add(at, what + " " + e.getMessage());
+            broken(at, what + " " + e.getMessage());
             return null;
         }
     }
 
+    private void broken(Location at, String text) {
+        params.incomplete();
+        problems.add(at, text);
+    }
+
+    /** Whether these placeholders may stand there; notes the params among them. */
+    private boolean isAllowed(Set<String> names, String what, Location at, boolean late) {
+        int before = problems.count();
+        for (String name : names) {
+            Reference reference = isColumn(name) ? null : Reference.of(name).orElse(null);
+            if (reference == null && columns == null) {
+                problems.add(
+                        at,
+                        what + " has the placeholder ${"
+                                + Printable.oneLine(name)
+                                + "}, but only a task with forEach has values; write $${ for the characters ${");
+                return false;
+            } else if (reference != null && reference.isParam()) {
+                params.use(reference, what, at);
+            } else if (reference != null && !late) {
+                problems.add(
+                        at,
+                        what + " has the placeholder ${" + Printable.oneLine(name)
+                                + "}, whose value is known only when that task has run; such placeholders belong in run,"
+                                + " env, when, fallback and undo");
+            }
+        }
+        return problems.count() == before;
+    }
+
+    private boolean isColumn(String name) {
+        return columns != null && columns.contains(name);
+    }
+
     @Nullable
-    Located<CommandTemplate> command(@Nullable Node node) {
+    Located<Condition> condition(@Nullable Node node) {
+        String text = node == null ? null : values.nonEmptyText(node, "when");
+        if (node == null || text == null) {
+            return null;
+        }
+        try {
+            Condition condition = Condition.parse(text);
+            Location at = Location.of(node);
+            return isAllowed(condition.names(), "when", at, true) ? new Located<>(condition, "when", at) : null;
+        } catch (Condition.InvalidConditionException e) {
+            broken(within(node, text, e.index()), "when " + e.getMessage());
+            return null;
+        }
+    }
+
+    /** A place inside a text, as far as it can be told from where the text begins. */
+    private static Location within(Node node, String text, int index) {
+        Location start = Location.of(node);
+        ScalarStyle style = ((ScalarNode) node).getScalarStyle();
+        int quotes = style == ScalarStyle.PLAIN ? 0 : 1;
+        boolean asWritten = node.getEndMark()
+                .filter(end -> end.getLine() + 1 == start.line()
+                        && end.getColumn() + 1 - start.column() == text.length() + 2 * quotes)
+                .isPresent();
+        return asWritten ? new Location(start.file(), start.line(), start.column() + quotes + index) : start;
+    }
+
+    @Nullable
+    Located<CommandTemplate> command(@Nullable Node node, String what) {
         return switch (node) {
             case null -> null;
-            case ScalarNode scalar -> script(scalar);
-            case SequenceNode sequence -> words(sequence);
+            case ScalarNode scalar -> script(scalar, what);
+            case SequenceNode sequence -> words(sequence, what);
             default -> {
-                values.wrong(node, "run must be a text (for the shell) or a list (a program and its arguments)");
+                values.wrong(node, what + " must be a text (for the shell) or a list (a program and its arguments)");
                 yield null;
             }
         };
     }
 
-    private @Nullable Located<CommandTemplate> script(Node node) {
-        String script = values.nonEmptyText(node, "run");
+    private @Nullable Located<CommandTemplate> script(Node node, String what) {
+        String script = values.nonEmptyText(node, what);
         if (script == null) {
             return null;
         }
         Location at = Location.of(node);
-        if (!forEach) {
-            return new Located<>(new CommandTemplate.Verbatim(script), "run", at);
-        }
         try {
-            return new Located<>(new CommandTemplate.Script(ShellTemplate.parse(script, false)), "run", at);
+            ShellTemplate template = ShellTemplate.parse(script, syntax());
+            if (!isAllowed(template.names(), what, at, true)) {
+                return null;
+            }
+            boolean verbatim = columns == null && template.names().isEmpty() && !script.contains(Placeholder.ESCAPED);
+            return new Located<>(
+                    verbatim ? new CommandTemplate.Verbatim(script) : new CommandTemplate.Script(template), what, at);
         } catch (IllegalArgumentException e) {
-            problems.add(at, "run " + e.getMessage());
+            broken(at, what + " " + e.getMessage());
             return null;
         }
     }
 
-    private @Nullable Located<CommandTemplate> words(SequenceNode sequence) {
+    private Syntax syntax() {
+        return columns == null ? Syntax.REFERENCES : Syntax.ROWS;
+    }
+
+    private @Nullable Located<CommandTemplate> words(SequenceNode sequence, String what) {
         Location at = Location.of(sequence);
         List<Node> items = sequence.getValue().stream().map(Documents::plain).toList();
         if (items.isEmpty()) {
-            problems.add(at, "run must name at least a program, was an empty list");
+            problems.add(at, what + " must name at least a program, was an empty list");
             return null;
         }
         List<String> texts = new ArrayList<>();
         List<Template> templates = new ArrayList<>();
         for (Node item : items) {
             String text = texts.isEmpty()
-                    ? values.nonEmptyText(item, "the program to run")
-                    : values.text(item, "an argument of run");
-            if (text == null) {
+                    ? values.nonEmptyText(item, what.equals("run") ? "the program to run" : "the program of " + what)
+                    : values.text(item, "an argument of " + what);
+            Template template = text == null ? null : word(item, what, text);
+            if (template == null) {
                 return null;
             }
             texts.add(text);
-            if (forEach) {
-                Located<Template> template = template(item, "run", text);
-                if (template == null) {
-                    return null;
-                }
-                templates.add(template.value());
-            }
+            templates.add(template);
         }
+        boolean plain = columns == null
+                && templates.stream().allMatch(template -> template.names().isEmpty());
         return new Located<>(
-                forEach ? new CommandTemplate.Words(templates) : new CommandTemplate.Plain(texts), "run", at);
+                plain && texts.stream().noneMatch(text -> text.contains(Placeholder.ESCAPED))
+                        ? new CommandTemplate.Plain(texts)
+                        : new CommandTemplate.Words(templates),
+                what,
+                at);
+    }
+
+    private @Nullable Template word(Node item, String what, String text) {
+        Location at = Location.of(item);
+        try {
+            Template template = Template.parse(text, syntax());
+            return isAllowed(template.names(), what, at, true) ? template : null;
+        } catch (IllegalArgumentException e) {
+            broken(at, what + " " + e.getMessage());
+            return null;
+        }
     }
 }

@@ -66,6 +66,15 @@ final class Values {
         return null;
     }
 
+    /** True or false; anything else is a problem and false. */
+    boolean truth(Node node, String what) {
+        if (node instanceof ScalarNode scalar && scalar.getTag().equals(Tag.BOOL)) {
+            return Boolean.parseBoolean(scalar.getValue());
+        }
+        wrong(node, what + " must be true or false");
+        return false;
+    }
+
     @Nullable
     Integer wholeNumber(Node node, String what, int least, int most) {
         if (node instanceof ScalarNode scalar && scalar.getTag().equals(Tag.INT)) {

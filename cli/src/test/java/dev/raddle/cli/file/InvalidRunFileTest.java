@@ -26,7 +26,7 @@ class InvalidRunFileTest {
                         """))
                 .containsExactly(
                         "checks.yaml:1:1: unknown key \"nmae\" in the file; did you mean \"name\"?"
-                                + " (allowed: name, defaults, groups, globalMaxInFlight, globalQueue, tasks)",
+                                + " (allowed: name, params, defaults, groups, globalMaxInFlight, globalQueue, outputs, tasks)",
                         "checks.yaml:3:9: unknown key \"limt\" in group \"db\"; did you mean \"limit\"?"
                                 + " (allowed: limit, queue, weight, maxInFlight, threads)",
                         "checks.yaml:4:17: limit must be a whole number of at least 1, was \"four\"",

@@ -40,4 +40,14 @@ final class RunFiles {
     static List<String> problems(String text) {
         return problems(text, Map.of());
     }
+
+    /** The problems that a reader with settings of its own finds. */
+    static List<String> problems(PlanReader reader, String text) {
+        try {
+            reader.read(text);
+            return List.of();
+        } catch (InvalidFileException e) {
+            return e.problems().stream().map(Problem::toString).toList();
+        }
+    }
 }

@@ -48,6 +48,10 @@ class SchemaTest {
         assertThat(keys(in(schema, "$defs", "defaults"))).containsExactlyElementsOf(Keys.DEFAULTS);
         assertThat(keys(in(schema, "$defs", "group"))).containsExactlyElementsOf(Keys.GROUP);
         assertThat(keys(in(schema, "$defs", "task"))).containsExactlyElementsOf(Keys.TASK);
+        Map<?, ?> fallback = (Map<?, ?>)
+                ((List<?>) in(schema, "$defs", "task", "properties", "fallback").get("oneOf")).get(1);
+        assertThat(keys(in(schema, "$defs", "need"))).containsExactlyElementsOf(Keys.NEED);
+        assertThat(keys(fallback)).containsExactlyElementsOf(Keys.FALLBACK);
         assertThat(keys(retry)).containsExactlyElementsOf(Keys.RETRY);
     }
 

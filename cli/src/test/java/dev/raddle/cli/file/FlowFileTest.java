@@ -1,0 +1,148 @@
+package dev.raddle.cli.file;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** What a run file says of dependencies. */
+class FlowFileTest {
+    private static final String FILE = """
+            params: { day: monday }
+            outputs: [report]
+            tasks:
+              - { id: a, run: "echo a" }
+              - { id: b, run: [echo, "b ${param.day}"] }
+              - { id: c, run: "true", needs: a, default: "nothing on ${param.day}", undo: "echo ${c.stdout}" }
+              - id: report
+                run: "echo ${a.stdout} '${b.stdout}' $HOME ${HOME:-x} $${a.stdout}"
+                env: { A: "${a.exit}" }
+                needs: [a, { any: [b, c] }]
+                when: ${a.stdout} contains "x" and not ${b.state} == failed
+                fallback: { value: none }
+                essential: true
+            """;
+
+    private static PlannedTask task(Plan plan, String id) {
+        return Objects.requireNonNull(plan.byId().get(id));
+    }
+
+    @Test
+    void needs_are_ids_and_clauses() throws Exception {
+        Plan plan = RunFiles.plan("""
+                tasks:
+                  - { forEach: [1, 2, 3], id: "s${line}", run: "true" }
+                  - { forEach: [1, 2], id: "t${line}", run: "true", needs: "s${line}" }
+                  - { id: u, run: "true", needs: [s1, { any: [s2, s3] }, { atLeast: 1, of: [t1, t2] }] }
+                  - { id: v, run: "true", needs: [{ optional: u }, { after: [s1, s2] }] }
+                """);
+
+        assertThat(task(plan, "t2").flow().upstreams()).containsExactly("s2");
+        assertThat(task(plan, "u").flow().needs())
+                .extracting(need -> need.label() + " " + need.ids())
+                .containsExactly("must [s1]", "any [s2, s3]", "at least 1 [t1, t2]");
+        assertThat(task(plan, "v").flow().needs())
+                .extracting(need -> need.label() + " " + need.ids())
+                .containsExactly("optional [u]", "after [s1, s2]");
+        assertThat(plan.edges()).isEqualTo(10);
+    }
+
+    @Test
+    void what_other_tasks_printed_reaches_a_script_by_variables_and_is_never_code() throws Exception {
+        Plan plan = RunFiles.plan(FILE);
+        Late late = Objects.requireNonNull(task(plan, "report").flow().late());
+
+        Late.Filled filled = late.fill(Map.of("a.stdout", "x; rm -rf /", "b.stdout", "it's", "a.exit", "0"));
+
+        assertThat(filled.command().words())
+                .containsExactly(
+                        "sh",
+                        "-c",
+                        "echo \"${RADDLE_VALUE_1}\" ''\"${RADDLE_VALUE_2}\"'' $HOME ${HOME:-x} ${a.stdout}");
+        assertThat(filled.command().values())
+                .isEqualTo(Map.of("RADDLE_VALUE_1", "x; rm -rf /", "RADDLE_VALUE_2", "it's"));
+        assertThat(filled.env()).isEqualTo(Map.of("A", "0"));
+    }
+
+    @Test
+    void params_are_filled_in_before_anything_runs() throws Exception {
+        Plan plan = new PlanReader("checks.yaml", RunFiles.DIRECTORY, name -> new byte[0])
+                .params(Map.of("day", "friday"))
+                .read(FILE);
+
+        assertThat(task(plan, "b").command().words()).containsExactly("echo", "b friday");
+        assertThat(task(plan, "c").flow().defaultValue()).isEqualTo("nothing on friday");
+        assertThat(plan.params()).isEqualTo(Map.of("day", "friday"));
+        assertThat(plan.outputs()).containsExactly("report");
+    }
+
+    @Test
+    void a_reference_is_shown_as_it_is_written_until_it_is_known() throws Exception {
+        assertThat(task(RunFiles.plan(FILE), "report").command().shown())
+                .isEqualTo("echo '${a.stdout}' '${b.stdout}' $HOME ${HOME:-x} ${a.stdout}");
+    }
+
+    @Test
+    void the_only_upstream_may_be_called_task() throws Exception {
+        Plan plan = RunFiles.plan("""
+                tasks:
+                  - { forEach: [1, 2], id: "s${line}", run: "true" }
+                  - { forEach: [1, 2], id: "t${line}", run: "echo ${task.stdout} ${line}", needs: "s${line}" }
+                """);
+
+        TaskFlow flow = task(plan, "t2").flow();
+        assertThat(flow.onlyUpstream()).contains("s2");
+        assertThat(Objects.requireNonNull(flow.late())
+                        .fill(Map.of("task.stdout", "x"))
+                        .command()
+                        .values())
+                .isEqualTo(Map.of("RADDLE_VALUE_1", "x", "RADDLE_VALUE_2", "2"));
+    }
+
+    @Test
+    void a_task_that_says_nothing_of_others_has_no_flow() throws Exception {
+        Plan plan = RunFiles.plan("tasks: [{ id: a, run: 'echo ${HOME}' }, { id: b, run: [echo, '$${x}'] }]");
+
+        assertThat(plan.isFlow()).isFalse();
+        assertThat(task(plan, "a").command().words()).containsExactly("sh", "-c", "echo ${HOME}");
+        assertThat(task(plan, "b").command().words()).containsExactly("echo", "$${x}");
+        assertThat(RunFiles.plan(FILE).isFlow()).isTrue();
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            quoteCharacter = '\0',
+            value = {
+                "${a.stdout} == x | true",
+                "${a.stdout} == 'x' | true",
+                "${a.stdout} != \"x\" | false",
+                "${b.stdout} contains 'two words' | true",
+                "not ${a.stdout} == x | false",
+                "not not ${a.stdout} == x | true",
+                "${a.stdout} == y or ${a.stdout} == x and ${a.exit} == 0 | true",
+                "(${a.stdout} == x or ${a.stdout} == y) and ${a.exit} == 1 | false",
+                "${a.exit}==0 | true",
+                "'' == ${c.stdout} | true",
+                "${a.stdout} == '${a.stdout}' | false"
+            })
+    void a_condition_compares_texts(String text, boolean holds) throws Exception {
+        Row row = new Row(new Location("f", 1, 1), 1, Map.of())
+                .with(Map.of("a.stdout", "x", "a.exit", "0", "b.stdout", "here two words", "c.stdout", ""));
+
+        assertThat(Condition.parse(text).holds(row)).isEqualTo(holds);
+    }
+
+    @Test
+    void the_places_of_needs_are_kept() throws Exception {
+        Need need = task(RunFiles.plan(FILE), "report").flow().needs().getLast();
+
+        assertThat(need.places())
+                .extracting(Location::toString)
+                .isEqualTo(List.of("checks.yaml:10:24", "checks.yaml:10:27"));
+    }
+}
