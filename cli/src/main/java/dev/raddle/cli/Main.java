@@ -15,7 +15,7 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "raddle",
         description = "Runs commands in groups. Each group has a limit, so that many run at once and none too many.",
-        subcommands = {RunCommand.class, MapCommand.class, SchemaCommand.class},
+        subcommands = {RunCommand.class, MapCommand.class, CheckCommand.class, GraphCommand.class, SchemaCommand.class},
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
@@ -70,7 +70,7 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say what to do: run, map or schema");
+        throw new ParameterException(spec.commandLine(), "Say what to do: run, map, check, graph or schema");
     }
 
     private static int misused(ParameterException e) {

@@ -19,6 +19,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.InstantSource;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -79,6 +80,12 @@ final class RunCommand implements Callable<Integer> {
             description = "Run what did not succeed in this run directory, as the file and its data were then.")
     private @Nullable Path resume;
 
+    @Option(
+            names = {"-p", "--param"},
+            paramLabel = "NAME=VALUE",
+            description = "The value of a param of the file; may be repeated.")
+    private Map<String, String> params = new LinkedHashMap<>();
+
     private final InstantSource clock = InstantSource.system();
 
     RunCommand() {}
@@ -91,23 +98,20 @@ final class RunCommand implements Callable<Integer> {
         if (resume != null && out != null) {
             throw wrong("--out does not go with --resume, which goes on in the directory that it names");
         }
+        if (resume != null && !params.isEmpty()) {
+            throw wrong("--param does not go with --resume, which takes the values that the run began with");
+        }
         options.checkReport(spec.commandLine());
         try {
             return resume != null ? resume(resume) : runFile(Objects.requireNonNull(file));
         } catch (InvalidFileException e) {
-            e.problems().forEach(problem -> spec.commandLine().getErr().println(problem));
-            spec.commandLine().getErr().println("raddle: " + e.getMessage() + ", nothing was run");
+            RunFile.print(e, ", nothing was run", spec.commandLine());
             return ExitCode.INVALID;
         }
     }
 
     private int runFile(Path path) throws IOException, InterruptedException, InvalidFileException {
-        RunFile source;
-        try {
-            source = RunFile.of(path);
-        } catch (IOException e) {
-            throw wrong("the run file \"" + path + "\" cannot be read: " + Failure.reason(e));
-        }
+        RunFile source = RunFile.of(path, params, spec.commandLine());
         Plan plan = source.plan();
         if (options.dryRun()) {
             return dryRun(plan, Map.of());

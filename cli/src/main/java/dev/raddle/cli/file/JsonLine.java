@@ -1,5 +1,6 @@
 package dev.raddle.cli.file;
 
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -42,6 +43,13 @@ public final class JsonLine {
         Values.Entry entry = fields.get(name);
         Map<String, Values.Entry> inner = entry == null ? null : new Values(new Problems()).map(entry.value(), name);
         return new JsonLine(inner == null ? Map.of() : inner);
+    }
+
+    /** Every field that is a text, a number or a boolean. */
+    public Map<String, String> texts() {
+        Map<String, String> texts = new LinkedHashMap<>();
+        fields.keySet().forEach(name -> text(name).ifPresent(text -> texts.put(name, text)));
+        return texts;
     }
 
     private @Nullable String scalar(String name) {

@@ -52,8 +52,15 @@ public final class RunDirectory {
      * @param directory where the run file stood
      * @param text the run file itself
      * @param inputs the data files as they were
+     * @param params the values of params that were given, by name
      */
-    public record Origin(String file, Path directory, String text, InputFiles inputs) {}
+    public record Origin(String file, Path directory, String text, InputFiles inputs, Map<String, String> params) {
+
+        /** One without values for params. */
+        public Origin(String file, Path directory, String text, InputFiles inputs) {
+            this(file, directory, text, inputs, Map.of());
+        }
+    }
 
     /** A new directory below {@code raddle-runs} with the run's name and the time. */
     public static RunDirectory createFresh(String name, Instant now) throws IOException {
@@ -156,6 +163,7 @@ public final class RunDirectory {
         run.put("directory", origin.directory.toAbsolutePath().normalize());
         run.put("startedAt", now);
         run.put("inputs", kept);
+        run.put("params", origin.params);
         Path draft = path.resolve(RUN + ".new");
         Files.writeString(draft, Json.text(run) + "\n");
         Files.move(draft, path.resolve(RUN), StandardCopyOption.ATOMIC_MOVE);
@@ -172,6 +180,7 @@ public final class RunDirectory {
                 directory,
                 Files.readString(path.resolve(PLAN)),
                 name -> Files.readAllBytes(path.resolve(INPUTS)
-                        .resolve(inputs.text(name).orElseThrow(() -> new NoSuchFileException(name)))));
+                        .resolve(inputs.text(name).orElseThrow(() -> new NoSuchFileException(name)))),
+                run.object("params").texts());
     }
 }

@@ -1,0 +1,44 @@
+package dev.raddle.cli;
+
+import dev.raddle.cli.file.InvalidFileException;
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.run.ExitCode;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Spec;
+
+/** Tells everything that is wrong with a run file. */
+@Command(
+        name = "check",
+        description = "Tells everything that is wrong with a run file and its data; runs nothing.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        footer = {"", "The exit code is 0 if the file is valid, otherwise 2."})
+final class CheckCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    @Mixin
+    private FileArguments arguments = new FileArguments();
+
+    CheckCommand() {}
+
+    @Override
+    public Integer call() {
+        try {
+            Plan plan = arguments.plan(spec.commandLine());
+            int tasks = plan.tasks().size();
+            int edges = plan.edges();
+            spec.commandLine()
+                    .getOut()
+                    .println(arguments.file() + " is valid: " + tasks + (tasks == 1 ? " task, " : " tasks, ") + edges
+                            + (edges == 1 ? " edge" : " edges"));
+            return ExitCode.OK;
+        } catch (InvalidFileException e) {
+            RunFile.print(e, "", spec.commandLine());
+            return ExitCode.INVALID;
+        }
+    }
+}

@@ -1,0 +1,72 @@
+package dev.raddle.cli;
+
+import dev.raddle.cli.file.InvalidFileException;
+import dev.raddle.cli.graph.GraphFormat;
+import dev.raddle.cli.graph.PlanGraph;
+import dev.raddle.cli.run.ExitCode;
+import java.io.PrintWriter;
+import java.util.Arrays;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** Prints what depends on what in a run file. */
+@Command(
+        name = "graph",
+        description = "Prints which tasks of a run file depend on which; runs nothing.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        footer = {
+            "",
+            "Examples:",
+            "  raddle graph build.yaml",
+            "  raddle graph --format svg build.yaml > build.svg",
+            "  raddle graph --format dot build.yaml | dot -Tpdf > build.pdf"
+        })
+final class GraphCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    @Mixin
+    private FileArguments arguments = new FileArguments();
+
+    @Option(
+            names = {"-f", "--format"},
+            paramLabel = "FORMAT",
+            defaultValue = "text",
+            converter = FormatConverter.class,
+            description = "mermaid, dot, svg or text (default: ${DEFAULT-VALUE}).")
+    private GraphFormat format = GraphFormat.TEXT;
+
+    /** Reads the name of a format. */
+    static final class FormatConverter implements ITypeConverter<GraphFormat> {
+        @Override
+        public GraphFormat convert(String text) {
+            return Arrays.stream(GraphFormat.values())
+                    .filter(format -> format.toString().equals(text))
+                    .findFirst()
+                    .orElseThrow(() ->
+                            new TypeConversionException("must be mermaid, dot, svg or text, was \"" + text + "\""));
+        }
+    }
+
+    GraphCommand() {}
+
+    @Override
+    public Integer call() {
+        try {
+            PrintWriter out = spec.commandLine().getOut();
+            out.print(format.write(PlanGraph.of(arguments.plan(spec.commandLine()))));
+            out.flush();
+            return ExitCode.OK;
+        } catch (InvalidFileException e) {
+            RunFile.print(e, "", spec.commandLine());
+            return ExitCode.INVALID;
+        }
+    }
+}

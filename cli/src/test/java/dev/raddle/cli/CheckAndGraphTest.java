@@ -1,0 +1,103 @@
+package dev.raddle.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.cli.run.ExitCode;
+import java.io.ByteArrayOutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code raddle check} and {@code raddle graph}, from their arguments to their exit codes. */
+class CheckAndGraphTest {
+    @TempDir
+    private Path directory;
+
+    private final ByteArrayOutputStream out = new ByteArrayOutputStream();
+    private final ByteArrayOutputStream err = new ByteArrayOutputStream();
+    private final PrintStream oldOut = System.out;
+    private final PrintStream oldErr = System.err;
+
+    @BeforeEach
+    void listen() {
+        System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
+        System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
+    }
+
+    @AfterEach
+    void leave() {
+        System.setOut(oldOut);
+        System.setErr(oldErr);
+    }
+
+    private String file(String text) throws Exception {
+        Path file = directory.resolve("build.yaml");
+        Files.writeString(file, text);
+        return file.toString();
+    }
+
+    private static String text(ByteArrayOutputStream bytes) {
+        return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void a_valid_file_is_told_to_be_so_with_its_size() throws Exception {
+        String file = file("""
+                params: { day: }
+                tasks: [{ id: a, run: 'echo ${param.day}' }, { id: b, run: 'true', needs: a }]
+                """);
+
+        assertThat(Main.run("check", file)).as(text(err)).isEqualTo(ExitCode.OK);
+        assertThat(text(out)).isEqualTo(file + " is valid: 2 tasks, 1 edge\n");
+    }
+
+    @Test
+    void every_problem_of_an_invalid_file_is_told_with_line_and_column() throws Exception {
+        String file = file("""
+                tasks:
+                  - { id: a, run: 'true', needs: b }
+                  - { id: b, run: 'true', needs: [a, c], timeout: soon }
+                """);
+
+        assertThat(Main.run("check", file)).isEqualTo(ExitCode.INVALID);
+        assertThat(text(err).lines())
+                .containsExactly(
+                        file + ":3:51: timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s, was"
+                                + " \"soon\"",
+                        file + ":3:38: the needs of task \"b\" must name tasks of this file, was \"c\"",
+                        file + ":3:35: the needs of tasks must not form a cycle, was a -> b -> a (each needs the next);"
+                                + " remove one of these needs",
+                        "raddle: 3 problems");
+        assertThat(text(out)).isEmpty();
+    }
+
+    @Test
+    void a_graph_is_printed_in_the_format_that_is_asked_for() throws Exception {
+        String file = file("tasks: [{ id: a, run: 'true' }, { id: b, run: 'true', needs: a }]");
+
+        assertThat(Main.run("graph", file)).isEqualTo(ExitCode.OK);
+        assertThat(Main.run("graph", "--format", "mermaid", file)).isEqualTo(ExitCode.OK);
+
+        assertThat(text(out))
+                .startsWith("build: 2 tasks, 1 edge, 2 layers\n")
+                .contains("flowchart LR\n", "b [default]  <- a");
+    }
+
+    @Test
+    void an_unknown_format_is_a_wrong_argument() throws Exception {
+        assertThat(Main.run("graph", "--format", "png", file("tasks: [{ id: a, run: 'true' }]")))
+                .isEqualTo(ExitCode.INVALID);
+        assertThat(text(err)).contains("must be mermaid, dot, svg or text, was \"png\"");
+    }
+
+    @Test
+    void a_file_that_is_not_there_is_a_wrong_argument() {
+        assertThat(Main.run("check", directory.resolve("none.yaml").toString())).isEqualTo(ExitCode.INVALID);
+        assertThat(text(err)).contains("cannot be read: there is no such file or directory");
+    }
+}
