@@ -35,6 +35,7 @@ final class Count {
                 in(TaskState.TIMED_OUT),
                 in(TaskState.REJECTED),
                 in(TaskState.CANCELLED),
+                in(TaskState.SKIPPED),
                 attempts,
                 waitMillis,
                 runMillis,

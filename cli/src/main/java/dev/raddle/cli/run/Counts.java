@@ -19,6 +19,7 @@ public record Counts(
         long timedOut,
         long rejected,
         long cancelled,
+        long skipped,
         long attempts,
         long waitMillis,
         long runMillis,
@@ -33,6 +34,7 @@ public record Counts(
         fields.put("timedOut", timedOut);
         fields.put("rejected", rejected);
         fields.put("cancelled", cancelled);
+        fields.put("skipped", skipped);
         fields.put("attempts", attempts);
         fields.put("waitMillis", waitMillis);
         fields.put("runMillis", runMillis);

@@ -10,6 +10,7 @@ import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.group.TaskOptions;
 import java.time.Duration;
+import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -191,7 +192,8 @@ public final class GroupRunner implements AutoCloseable {
     }
 
     private void end(TaskResult result) {
-        events.post(new RunEvent.TaskEnded(clock.instant(), result));
+        Instant now = clock.instant();
+        events.post(new RunEvent.TaskEnded(now, result.endedAt(now)));
         if (failFast && !result.succeeded()) {
             stop.request(Stop.Reason.FAIL_FAST);
         }

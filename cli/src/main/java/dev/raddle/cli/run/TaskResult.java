@@ -1,6 +1,8 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.JsonLine;
+import java.time.Instant;
+import java.time.format.DateTimeParseException;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -16,7 +18,9 @@ import org.jspecify.annotations.Nullable;
  * @param waitMillis from submission to the first attempt
  * @param runMillis from the first attempt to the end of the last, pauses included
  * @param output the file with what it printed, or null if it never ran or nobody keeps it
- * @param error why it did not succeed
+ * @param error why it did not succeed, or not by itself
+ * @param via {@value #VIA_FALLBACK}, or null if its own command decided
+ * @param endedAt when it ended, or null if that is not known
  */
 public record TaskResult(
         String id,
@@ -28,7 +32,32 @@ public record TaskResult(
         long waitMillis,
         long runMillis,
         @Nullable String output,
-        @Nullable String error) {
+        @Nullable String error,
+        @Nullable String via,
+        @Nullable Instant endedAt) {
+    /** Its fallback made up for its failure. */
+    public static final String VIA_FALLBACK = "fallback";
+
+    /** How a task went whose own command decided that, at some time. */
+    public TaskResult(
+            String id,
+            String group,
+            String command,
+            TaskState state,
+            @Nullable Integer exitCode,
+            int attempts,
+            long waitMillis,
+            long runMillis,
+            @Nullable String output,
+            @Nullable String error) {
+        this(id, group, command, state, exitCode, attempts, waitMillis, runMillis, output, error, null, null);
+    }
+
+    /** The same at a time. */
+    TaskResult endedAt(Instant time) {
+        return new TaskResult(
+                id, group, command, state, exitCode, attempts, waitMillis, runMillis, output, error, via, time);
+    }
 
     public boolean succeeded() {
         return state == TaskState.SUCCEEDED;
@@ -47,6 +76,12 @@ public record TaskResult(
         fields.put("runMillis", runMillis);
         fields.put("output", output);
         fields.put("error", error);
+        if (via != null) {
+            fields.put("via", via);
+        }
+        if (endedAt != null) {
+            fields.put("endedAt", endedAt);
+        }
         return fields;
     }
 
@@ -68,6 +103,16 @@ public record TaskResult(
                 line.number("waitMillis").orElse(0),
                 line.number("runMillis").orElse(0),
                 line.text("output").orElse(null),
-                line.text("error").orElse(null)));
+                line.text("error").orElse(null),
+                line.text("via").orElse(null),
+                line.text("endedAt").flatMap(TaskResult::time).orElse(null)));
+    }
+
+    private static Optional<Instant> time(String text) {
+        try {
+            return Optional.of(Instant.parse(text));
+        } catch (DateTimeParseException e) {
+            return Optional.empty();
+        }
     }
 }

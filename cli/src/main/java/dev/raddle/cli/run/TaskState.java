@@ -14,7 +14,9 @@ public enum TaskState {
     /** It found the queue of its group, or the global one, full. */
     REJECTED,
     /** The run was stopped before it began or while it ran. */
-    CANCELLED;
+    CANCELLED,
+    /** It did not run because it was not needed, or its condition did not hold. */
+    SKIPPED;
 
     /** The word in reports and events. */
     public String text() {

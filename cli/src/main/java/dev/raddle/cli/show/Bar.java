@@ -43,7 +43,7 @@ final class Bar {
         switch (result.state()) {
             case SUCCEEDED -> succeeded++;
             case FAILED, TIMED_OUT, REJECTED -> failed++;
-            case CANCELLED -> cancelled++;
+            case CANCELLED, SKIPPED -> cancelled++;
         }
     }
 

@@ -4,6 +4,7 @@ import dev.raddle.cli.run.Account;
 import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.RunListener;
 import dev.raddle.cli.run.TaskResult;
+import dev.raddle.cli.run.TaskState;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -57,7 +58,7 @@ final class LineDisplay implements RunListener {
                                     new AttributedString("; last line: "),
                                     line,
                                     new AttributedString(last.getFirst())));
-        } else if (!Sentences.isDropped(result)) {
+        } else if (result.state() == TaskState.SKIPPED || !Sentences.isDropped(result)) {
             detail(Sentences.ended(result));
         }
     }

@@ -59,7 +59,7 @@ final class Sentences {
         if (result.succeeded()) {
             return line("ok", PLAIN.foreground(AttributedStyle.GREEN), task + ", " + Words.time(result.runMillis()));
         }
-        AttributedStyle style = result.state() == TaskState.CANCELLED
+        AttributedStyle style = result.state() == TaskState.CANCELLED || result.state() == TaskState.SKIPPED
                 ? PLAIN.foreground(AttributedStyle.YELLOW)
                 : PLAIN.foreground(AttributedStyle.RED).bold();
         String why = result.error() == null ? result.state().text() : Printable.oneLine(result.error());
@@ -145,8 +145,8 @@ final class Sentences {
         return event instanceof RunEvent.TaskEnded ended && !ended.result().succeeded() && !isDropped(ended.result());
     }
 
-    /** Whether a task was never started because the run was stopped. */
+    /** Whether a task was never started because the run was stopped, or it was not needed. */
     static boolean isDropped(TaskResult result) {
-        return result.state() == TaskState.CANCELLED && result.attempts() == 0;
+        return result.attempts() == 0 && (result.state() == TaskState.CANCELLED || result.state() == TaskState.SKIPPED);
     }
 }

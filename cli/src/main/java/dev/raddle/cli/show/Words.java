@@ -42,6 +42,7 @@ final class Words {
         add(parts, counts.timedOut(), "timed out");
         add(parts, counts.rejected(), "rejected");
         add(parts, counts.cancelled(), "cancelled");
+        add(parts, counts.skipped(), "skipped");
         return String.join(", ", parts);
     }
 

@@ -28,9 +28,9 @@ class TallyTest {
 
         Summary summary = tally.summary(Duration.ofSeconds(1));
 
-        assertThat(summary.totals()).isEqualTo(new Counts(5, 1, 1, 1, 1, 1, 5, 25, 60, 0));
+        assertThat(summary.totals()).isEqualTo(new Counts(5, 1, 1, 1, 1, 1, 0, 5, 25, 60, 0));
         assertThat(summary.groups()).containsOnlyKeys("g", "h");
-        assertThat(summary.groups().get("g")).isEqualTo(new Counts(2, 1, 1, 0, 0, 0, 2, 10, 30, 0));
+        assertThat(summary.groups().get("g")).isEqualTo(new Counts(2, 1, 1, 0, 0, 0, 0, 2, 10, 30, 0));
     }
 
     @Test

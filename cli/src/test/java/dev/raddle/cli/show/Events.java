@@ -53,14 +53,14 @@ final class Events {
     }
 
     static RunEvent drained(int tasks, List<String> handedBack) {
-        Counts totals = new Counts(tasks, 3, 0, 0, 0, tasks - 3, 4, 10, 400, 2);
+        Counts totals = new Counts(tasks, 3, 0, 0, 0, tasks - 3, 0, 4, 10, 400, 2);
         Account account = new Account(1, 2, tasks - 3 - handedBack.size(), handedBack, 0);
         return new RunEvent.RunEnded(
                 NOW, new Summary(totals, Map.of(), List.of(), Duration.ofMillis(3210), account), 130);
     }
 
     static RunEvent end(int exitCode, long succeeded, long failed) {
-        Counts totals = new Counts(succeeded + failed, succeeded, failed, 0, 0, 0, 4, 10, 400, 2);
+        Counts totals = new Counts(succeeded + failed, succeeded, failed, 0, 0, 0, 0, 4, 10, 400, 2);
         return new RunEvent.RunEnded(
                 NOW, new Summary(totals, Map.of(), List.of(), Duration.ofMillis(3210), null), exitCode);
     }

@@ -20,8 +20,8 @@ class WordsTest {
 
     @Test
     void only_what_happened_is_told() {
-        assertThat(Words.outcomes(new Counts(3, 3, 0, 0, 0, 0, 3, 0, 0, 1))).isEqualTo("3 succeeded");
-        assertThat(Words.outcomes(new Counts(15, 1, 2, 3, 4, 5, 3, 0, 0, 1)))
+        assertThat(Words.outcomes(new Counts(3, 3, 0, 0, 0, 0, 0, 3, 0, 0, 1))).isEqualTo("3 succeeded");
+        assertThat(Words.outcomes(new Counts(15, 1, 2, 3, 4, 5, 0, 3, 0, 0, 1)))
                 .isEqualTo("1 succeeded, 2 failed, 3 timed out, 4 rejected, 5 cancelled");
     }
 
