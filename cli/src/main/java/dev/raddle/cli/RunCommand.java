@@ -2,6 +2,7 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.file.InvalidFileException;
 import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.page.RunPage;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
 import dev.raddle.cli.run.PlanWork;
@@ -166,7 +167,9 @@ final class RunCommand implements Callable<Integer> {
             Screen screen = new Screen(console);
             Displays.Loudness loudness = options.quiet() ? Displays.Loudness.QUIET : Displays.Loudness.NORMAL;
             RunListener display = options.json() ? Displays.json(console) : Displays.of(screen, loudness);
-            return new RunSession(options.settings(), List.of(display), screen::restore, clock).run(work);
+            RunPage page = new RunPage(plan, directory.page());
+            return new RunSession(options.settings(), List.of(display), List.of(page), screen::restore, clock)
+                    .run(work);
         }
     }
 

@@ -26,6 +26,7 @@ import java.util.Map;
  * journal.jsonl   a line for every process that began and every task that ended
  * output/         what the tasks printed
  * report.json     written at the end
+ * report.html     the same for a browser
  * </pre>
  *
  * <p>run.json is written last, so a directory that has it has everything that a resumed run needs.
@@ -121,6 +122,11 @@ public final class RunDirectory {
 
     public Path report() {
         return path.resolve("report.json");
+    }
+
+    /** The report for a browser. */
+    public Path page() {
+        return path.resolve("report.html");
     }
 
     /** A file among what tasks print. */

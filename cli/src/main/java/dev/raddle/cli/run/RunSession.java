@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class RunSession {
     private final Settings settings;
     private final List<RunListener> displays;
+    private final List<ReportForm> forms;
     private final Runnable lastWords;
     private final InstantSource clock;
     private final Stop stop;
@@ -38,8 +39,25 @@ public final class RunSession {
      */
     public RunSession(
             Settings settings, List<? extends RunListener> displays, Runnable lastWords, InstantSource clock) {
+        this(settings, displays, List.of(), lastWords, clock);
+    }
+
+    /**
+     * A session.
+     *
+     * @param displays hear every event after the work's own listeners; one that fails closes the output
+     * @param forms in what forms the report is written besides JSON
+     * @param lastWords is called if the process gives up at once
+     */
+    public RunSession(
+            Settings settings,
+            List<? extends RunListener> displays,
+            List<? extends ReportForm> forms,
+            Runnable lastWords,
+            InstantSource clock) {
         this.settings = settings;
         this.displays = List.copyOf(displays);
+        this.forms = List.copyOf(forms);
         this.lastWords = lastWords;
         this.clock = clock;
         this.stop = new Stop(settings.grace());
@@ -115,6 +133,13 @@ public final class RunSession {
                 report.write(path);
             } catch (IOException e) {
                 fail(new IOException("the report " + path + " cannot be written: " + e.getMessage(), e));
+            }
+        }
+        for (ReportForm form : forms) {
+            try {
+                form.write(report);
+            } catch (IOException e) {
+                fail(new IOException("the report cannot be written: " + e.getMessage(), e));
             }
         }
     }

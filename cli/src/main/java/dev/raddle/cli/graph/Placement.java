@@ -1,0 +1,89 @@
+package dev.raddle.cli.graph;
+
+import dev.raddle.cli.file.Printable;
+import java.util.List;
+
+/** Where each task of a graph is drawn: from left to right, a column for each layer. Immutable. Lengths are in pixels. */
+public final class Placement {
+    /** How high the box of a task is. */
+    public static final int BOX_HEIGHT = 26;
+
+    static final int GAP = 90;
+    private static final int MARGIN = 20;
+    private static final int ROW = 38;
+    private static final int LONGEST_LABEL = 32;
+    private static final double LETTER = 7.3; // of the monospaced font at 12 px
+    private static final int LEAST_WIDTH = 48;
+
+    private final PlanGraph graph;
+    private final double[] left;
+    private final double[] width;
+    private final double[] middle;
+    private double right;
+    private double bottom;
+
+    private Placement(PlanGraph graph) {
+        this.graph = graph;
+        this.left = new double[graph.size()];
+        this.width = new double[graph.size()];
+        this.middle = new double[graph.size()];
+    }
+
+    /** Places the tasks. */
+    public static Placement of(PlanGraph graph, Layers layers) {
+        Placement placement = new Placement(graph);
+        placement.place(layers.all());
+        return placement;
+    }
+
+    private void place(List<List<Integer>> layers) {
+        int tallest = layers.stream().mapToInt(List::size).max().orElse(0);
+        bottom = 2 * MARGIN + (double) tallest * ROW;
+        double x = MARGIN;
+        for (List<Integer> layer : layers) {
+            int letters =
+                    layer.stream().mapToInt(task -> label(task).length()).max().orElse(0);
+            double wide = Math.max(LEAST_WIDTH, letters * LETTER + 16);
+            double top = MARGIN + (tallest - layer.size()) * ROW / 2.0;
+            for (int row = 0; row < layer.size(); row++) {
+                int task = layer.get(row);
+                left[task] = x;
+                width[task] = wide;
+                middle[task] = top + row * ROW + ROW / 2.0;
+            }
+            x += wide + GAP;
+        }
+        right = x - GAP + MARGIN;
+    }
+
+    /** What stands in the box of a task. */
+    public String label(int task) {
+        String id = Printable.oneLine(graph.task(task).id());
+        return id.length() <= LONGEST_LABEL ? id : id.substring(0, LONGEST_LABEL - 1) + "…";
+    }
+
+    /** Where the box of a task begins, from the left. */
+    public double left(int task) {
+        return left[task];
+    }
+
+    /** How wide the box of a task is. */
+    public double width(int task) {
+        return width[task];
+    }
+
+    /** Where the middle of the box of a task is, from the top. */
+    public double middle(int task) {
+        return middle[task];
+    }
+
+    /** How wide all is. */
+    public double width() {
+        return right;
+    }
+
+    /** How high all is. */
+    public double height() {
+        return bottom;
+    }
+}

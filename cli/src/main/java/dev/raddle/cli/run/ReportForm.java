@@ -1,0 +1,15 @@
+package dev.raddle.cli.run;
+
+import java.io.IOException;
+
+/** Another form of the report, beside the JSON file. */
+@FunctionalInterface
+public interface ReportForm {
+
+    /**
+     * Writes the report of a run that has ended.
+     *
+     * @throws IOException if it cannot be written
+     */
+    void write(Report report) throws IOException;
+}

@@ -1,0 +1,134 @@
+package dev.raddle.cli.page;
+
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlanReader;
+import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.run.Report;
+import dev.raddle.cli.run.RunEvent;
+import dev.raddle.cli.run.Tally;
+import dev.raddle.cli.run.TaskResult;
+import dev.raddle.cli.run.TaskState;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** Pages of runs that were made up. */
+final class Pages {
+    static final Instant BEGIN = Instant.parse("2026-01-31T09:30:00Z");
+
+    private Pages() {}
+
+    static Plan plan(String text) throws Exception {
+        return new PlanReader("build.yaml", Path.of("/somewhere"), name -> new byte[0]).read(text);
+    }
+
+    /** A result of a task that was ready, began and ended at some milliseconds. */
+    static TaskResult result(
+            PlannedTask task, TaskState state, long ready, long start, long end, @Nullable Path output) {
+        boolean ran = state != TaskState.SKIPPED;
+        return new TaskResult(
+                task.id(),
+                task.group(),
+                task.command().shown(),
+                state,
+                ran ? (state == TaskState.SUCCEEDED ? 0 : 1) : null,
+                ran ? 1 : 0,
+                start - ready,
+                end - start,
+                output == null ? null : output.toString(),
+                state == TaskState.SUCCEEDED ? null : state == TaskState.SKIPPED ? "not needed" : "exit code 1",
+                null,
+                BEGIN.plusMillis(end));
+    }
+
+    static Path write(Plan plan, List<TaskResult> results, Path file) throws Exception {
+        Tally tally = new Tally();
+        long wall = 0;
+        for (TaskResult result : results) {
+            tally.on(new RunEvent.TaskEnded(BEGIN, result));
+            wall = Math.max(wall, Duration.between(BEGIN, result.endedAt()).toMillis());
+        }
+        Report report = new Report(
+                plan.name(),
+                file.getParent(),
+                BEGIN,
+                BEGIN.plusMillis(wall),
+                1,
+                0,
+                tally.summary(Duration.ofMillis(wall)),
+                plan.limits()::limit,
+                results::forEach);
+        new RunPage(plan, file).write(report);
+        return file;
+    }
+
+    /** A hundred layers of a hundred tasks in four groups. */
+    static Path tenThousand(Path directory) throws Exception {
+        StringBuilder text = new StringBuilder("name: ten-thousand\ntasks:\n");
+        for (int layer = 0; layer < 100; layer++) {
+            for (int i = 0; i < 100; i++) {
+                text.append("- { id: t")
+                        .append(layer)
+                        .append('-')
+                        .append(i)
+                        .append(", group: g")
+                        .append(i % 4);
+                text.append(", run: 'true'");
+                if (layer > 0) {
+                    text.append(", needs: [t").append(layer - 1).append('-').append(i);
+                    text.append(", { after: t")
+                            .append(layer - 1)
+                            .append('-')
+                            .append((i + 1) % 100)
+                            .append(" }]");
+                }
+                text.append(" }\n");
+            }
+        }
+        Plan plan = plan(text.toString());
+        Path output = Files.writeString(directory.resolve("some.log"), "a line of output\n".repeat(20));
+        List<TaskResult> results = new ArrayList<>();
+        for (int i = 0; i < plan.tasks().size(); i++) {
+            long ready = (i / 100) * 100L;
+            TaskState state =
+                    i % 997 == 996 ? TaskState.FAILED : i % 499 == 498 ? TaskState.SKIPPED : TaskState.SUCCEEDED;
+            results.add(result(plan.tasks().get(i), state, ready, ready + i % 17, ready + 30 + i % 61, output));
+        }
+        return write(plan, results, directory.resolve("ten-thousand.html"));
+    }
+
+    /** A small build in which something failed and something was hostile. */
+    static Path build(Path directory) throws Exception {
+        Plan plan = plan("""
+                name: "</script><script>document.title='owned'</script>"
+                groups: { cpu: { limit: 2 }, net: { limit: 4 } }
+                tasks:
+                  - { id: fetch-a, group: net, run: "curl a" }
+                  - { id: fetch-b, group: net, run: "curl b" }
+                  - { id: compile, group: cpu, run: "make", needs: [{ any: [fetch-a, fetch-b] }] }
+                  - { id: lint, group: cpu, run: "lint", needs: fetch-a }
+                  - { id: "<img src=x onerror=\\"document.title='owned'\\">", group: cpu, run: "evil", needs: compile }
+                  - { id: test, group: cpu, run: "make test", needs: [compile, { optional: lint }] }
+                  - { id: publish, group: net, run: "push", needs: test }
+                """);
+        Path evil = Files.writeString(
+                directory.resolve("evil.log"),
+                "</script><script>document.title='owned'</script>\n<!-- <b>bold</b> \u001b[31mred\u001b[0m &amp; \u2028\n");
+        List<PlannedTask> tasks = plan.tasks();
+        return write(
+                plan,
+                List.of(
+                        result(tasks.get(0), TaskState.SUCCEEDED, 0, 10, 400, evil),
+                        result(tasks.get(1), TaskState.SUCCEEDED, 0, 12, 900, evil),
+                        result(tasks.get(2), TaskState.SUCCEEDED, 400, 420, 1900, evil),
+                        result(tasks.get(3), TaskState.FAILED, 400, 450, 700, evil),
+                        result(tasks.get(4), TaskState.SUCCEEDED, 1900, 1900, 2000, evil),
+                        result(tasks.get(5), TaskState.SUCCEEDED, 1900, 2100, 4000, evil),
+                        result(tasks.get(6), TaskState.SKIPPED, 4000, 4000, 4000, null)),
+                directory.resolve("build.html"));
+    }
+}
