@@ -15,7 +15,14 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "raddle",
         description = "Runs commands in groups. Each group has a limit, so that many run at once and none too many.",
-        subcommands = {RunCommand.class, MapCommand.class, CheckCommand.class, GraphCommand.class, SchemaCommand.class},
+        subcommands = {
+            RunCommand.class,
+            MapCommand.class,
+            CheckCommand.class,
+            GraphCommand.class,
+            ExplainCommand.class,
+            SchemaCommand.class
+        },
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         synopsisSubcommandLabel = "COMMAND",
@@ -26,6 +33,9 @@ import picocli.CommandLine.Spec;
             "    raddle run checks.yaml",
             "    raddle run --dry-run checks.yaml",
             "    raddle run --resume raddle-runs/checks-20260131-093000",
+            "  See what depends on what, and why a task did not run:",
+            "    raddle graph build.yaml",
+            "    raddle explain raddle-runs/build-20260131-093000 publish",
             "  Run a command for every line, two at once for each host:",
             "    raddle map --group-by '$${host}' --limit 2 curl -fsS < urls.txt",
             "",
@@ -34,11 +44,12 @@ import picocli.CommandLine.Spec;
             "    1  some failed",
             "    2  the file or the arguments are invalid; nothing ran",
             "    3  some were rejected by a queue limit",
+            "    4  some failed, but nothing that the end of the flow depends on",
             "   70  raddle itself could not go on",
             "  124  some timed out",
             "  130  interrupted by Ctrl-C, SIGTERM or SIGHUP",
             "  141  nobody reads the output any more",
-            "If several hold: 70, 130 and 141 before 1 before 124 before 3."
+            "If several hold: 70, 130 and 141 before 4 before 1 before 124 before 3."
         })
 public final class Main implements Runnable {
     @Spec
@@ -70,7 +81,7 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say what to do: run, map, check, graph or schema");
+        throw new ParameterException(spec.commandLine(), "Say what to do: run, map, check, graph, explain or schema");
     }
 
     private static int misused(ParameterException e) {

@@ -2,6 +2,7 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.file.InvalidFileException;
 import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.page.RunPage;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
@@ -9,7 +10,6 @@ import dev.raddle.cli.run.PlanWork;
 import dev.raddle.cli.run.RunDirectory;
 import dev.raddle.cli.run.RunListener;
 import dev.raddle.cli.run.RunSession;
-import dev.raddle.cli.run.TaskResult;
 import dev.raddle.cli.show.Console;
 import dev.raddle.cli.show.Displays;
 import dev.raddle.cli.show.DryRun;
@@ -19,6 +19,7 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.InstantSource;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,15 +49,17 @@ import picocli.CommandLine.Spec;
             "  tasks:",
             "    - { id: vacuum, group: db, run: [psql, -c, vacuum], timeout: 5m }",
             "    - { forEach: urls.txt, id: 'page-$${n}', group: web, run: 'curl -fsS $${line}' }",
+            "    - { id: report, run: 'wc -c $${vacuum.stdout}', needs: [vacuum, { any: [page-1, page-2] }] }",
             "",
             "A text is run by sh -c, a list without a shell. Values are quoted, so that no",
             "line of data becomes code. The run directory keeps what each task printed, a",
-            "journal and report.json.",
+            "journal, report.json and report.html.",
             "",
             "Examples:",
             "  raddle run checks.yaml",
             "  raddle run --dry-run checks.yaml",
             "  raddle run --fail-fast --json --out build/checks checks.yaml",
+            "  raddle run --param day=monday --only report nightly.yaml",
             "  raddle run --resume build/checks"
         })
 final class RunCommand implements Callable<Integer> {
@@ -87,6 +90,12 @@ final class RunCommand implements Callable<Integer> {
             description = "The value of a param of the file; may be repeated.")
     private Map<String, String> params = new LinkedHashMap<>();
 
+    @Option(
+            names = "--only",
+            paramLabel = "TARGET",
+            description = "Run only this task and all that it needs; may be repeated.")
+    private List<String> only = new ArrayList<>();
+
     private final InstantSource clock = InstantSource.system();
 
     RunCommand() {}
@@ -114,13 +123,14 @@ final class RunCommand implements Callable<Integer> {
     private int runFile(Path path) throws IOException, InterruptedException, InvalidFileException {
         RunFile source = RunFile.of(path, params, spec.commandLine());
         Plan plan = source.plan();
+        checkTargets(plan);
         if (options.dryRun()) {
-            return dryRun(plan, Map.of());
+            return dryRun(plan, Journal.Past.NONE);
         }
         RunDirectory directory = created(plan);
         try (Journal journal = opened(directory)) {
             directory.keep(source.origin(), plan.name(), plan.inputs(), clock.instant());
-            return run(plan, directory, journal, new Journal.Past(Map.of(), Map.of()));
+            return run(plan, directory, journal, Journal.Past.NONE);
         }
     }
 
@@ -143,8 +153,9 @@ final class RunCommand implements Callable<Integer> {
             throw wrong("--resume must name a run directory, \"" + path + "\" has no run.json");
         }
         Plan plan = new RunFile(directory.origin()).plan();
+        checkTargets(plan);
         if (options.dryRun()) {
-            return dryRun(plan, Journal.read(directory.journal()).results());
+            return dryRun(plan, Journal.read(directory.journal()));
         }
         try (Journal journal = opened(directory)) {
             return run(plan, directory, journal, Journal.read(directory.journal()));
@@ -161,7 +172,7 @@ final class RunCommand implements Callable<Integer> {
 
     private int run(Plan plan, RunDirectory directory, Journal journal, Journal.Past past)
             throws IOException, InterruptedException {
-        PlanWork work = new PlanWork(plan, directory, journal, past, options.report());
+        PlanWork work = new PlanWork(plan, directory, journal, past, options.report(), Set.copyOf(only));
         boolean onOut = options.json() || !options.quiet();
         try (Console console = onOut ? Console.out(System.getenv()) : Console.err(System.getenv())) {
             Screen screen = new Screen(console);
@@ -173,15 +184,25 @@ final class RunCommand implements Callable<Integer> {
         }
     }
 
-    private int dryRun(Plan plan, Map<String, TaskResult> past) throws IOException {
-        Set<String> done = new HashSet<>();
-        past.forEach((id, result) -> {
-            if (result.succeeded()) {
-                done.add(id);
+    private void checkTargets(Plan plan) {
+        Set<String> ids = plan.byId().keySet();
+        for (String target : only) {
+            if (!ids.contains(target)) {
+                throw wrong("--only must name a task of the file, was \"" + target + "\"" + plan.hint(target));
             }
-        });
+        }
+    }
+
+    private int dryRun(Plan plan, Journal.Past past) throws IOException {
+        Set<String> wanted = plan.closure(Set.copyOf(only));
+        Set<String> left = new HashSet<>(); // what would not run
+        for (PlannedTask task : plan.tasks()) {
+            if (past.done(task.id()) != null || !(only.isEmpty() || wanted.contains(task.id()))) {
+                left.add(task.id());
+            }
+        }
         try (Console console = Console.out(System.getenv())) {
-            new DryRun(console, options.json()).print(plan, done);
+            new DryRun(console, options.json()).print(plan, left);
         }
         return ExitCode.OK;
     }

@@ -1,5 +1,7 @@
 package dev.raddle.cli.file;
 
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -31,6 +33,20 @@ public record Plan(
     /** How many edges there are: pairs of a task and one that it needs. */
     public int edges() {
         return tasks.stream().mapToInt(task -> task.flow().upstreams().size()).sum();
+    }
+
+    /** These tasks and all that they need, near or far. */
+    public Set<String> closure(Set<String> targets) {
+        Map<String, PlannedTask> byId = byId();
+        Set<String> found = new LinkedHashSet<>(targets);
+        Deque<String> open = new ArrayDeque<>(targets);
+        while (!open.isEmpty()) {
+            PlannedTask task = byId.get(open.remove());
+            if (task != null) {
+                task.flow().upstreams().stream().filter(found::add).forEach(open::add);
+            }
+        }
+        return found;
     }
 
     /** The tasks by id, in the order of the file. */

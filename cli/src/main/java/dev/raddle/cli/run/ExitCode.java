@@ -10,6 +10,8 @@ public final class ExitCode {
     public static final int INVALID = 2;
     /** No task failed or timed out, but at least one was rejected by a queue limit. */
     public static final int REJECTED = 3;
+    /** Something failed, timed out or was rejected, but nothing on which the end of a flow depends. */
+    public static final int DEGRADED = 4;
     /** Raddle itself could not go on, such as with a full disk. */
     public static final int BROKEN = 70;
     /** No task failed, but at least one timed out. */
@@ -22,10 +24,10 @@ public final class ExitCode {
     private ExitCode() {}
 
     /**
-     * The exit code of a run, in the order of precedence: what ended it from outside, then failed before timed out before
+     * The exit code of a run, in the order of precedence: what ended it from outside, then degraded, failed before timed out before
      * rejected. A run that was stopped although nothing went wrong did not do everything, so it counts as interrupted.
      */
-    static int of(Counts totals, Stop stop) {
+    static int of(Counts totals, Stop stop, boolean degraded) {
         Stop.Reason reason = stop.reason();
         if (reason != null) {
             switch (reason) {
@@ -40,6 +42,9 @@ public final class ExitCode {
                 }
                 case FAIL_FAST -> {}
             }
+        }
+        if (degraded) {
+            return DEGRADED;
         }
         if (totals.failed() > 0) {
             return FAILED;

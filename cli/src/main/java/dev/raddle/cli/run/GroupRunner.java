@@ -43,9 +43,10 @@ public final class GroupRunner implements AutoCloseable {
     private final boolean failFast;
     private final AtomicLong unfinished = new AtomicLong(1); // one for who submits
     private final CompletableFuture<Void> finished = new CompletableFuture<>();
-    private final Set<Errand> running = ConcurrentHashMap.newKeySet();
+    private final Set<Ongoing> running = ConcurrentHashMap.newKeySet();
     private final Queue<String> handedBack = new ConcurrentLinkedQueue<>();
     private volatile boolean shutDown;
+    private volatile boolean degraded;
 
     GroupRunner(Limits limits, Threads threads, EventLoop events, Stop stop, InstantSource clock, boolean failFast) {
         this.executor = GroupExecutor.newVirtualThreadExecutor(policy(limits, threads));
@@ -55,7 +56,7 @@ public final class GroupRunner implements AutoCloseable {
         this.stop = stop;
         this.clock = clock;
         this.failFast = failFast;
-        stop.onceRequested(() -> running.forEach(Errand::endRest));
+        stop.onceRequested(() -> running.forEach(Ongoing::endRest));
     }
 
     private static GroupPolicy policy(Limits limits, Threads threads) {
@@ -80,8 +81,17 @@ public final class GroupRunner implements AutoCloseable {
         return numbers;
     }
 
+    /** Something that runs and may have to be told that the run is stopped. */
+    interface Ongoing {
+        /** Ends a rest between attempts, if there is one. */
+        void endRest();
+
+        /** Ends a task whose process does not. */
+        void abandon();
+    }
+
     /** One task on its way. */
-    private final class Errand implements Callable<TaskResult> {
+    private final class Errand implements Callable<TaskResult>, Ongoing {
         private final PlannedTask task;
         private final TaskAttempts attempts;
         private final AtomicBoolean ended = new AtomicBoolean();
@@ -121,7 +131,8 @@ public final class GroupRunner implements AutoCloseable {
         }
 
         /** Ends the task if it waits for its next attempt; there will be none. */
-        private void endRest() {
+        @Override
+        public void endRest() {
             TaskHandle<TaskResult> submitted = handle;
             if (submitted != null && attempts.isResting()) {
                 submitted.cancel(true);
@@ -165,8 +176,8 @@ public final class GroupRunner implements AutoCloseable {
             return GroupRunner.unstarted(task, state, attempts.millisSinceSubmission(), error);
         }
 
-        /** Ends a task whose process does not. */
-        private void abandon() {
+        @Override
+        public void abandon() {
             end(attempts.abandoned("still running although the run was stopped"));
             finish();
         }
@@ -191,19 +202,80 @@ public final class GroupRunner implements AutoCloseable {
         end(unstarted(task, TaskState.FAILED, 0, error));
     }
 
-    private void end(TaskResult result) {
+    /** Counts something more that {@link #awaitAll} waits for, until {@link #finishOne}. */
+    void startOne() {
+        unfinished.incrementAndGet();
+    }
+
+    /** From now on this is told when the run is stopped. */
+    void enter(Ongoing ongoing) {
+        running.add(ongoing);
+    }
+
+    void leave(Ongoing ongoing) {
+        running.remove(ongoing);
+    }
+
+    /** Notes that a task was accepted and will not run, because the run was stopped. */
+    void handBack(String id) {
+        handedBack.add(id);
+    }
+
+    /** Submits a part of a flow, which has the limits, the priority and the cost of its task. */
+    TaskHandle<Boolean> submit(PlannedTask task, Runnable part) {
+        TaskOptions options = TaskOptions.defaults().priority(task.priority()).cost(task.cost());
+        return executor.submit(
+                task.group(),
+                task.id(),
+                () -> {
+                    part.run();
+                    return true;
+                },
+                options);
+    }
+
+    TaskAttempts attempts(PlannedTask task, OutputFiles output) {
+        return new TaskAttempts(task, output, launcher, events, stop, clock);
+    }
+
+    Launcher launcher() {
+        return launcher;
+    }
+
+    void post(RunEvent event) {
+        events.post(event);
+    }
+
+    Instant now() {
+        return clock.instant();
+    }
+
+    /** Notes that something went wrong, and nothing that the run was for. */
+    void degrade() {
+        degraded = true;
+    }
+
+    boolean isDegraded() {
+        return degraded;
+    }
+
+    boolean isShutDown() {
+        return shutDown;
+    }
+
+    void end(TaskResult result) {
         Instant now = clock.instant();
         events.post(new RunEvent.TaskEnded(now, result.endedAt(now)));
-        if (failFast && !result.succeeded()) {
+        if (failFast && !result.succeeded() && result.state() != TaskState.SKIPPED) {
             stop.request(Stop.Reason.FAIL_FAST);
         }
     }
 
-    private static TaskResult unstarted(PlannedTask task, TaskState state, long waited, String error) {
+    static TaskResult unstarted(PlannedTask task, TaskState state, long waited, String error) {
         return new TaskResult(task.id(), task.group(), task.command().shown(), state, null, 0, waited, 0, null, error);
     }
 
-    private void finishOne() {
+    void finishOne() {
         if (unfinished.decrementAndGet() == 0) {
             finished.complete(null);
         }
@@ -220,7 +292,7 @@ public final class GroupRunner implements AutoCloseable {
             if (!finished.isDone()) {
                 shutDown = true;
                 executor.shutdown(); // ends what waits behind a task that runs on
-                running.forEach(Errand::abandon);
+                running.forEach(Ongoing::abandon);
                 finished.get();
             }
         } catch (ExecutionException e) {

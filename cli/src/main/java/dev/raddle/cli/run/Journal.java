@@ -1,6 +1,7 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.JsonLine;
+import dev.raddle.cli.file.Plan;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -13,9 +14,16 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -29,6 +37,7 @@ public final class Journal implements RunListener, Closeable {
     private static final String KIND = "event";
     private static final String STARTED = "started";
     private static final String ENDED = "ended";
+    private static final String UNDONE = "undone";
 
     private final FileChannel file;
     private final FileChannel lock;
@@ -93,6 +102,13 @@ public final class Journal implements RunListener, Closeable {
                 line.put(KIND, ENDED);
                 line.putAll(ended.result().fields());
             }
+            case RunEvent.TaskUndone undone -> {
+                if (undone.error() != null) {
+                    return;
+                }
+                line.put(KIND, UNDONE);
+                line.put("id", undone.id());
+            }
             default -> {
                 return;
             }
@@ -120,16 +136,49 @@ public final class Journal implements RunListener, Closeable {
      * What a journal tells of an earlier run.
      *
      * @param results the last result of every task that ended, by id
+     * @param undone the tasks that were taken back after they had succeeded
      * @param open the processes of tasks that began and did not end, by id
      */
-    public record Past(Map<String, TaskResult> results, Map<String, Started> open) {}
+    public record Past(Map<String, TaskResult> results, Map<String, Started> open, Set<String> undone) {
+        /** The past of a run that begins. */
+        public static final Past NONE = new Past(Map.of(), Map.of(), Set.of());
+
+        /** The same with what depends on a task that was taken back, near or far: that counts as taken back, too. */
+        Past followedBy(Plan plan) {
+            if (undone.isEmpty()) {
+                return this;
+            }
+            Map<String, List<String>> consumers = new HashMap<>();
+            plan.tasks()
+                    .forEach(task -> task.flow()
+                            .upstreams()
+                            .forEach(id -> consumers
+                                    .computeIfAbsent(id, ignored -> new ArrayList<>())
+                                    .add(task.id())));
+            Set<String> all = new HashSet<>(undone);
+            Deque<String> open = new ArrayDeque<>(undone);
+            while (!open.isEmpty()) {
+                consumers.getOrDefault(open.remove(), List.of()).stream()
+                        .filter(all::add)
+                        .forEach(open::add);
+            }
+            return new Past(results, this.open, all);
+        }
+
+        /** The result of a task that succeeded and was not taken back; null if there is none. */
+        public @Nullable TaskResult done(String id) {
+            TaskResult result = results.get(id);
+            return result != null && result.succeeded() && !undone.contains(id) ? result : null;
+        }
+    }
 
     /** Reads a journal; one that does not exist is empty. */
     public static Past read(Path path) throws IOException {
         Map<String, TaskResult> results = new LinkedHashMap<>();
         Map<String, Started> open = new LinkedHashMap<>();
-        read(path, line -> remember(line, results, open));
-        return new Past(results, open);
+        Set<String> undone = new HashSet<>();
+        read(path, line -> remember(line, results, open, undone));
+        return new Past(results, open, undone);
     }
 
     /** Reads a journal and hands over each result in turn, so that there may be more of them than fit into memory. */
@@ -153,15 +202,19 @@ public final class Journal implements RunListener, Closeable {
         }
     }
 
-    private static void remember(JsonLine line, Map<String, TaskResult> results, Map<String, Started> open) {
+    private static void remember(
+            JsonLine line, Map<String, TaskResult> results, Map<String, Started> open, Set<String> undone) {
         String kind = line.text(KIND).orElse("");
         if (kind.equals(STARTED)) {
             started(line).ifPresent(started -> open.put(started.id, started));
         } else if (kind.equals(ENDED)) {
             TaskResult.of(line).ifPresent(result -> {
                 open.remove(result.id());
+                undone.remove(result.id());
                 results.put(result.id(), result);
             });
+        } else if (kind.equals(UNDONE)) {
+            line.text("id").ifPresent(undone::add);
         }
     }
 

@@ -6,9 +6,11 @@ import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.TaskTimeoutException;
 import java.io.File;
 import java.io.IOException;
+import java.io.OutputStream;
 import java.nio.channels.ClosedByInterruptException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.InstantSource;
@@ -27,6 +29,9 @@ final class Launcher {
     private static final File NOTHING = new File("/dev/null");
     /** What the JDK says when a program cannot be started: the number of the error, and its text. */
     private static final Pattern REASON = Pattern.compile("error[:=] ?(\\d+)[ ,(]+([^)]+)");
+
+    /** The number of an attempt that takes a task back. */
+    private static final int UNDO = 0;
 
     private static final String NO_SUCH_FILE = "2";
 
@@ -61,7 +66,44 @@ final class Launcher {
                     task.retry().attempts(),
                     process.pid(),
                     process.info().startInstant().orElse(null)));
-            return await(process, tree, task);
+            AttemptEnd end = await(process, tree, task);
+            addCapture(output);
+            return end;
+        } catch (IOException e) {
+            return new AttemptEnd.NotStarted("what it printed cannot be kept: " + e.getMessage());
+        } finally {
+            stop.leave(tree);
+        }
+    }
+
+    private static void addCapture(OutputFiles output) throws IOException {
+        Path capture = output.capture();
+        if (capture != null && Files.size(capture) > 0) {
+            try (OutputStream log =
+                    Files.newOutputStream(output.out(), StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
+                Files.copy(capture, log);
+            }
+        }
+    }
+
+    /**
+     * Runs a command that takes a task back. It is not ended with a run that a failure ends, because it belongs to that end; a
+     * later stop, or a second signal, does end it.
+     */
+    AttemptEnd undo(PlannedTask task, OutputFiles output) {
+        Process process;
+        try {
+            process = start(task, UNDO, output);
+        } catch (IOException e) {
+            return new AttemptEnd.NotStarted(cannotStart(task, e));
+        }
+        ProcessTree tree = new ProcessTree(process.toHandle());
+        stop.enterLast(tree);
+        try {
+            return new AttemptEnd.Exited(process.waitFor());
+        } catch (InterruptedException e) {
+            tree.terminate(stop.grace());
+            return new AttemptEnd.Stopped(process.onExit().join().exitValue());
         } finally {
             stop.leave(tree);
         }
@@ -114,6 +156,12 @@ final class Launcher {
         variables.put("RADDLE_ATTEMPT", Integer.toString(attempt));
         builder.environment().putAll(variables);
         builder.redirectInput(NOTHING);
+        if (output.capture() != null) {
+            mark(output, attempt);
+            builder.redirectOutput(output.capture().toFile());
+            builder.redirectError(ProcessBuilder.Redirect.appendTo(output.out().toFile()));
+            return builder.start();
+        }
         if (output.keepsAttempts()) {
             mark(output, attempt);
             builder.redirectOutput(ProcessBuilder.Redirect.appendTo(output.out().toFile()));
@@ -131,7 +179,8 @@ final class Launcher {
     /** Writes a line between what attempts print, if there is anything to part. */
     private void mark(OutputFiles output, int attempt) throws IOException {
         if (Files.exists(output.out()) && Files.size(output.out()) > 0) {
-            String line = "=== raddle: attempt " + attempt + ", " + clock.instant() + " ===\n";
+            String what = attempt == UNDO ? "undo" : "attempt " + attempt;
+            String line = "=== raddle: " + what + ", " + clock.instant() + " ===\n";
             Files.writeString(output.out(), line, StandardCharsets.UTF_8, StandardOpenOption.APPEND);
         }
     }

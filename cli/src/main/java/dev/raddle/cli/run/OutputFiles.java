@@ -11,9 +11,18 @@ import org.jspecify.annotations.Nullable;
  * @param keepsAttempts whether an attempt adds to what earlier ones printed, below a line that says so; otherwise only the
  *     last attempt's output remains
  * @param name what results say of it, or null if it is gone afterwards
+ * @param capture where the last attempt's standard output is kept alone, for other tasks; null if none reads it. It is then
+ *     added to {@code out} when the attempt has ended
  */
 public record OutputFiles(
         Path out,
         @Nullable Path err,
         boolean keepsAttempts,
-        @Nullable String name) {}
+        @Nullable String name,
+        @Nullable Path capture) {
+
+    /** Files of a task of whose standard output nobody makes further use. */
+    public OutputFiles(Path out, @Nullable Path err, boolean keepsAttempts, @Nullable String name) {
+        this(out, err, keepsAttempts, name, null);
+    }
+}

@@ -21,6 +21,7 @@ public final class PlanWork implements Work {
     private final Journal journal;
     private final Journal.Past past;
     private final @Nullable Path report;
+    private final Set<String> only;
     private final Results results = new Results();
     private final Set<String> done;
 
@@ -31,15 +32,32 @@ public final class PlanWork implements Work {
      * @param report where the report goes besides the run directory, or null
      */
     public PlanWork(Plan plan, RunDirectory directory, Journal journal, Journal.Past past, @Nullable Path report) {
+        this(plan, directory, journal, past, report, Set.of());
+    }
+
+    /**
+     * The work of some tasks of a plan and of what they need.
+     *
+     * @param past what earlier runs in the same directory did
+     * @param report where the report goes besides the run directory, or null
+     * @param only the ids of the tasks; empty for all
+     */
+    public PlanWork(
+            Plan plan,
+            RunDirectory directory,
+            Journal journal,
+            Journal.Past past,
+            @Nullable Path report,
+            Set<String> only) {
         this.plan = plan;
         this.directory = directory;
         this.journal = journal;
-        this.past = past;
+        this.past = past.followedBy(plan);
         this.report = report;
+        this.only = Set.copyOf(only);
         this.done = plan.tasks().stream()
-                .map(task -> past.results().get(task.id()))
-                .filter(result -> result != null && result.succeeded())
-                .map(TaskResult::id)
+                .map(PlannedTask::id)
+                .filter(id -> this.past.done(id) != null)
                 .collect(Collectors.toSet());
     }
 
@@ -57,8 +75,8 @@ public final class PlanWork implements Work {
     public void prepare(Tally tally, Duration grace) throws InterruptedException {
         Orphans.terminate(past.open().values(), grace);
         for (PlannedTask task : plan.tasks()) {
-            TaskResult result = past.results().get(task.id());
-            if (result != null && result.succeeded()) {
+            TaskResult result = past.done(task.id());
+            if (result != null) {
                 tally.add(result);
                 results.put(result);
             }
@@ -73,7 +91,14 @@ public final class PlanWork implements Work {
 
     @Override
     public void submit(GroupRunner runner, Stop stop) {
-        Map<String, OutputFiles> outputs = directory.outputs(plan.tasks());
+        // A plan without dependencies needs no flow: everything is ready at once, and the executor is all that it
+        // takes.
+        if (plan.isFlow() || !only.isEmpty()) {
+            Map<String, OutputFiles> files = directory.outputs(plan.tasks(), PlanFlow.captured(plan));
+            new PlanFlow(plan, files, only, runner, stop).start(past);
+            return;
+        }
+        Map<String, OutputFiles> outputs = directory.outputs(plan.tasks(), PlanFlow.captured(plan));
         for (PlannedTask task : plan.tasks()) {
             if (!done.contains(task.id())) {
                 runner.submit(task, Objects.requireNonNull(outputs.get(task.id())));

@@ -15,6 +15,7 @@ import java.time.format.DateTimeFormatter;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Where a run keeps what it was asked and what became of it.
@@ -25,6 +26,7 @@ import java.util.Map;
  * inputs/         the data files as they were
  * journal.jsonl   a line for every process that began and every task that ended
  * output/         what the tasks printed
+ * values/         the standard output of tasks that others read, alone
  * report.json     written at the end
  * report.html     the same for a browser
  * </pre>
@@ -39,6 +41,7 @@ public final class RunDirectory {
     private static final String PLAN = "plan.yaml";
     private static final String INPUTS = "inputs";
     private static final String OUTPUT = "output";
+    private static final String VALUES = "values";
 
     private final Path path;
 
@@ -97,6 +100,7 @@ public final class RunDirectory {
 
     private static RunDirectory prepared(Path path) throws IOException {
         Files.createDirectories(path.resolve(OUTPUT));
+        Files.createDirectories(path.resolve(VALUES));
         return new RunDirectory(path);
     }
 
@@ -106,10 +110,20 @@ public final class RunDirectory {
      * @throws NoSuchFileException if it holds no run
      */
     public static RunDirectory reopen(Path path) throws IOException {
+        existing(path);
+        return prepared(path);
+    }
+
+    /**
+     * The same, only to be looked at.
+     *
+     * @throws NoSuchFileException if it holds no run
+     */
+    public static RunDirectory existing(Path path) throws IOException {
         if (!Files.exists(path.resolve(RUN))) {
             throw new NoSuchFileException(path.toString());
         }
-        return prepared(path);
+        return new RunDirectory(path);
     }
 
     public Path path() {
@@ -136,11 +150,22 @@ public final class RunDirectory {
 
     /** The output files of tasks, by id. The same tasks in the same order get the same files. */
     public Map<String, OutputFiles> outputs(List<PlannedTask> tasks) {
+        return outputs(tasks, Set.of());
+    }
+
+    /**
+     * The same.
+     *
+     * @param captured the tasks whose standard output is also kept alone
+     */
+    public Map<String, OutputFiles> outputs(List<PlannedTask> tasks, Set<String> captured) {
         OutputNames names = new OutputNames();
         Map<String, OutputFiles> outputs = new LinkedHashMap<>();
         for (PlannedTask task : tasks) {
-            Path file = output(names.name(task.id()) + ".log");
-            outputs.put(task.id(), new OutputFiles(file, null, true, shown(file)));
+            String name = names.name(task.id());
+            Path file = output(name + ".log");
+            Path capture = captured.contains(task.id()) ? path.resolve(VALUES).resolve(name + ".out") : null;
+            outputs.put(task.id(), new OutputFiles(file, null, true, shown(file), capture));
         }
         return outputs;
     }

@@ -58,6 +58,14 @@ public sealed interface RunEvent {
     /** A task has ended, or will never begin. */
     record TaskEnded(Instant time, TaskResult result) implements RunEvent {}
 
+    /**
+     * A task that had succeeded was taken back, because the run failed.
+     *
+     * @param error why that did not work, or null if it did
+     */
+    record TaskUndone(
+            Instant time, String id, String group, @Nullable String error) implements RunEvent {}
+
     /** From now on nothing new is started and what runs is told to end. */
     record RunStopping(Instant time, Stop.Reason reason) implements RunEvent {}
 

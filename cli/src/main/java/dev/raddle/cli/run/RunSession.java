@@ -94,7 +94,7 @@ public final class RunSession {
                 interrupts.close();
             }
             Summary summary = tally.summary(Duration.ofNanos(System.nanoTime() - start));
-            exitCode = ExitCode.of(summary.totals(), stop);
+            exitCode = ExitCode.of(summary.totals(), stop, runner.isDegraded());
             if (stop.isDrained()) {
                 summary = summary.with(runner.account());
             }

@@ -176,6 +176,14 @@ public final class Stop {
         }
     }
 
+    /** The same for a tree that belongs to the end of the run: what has been requested before does not end it. */
+    void enterLast(ProcessTree tree) {
+        trees.add(tree);
+        if (killed) {
+            tree.kill();
+        }
+    }
+
     void leave(ProcessTree tree) {
         trees.remove(tree);
     }

@@ -86,7 +86,7 @@ final class TaskAttempts implements Callable<TaskResult> {
         throw new AttemptFailedException(end);
     }
 
-    private Duration rest(int attempt) {
+    Duration rest(int attempt) {
         Duration pause = task.retry().backoff().after(attempt);
         AttemptEnd end = progress().last;
         events.post(new RunEvent.AttemptFailed(

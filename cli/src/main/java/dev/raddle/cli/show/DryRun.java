@@ -2,6 +2,7 @@ package dev.raddle.cli.show;
 
 import dev.raddle.cli.file.Durations;
 import dev.raddle.cli.file.Limits;
+import dev.raddle.cli.file.Need;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.Printable;
@@ -104,7 +105,19 @@ public final class DryRun {
         }
         add(rules, "priority ", task.priority(), 0);
         add(rules, "cost ", task.cost(), 1);
+        if (!task.flow().needs().isEmpty()) {
+            rules.add("needs " + needs(task));
+        }
         return rules.isEmpty() ? "" : "  (" + String.join(", ", rules) + ")";
+    }
+
+    private static String needs(PlannedTask task) {
+        List<String> needs = new ArrayList<>();
+        for (Need need : task.flow().needs()) {
+            String ids = Printable.oneLine(String.join(", ", need.ids()));
+            needs.add(need.kind() == Need.Kind.MUST ? ids : need.label() + " (" + ids + ")");
+        }
+        return String.join(", ", needs);
     }
 
     private static Map<String, @Nullable Object> fields(PlannedTask task) {
@@ -119,6 +132,9 @@ public final class DryRun {
         fields.put("attempts", task.retry().attempts());
         fields.put("priority", task.priority());
         fields.put("cost", task.cost());
+        if (!task.flow().needs().isEmpty()) {
+            fields.put("needs", List.copyOf(task.flow().upstreams()));
+        }
         return fields;
     }
 

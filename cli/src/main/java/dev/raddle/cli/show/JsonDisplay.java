@@ -56,6 +56,13 @@ final class JsonDisplay implements RunListener {
                 fields.put("time", event.time());
                 fields.putAll(ended.result().fields());
             }
+            case RunEvent.TaskUndone undone -> {
+                fields.put("event", "task-undone");
+                fields.put("time", event.time());
+                fields.put("id", undone.id());
+                fields.put("group", undone.group());
+                fields.put("error", undone.error());
+            }
             case RunEvent.RunStopping stopping -> {
                 fields.put("event", "run-stopping");
                 fields.put("time", event.time());

@@ -33,6 +33,13 @@ final class LineDisplay implements RunListener {
             case RunEvent.AttemptStarted started -> detail(Sentences.started(started));
             case RunEvent.AttemptFailed failed -> detail(Sentences.retry(failed));
             case RunEvent.TaskEnded ended -> ended(ended);
+            case RunEvent.TaskUndone undone -> {
+                if (undone.error() == null) {
+                    detail(Sentences.undone(undone));
+                } else {
+                    print(Sentences.undone(undone));
+                }
+            }
             case RunEvent.RunStopping stopping -> print(Sentences.stopping(stopping.reason()));
             case RunEvent.RunEnded ended -> {
                 if (!onlyFailures || ended.exitCode() != 0) {

@@ -35,6 +35,7 @@ final class LiveDisplay implements RunListener {
                 screen.print(List.of(Sentences.begin(started)));
             }
             case RunEvent.AttemptFailed failed -> screen.print(List.of(Sentences.retry(failed)));
+            case RunEvent.TaskUndone undone -> screen.print(List.of(Sentences.undone(undone)));
             case RunEvent.RunStopping stopping -> screen.print(List.of(Sentences.stopping(stopping.reason())));
             case RunEvent.TaskEnded task when Sentences.isFailure(event) -> failure(task);
             case RunEvent.RunEnded end -> {

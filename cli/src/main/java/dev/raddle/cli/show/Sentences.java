@@ -70,6 +70,14 @@ final class Sentences {
         return line(result.state().text(), style, task + ": " + why + after + output + command);
     }
 
+    static AttributedString undone(RunEvent.TaskUndone event) {
+        String error = event.error();
+        return line(
+                "undo",
+                PLAIN.foreground(error == null ? AttributedStyle.YELLOW : AttributedStyle.RED),
+                task(event.id(), event.group()) + (error == null ? ": undone" : ": " + Printable.oneLine(error)));
+    }
+
     static AttributedString stopping(Stop.Reason reason) {
         String text = switch (reason) {
             case INTERRUPTED -> "interrupted: nothing new starts, running commands get SIGTERM (once more: SIGKILL)";

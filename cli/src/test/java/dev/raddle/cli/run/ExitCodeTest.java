@@ -9,7 +9,7 @@ class ExitCodeTest {
     private final Stop stop = new Stop(Duration.ZERO);
 
     private int of(int failed, int timedOut, int rejected, int cancelled) {
-        return ExitCode.of(new Counts(9, 1, failed, timedOut, rejected, cancelled, 0, 9, 0, 0, 1), stop);
+        return ExitCode.of(new Counts(9, 1, failed, timedOut, rejected, cancelled, 0, 9, 0, 0, 1), stop, false);
     }
 
     @Test

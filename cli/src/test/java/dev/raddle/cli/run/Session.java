@@ -11,7 +11,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
 
 /** A run of a file in a directory of a test, in this process. */
 final class Session {
@@ -21,6 +21,7 @@ final class Session {
     private final Recorder recorder = new Recorder();
     private final List<RunListener> listeners = new ArrayList<>(List.of(recorder));
     private boolean failFast;
+    private Set<String> only = Set.of();
     private Duration grace = Duration.ofSeconds(20);
 
     Session(Path directory) {
@@ -29,6 +30,11 @@ final class Session {
 
     Session failFast() {
         failFast = true;
+        return this;
+    }
+
+    Session only(String... targets) {
+        only = Set.of(targets);
         return this;
     }
 
@@ -58,7 +64,7 @@ final class Session {
         Plan plan = plan(origin);
         RunDirectory created = RunDirectory.create(out());
         created.keep(origin, plan.name(), plan.inputs(), CLOCK.instant());
-        return run(plan, created, new Journal.Past(Map.of(), Map.of()));
+        return run(plan, created, Journal.Past.NONE);
     }
 
     /** Goes on with a run. */
@@ -73,7 +79,7 @@ final class Session {
 
     private int run(Plan plan, RunDirectory at, Journal.Past past) throws IOException, InterruptedException {
         try (Journal journal = Journal.open(at.journal())) {
-            PlanWork work = new PlanWork(plan, at, journal, past, null);
+            PlanWork work = new PlanWork(plan, at, journal, past, null, only);
             RunSession.Settings settings = new RunSession.Settings(grace, failFast);
             return new RunSession(settings, listeners, () -> {}, CLOCK).run(work);
         }

@@ -1,0 +1,61 @@
+package dev.raddle.cli;
+
+import dev.raddle.cli.file.InvalidFileException;
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.run.ExitCode;
+import dev.raddle.cli.run.Explanation;
+import dev.raddle.cli.run.Journal;
+import dev.raddle.cli.run.RunDirectory;
+import java.io.IOException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.Spec;
+
+/** Says why a task of a run is in its state. */
+@Command(
+        name = "explain",
+        description = "Says in one sentence why a task of a run is in its state.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        footer = {"", "Example:", "  raddle explain raddle-runs/build-20260131-093000 publish"})
+final class ExplainCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    @Parameters(index = "0", paramLabel = "RUNDIR", description = "The run directory, also of a run that goes on.")
+    private Path run = Path.of(""); // set by picocli
+
+    @Parameters(index = "1", paramLabel = "TASK", description = "The id of the task.")
+    private String task = ""; // set by picocli
+
+    ExplainCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        try {
+            RunDirectory directory = RunDirectory.existing(run);
+            Plan plan = new RunFile(directory.origin()).draft();
+            if (!plan.byId().containsKey(task)) {
+                throw wrong("TASK must be a task of this run, was \"" + task + "\"" + plan.hint(task));
+            }
+            String sentence = new Explanation(plan, Journal.read(directory.journal())).of(task);
+            spec.commandLine().getOut().println(Printable.oneLine(sentence));
+            return ExitCode.OK;
+        } catch (NoSuchFileException e) {
+            throw wrong("RUNDIR must name a run directory, \"" + run + "\" has no run.json");
+        } catch (InvalidFileException e) {
+            RunFile.print(e, "", spec.commandLine());
+            return ExitCode.INVALID;
+        }
+    }
+
+    private ParameterException wrong(String text) {
+        return new ParameterException(spec.commandLine(), text);
+    }
+}

@@ -1,0 +1,98 @@
+package dev.raddle.cli.run;
+
+import dev.raddle.cli.file.Durations;
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlannedTask;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/** Says in one sentence why a task of a run is in its state, from what the run directory holds. */
+public final class Explanation {
+    private final Plan plan;
+    private final Journal.Past past;
+    private final NotRun reasons;
+
+    /** Explanations of one run. */
+    public Explanation(Plan plan, Journal.Past past) {
+        this.plan = plan;
+        this.past = past;
+        this.reasons = new NotRun(plan.tasks(), id -> past.results().get(id));
+    }
+
+    /** The sentence, without a line break. */
+    public String of(String id) {
+        PlannedTask task = Objects.requireNonNull(plan.byId().get(id), id);
+        TaskResult result = past.results().get(id);
+        if (result == null) {
+            return quoted(id)
+                    + (past.open().containsKey(id)
+                            ? " began, and its end was not written down: it runs, or raddle was killed; --resume runs it"
+                                    + " again."
+                            : " has not begun" + waitsFor(task) + ".");
+        }
+        String undone = past.undone().contains(id) ? "; it was undone, because the run failed" : "";
+        return quoted(id) + " " + sentence(task, result) + undone + ".";
+    }
+
+    private String sentence(PlannedTask task, TaskResult result) {
+        String verb = NotRun.verb(result.state());
+        String why = Objects.requireNonNullElse(result.error(), "");
+        if (result.succeeded()) {
+            String by = TaskResult.VIA_FALLBACK.equals(result.via()) ? " by its fallback, after " + why : "";
+            return verb + by + times(result);
+        }
+        if (result.state() == TaskState.SKIPPED || result.attempts() == 0) {
+            return verb + ": " + why + root(task);
+        }
+        return verb + times(result) + ": " + why
+                + (result.output() == null ? "" : "; what it printed is in " + result.output());
+    }
+
+    private static String times(TaskResult result) {
+        return " after running for " + time(result.runMillis())
+                + (result.waitMillis() > 0 ? " and waiting for " + time(result.waitMillis()) : "")
+                + (result.attempts() > 1 ? ", in " + result.attempts() + " attempts" : "");
+    }
+
+    private static String time(long millis) {
+        return Durations.text(Duration.ofMillis(millis));
+    }
+
+    /** The failure at the other end of a chain of tasks that were not started for it. */
+    private String root(PlannedTask task) {
+        Set<String> seen = new HashSet<>();
+        TaskResult found = null;
+        PlannedTask at = task;
+        while (at != null && seen.add(at.id())) {
+            NotRun.Culprit culprit = reasons.culprit(at);
+            TaskResult result = culprit == null ? null : past.results().get(culprit.id());
+            if (result == null) {
+                break;
+            }
+            found = result;
+            at = result.attempts() == 0 ? plan.byId().get(result.id()) : null;
+        }
+        if (found == null) {
+            return "";
+        }
+        String error = Objects.requireNonNullElse(found.error(), found.state().text());
+        return " (" + quoted(found.id()) + ": " + error + ")";
+    }
+
+    private String waitsFor(PlannedTask task) {
+        for (String upstream : task.flow().upstreams()) {
+            @Nullable TaskResult result = past.results().get(upstream);
+            if (result == null) {
+                return ": " + quoted(upstream) + ", which it needs, has not ended";
+            }
+        }
+        return "";
+    }
+
+    private static String quoted(String id) {
+        return "\"" + id + "\"";
+    }
+}

@@ -1,0 +1,419 @@
+package dev.raddle.cli.run;
+
+import dev.raddle.cli.file.Late;
+import dev.raddle.cli.file.Need;
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.Reference;
+import dev.raddle.cli.file.TaskFlow;
+import dev.raddle.cli.file.UnfitRowException;
+import dev.raddle.cli.file.When;
+import dev.raddle.flow.Dependency;
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowJournal;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.FlowRun;
+import dev.raddle.flow.FlowStatus;
+import dev.raddle.flow.Node;
+import dev.raddle.flow.NodeContext;
+import dev.raddle.flow.NodeReport;
+import dev.raddle.flow.NodeState;
+import dev.raddle.flow.RunOptions;
+import dev.raddle.group.RejectedTaskException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
+
+/** Runs a plan with dependencies: every task is a node of one flow, which waits and runs in its group. */
+final class PlanFlow {
+    /** The most that one command can be handed in a variable; Linux allows a little more. */
+    private static final int MOST_BYTES = 120_000;
+
+    /*
+     * Overview.
+     *
+     * The flow decides when a task is ready, skipped or impossible, and FlowStep brings it through its group and its
+     * attempts. Of each task exactly one of two tells: its action, if that was entered, otherwise the result callback of its
+     * node; FlowStep knows which of them came first.
+     *
+     * A stop cancels the flow, so that nothing more becomes ready. Nodes are not interrupted by that: processes that run are
+     * ended, or left to end, by Stop and Threads, and their tasks tell how they went, as in a run without dependencies.
+     *
+     * What a task hands to others is in its step before its node ends, and so before anything that depends on it begins.
+     */
+    private final Plan plan;
+    private final GroupRunner runner;
+    private final Stop stop;
+    private final Set<String> only;
+    private final Set<String> wanted; // with what those need
+    private final Map<String, FlowStep> steps = new LinkedHashMap<>();
+    private final Set<String> unmet = ConcurrentHashMap.newKeySet(); // tasks whose condition did not hold
+    private final NotRun reasons;
+
+    PlanFlow(Plan plan, Map<String, OutputFiles> outputs, Set<String> only, GroupRunner runner, Stop stop) {
+        this.plan = plan;
+        this.runner = runner;
+        this.stop = stop;
+        this.only = Set.copyOf(only);
+        this.wanted = plan.closure(only);
+        for (PlannedTask task : plan.tasks()) {
+            OutputFiles output = Objects.requireNonNull(outputs.get(task.id()));
+            steps.put(task.id(), new FlowStep(task, output, runner, stop));
+        }
+        this.reasons = new NotRun(plan.tasks(), this::result);
+    }
+
+    /** The tasks whose standard output others read. */
+    static Set<String> captured(Plan plan) {
+        Set<String> captured = new HashSet<>(plan.outputs());
+        Map<String, PlannedTask> byId = plan.byId();
+        for (PlannedTask task : plan.tasks()) {
+            for (Reference reference : task.flow().references()) {
+                if (reference.kind() == Reference.Kind.STDOUT) {
+                    captured.add(subject(task, reference, byId.keySet()));
+                }
+            }
+        }
+        return captured;
+    }
+
+    private static String subject(PlannedTask task, Reference reference, Set<String> ids) {
+        String id = reference.subject();
+        return ids.contains(id) ? id : task.flow().onlyUpstream().orElse(id);
+    }
+
+    private @Nullable TaskResult result(String id) {
+        return step(id).result();
+    }
+
+    private FlowStep step(String id) {
+        return Objects.requireNonNull(steps.get(id), id);
+    }
+
+    // Starting.
+
+    /**
+     * Starts the flow. Does not wait for it.
+     *
+     * @param past what earlier runs did: what succeeded and was not taken back does not run again
+     */
+    void start(Journal.Past past) {
+        FlowBuilder<Void> builder = FlowPlan.define(plan.name());
+        Map<String, Node<TaskResult>> nodes = new HashMap<>();
+        steps.forEach((id, step) -> nodes.put(id, node(builder, step)));
+        FlowPlan<Void, ?> flow = plan.outputs().isEmpty()
+                ? builder.build()
+                : builder.returning(plan.outputs().stream()
+                        .map(id -> Objects.requireNonNull(nodes.get(id)))
+                        .toList());
+        RunOptions options = RunOptions.defaults()
+                .withGroups(this::step)
+                .withJournal(new PastJournal(past))
+                .only(only.toArray(String[]::new));
+        runner.startOne();
+        steps.forEach((id, step) -> {
+            TaskResult done = past.done(id);
+            if (done != null) {
+                step.restore(done);
+            }
+        });
+        FlowRun<?> run = flow.start(null, options);
+        stop.onceRequested(() -> run.cancel("the run was stopped"));
+        Thread.ofVirtual().name("raddle-flow").start(() -> await(run));
+    }
+
+    private void await(FlowRun<?> run) {
+        try {
+            if (run.join().status() == FlowStatus.DEGRADED) {
+                runner.degrade();
+            }
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // nobody does
+        } finally {
+            runner.finishOne();
+        }
+    }
+
+    private Node<TaskResult> node(FlowBuilder<Void> builder, FlowStep step) {
+        TaskFlow rules = step.task().flow();
+        Node<TaskResult> node = builder.node(step.task().id(), (NodeContext<Void> context) -> run(step));
+        for (Need need : rules.needs()) {
+            node.needs(dependencies(need));
+        }
+        // Each node has a key of its own: its step knows the group, and also the priority and the cost.
+        node.group(step.task().id()).noInterrupt().onResult(report -> decided(step, report));
+        When when = rules.when();
+        if (when != null) {
+            node.when(context -> holds(step, when));
+        }
+        if (rules.essential()) {
+            node.essential();
+        }
+        Late undo = rules.undo();
+        if (undo != null) {
+            node.compensate(result -> undo(step, undo));
+        }
+        return node;
+    }
+
+    private static Dependency<?>[] dependencies(Need need) {
+        String[] ids = need.ids().toArray(String[]::new);
+        return switch (need.kind()) {
+            case MUST -> need.ids().stream().map(Dependency::must).toArray(Dependency<?>[]::new);
+            case OPTIONAL -> need.ids().stream().map(Dependency::optional).toArray(Dependency<?>[]::new);
+            case AFTER -> need.ids().stream().map(Dependency::after).toArray(Dependency<?>[]::new);
+            case ANY -> new Dependency<?>[] {Dependency.anyOf(ids)};
+            case AT_LEAST -> new Dependency<?>[] {Dependency.atLeast(need.least(), ids)};
+        };
+    }
+
+    /** What earlier runs have finished. New ends are written by {@link Journal}, in the order of events. */
+    private static final class PastJournal implements FlowJournal {
+        private final Journal.Past past;
+
+        PastJournal(Journal.Past past) {
+            this.past = past;
+        }
+
+        @Override
+        public @Nullable Recorded find(String id) {
+            TaskResult done = past.done(id);
+            return done == null ? null : new Recorded(done);
+        }
+
+        @Override
+        public void finished(String id, @Nullable Object value) {}
+
+        @Override
+        public void undone(String id) {}
+    }
+
+    // Running.
+
+    private TaskResult run(FlowStep step) throws TaskFailedException {
+        if (!step.begin()) {
+            throw new TaskFailedException(Objects.requireNonNull(step.result()));
+        }
+        try {
+            TaskResult result = attempt(step);
+            step.end(result);
+            if (!result.succeeded()) {
+                throw new TaskFailedException(result);
+            }
+            return result;
+        } finally {
+            step.finish();
+        }
+    }
+
+    private TaskResult attempt(FlowStep step) {
+        PlannedTask task = step.task();
+        TaskResult result;
+        try {
+            Late late = task.flow().late();
+            result = step.attempt(late == null ? task : task.running(late.fill(values(task, late.references()))));
+        } catch (UnfitRowException | IOException e) {
+            result = GroupRunner.unstarted(
+                    task, TaskState.FAILED, step.millisSinceReady(), "not started: " + e.getMessage());
+        }
+        TaskFlow.Fallback fallback = task.flow().fallback();
+        boolean recoverable = result.state() == TaskState.FAILED || result.state() == TaskState.TIMED_OUT;
+        return fallback == null || !recoverable || stop.isRequested() ? result : fallBack(step, fallback, result);
+    }
+
+    private TaskResult fallBack(FlowStep step, TaskFlow.Fallback fallback, TaskResult failed) {
+        AttemptEnd end;
+        PlannedTask task = step.task();
+        try {
+            end = switch (fallback) {
+                case TaskFlow.Fallback.Value value -> {
+                    keep(step.output(), value.text());
+                    yield new AttemptEnd.Exited(0);
+                }
+                case TaskFlow.Fallback.Run run -> {
+                    Late late = run.command();
+                    yield runner.launcher()
+                            .attempt(task.running(late.fill(values(task, late.references()))), 1, step.output());
+                }
+            };
+        } catch (UnfitRowException | IOException e) {
+            end = new AttemptEnd.NotStarted("not started: " + e.getMessage());
+        }
+        boolean ran = end.started() && fallback instanceof TaskFlow.Fallback.Run;
+        TaskState state = end.succeeded()
+                ? TaskState.SUCCEEDED
+                : end instanceof AttemptEnd.Stopped ? TaskState.CANCELLED : TaskState.FAILED;
+        return new TaskResult(
+                task.id(),
+                task.group(),
+                failed.command(),
+                state,
+                end.succeeded() ? end.exitCode() : failed.exitCode(),
+                failed.attempts() + (ran ? 1 : 0),
+                failed.waitMillis(),
+                Math.max(0, step.millisSinceReady() - failed.waitMillis()),
+                failed.attempts() > 0 || ran ? step.output().name() : null,
+                end.succeeded() ? failed.error() : failed.error() + "; its fallback: " + end.text(),
+                end.succeeded() ? TaskResult.VIA_FALLBACK : null,
+                null);
+    }
+
+    private static void keep(OutputFiles output, String text) throws IOException {
+        if (output.capture() != null) {
+            Files.writeString(output.capture(), text);
+        }
+    }
+
+    private boolean holds(FlowStep step, When when) {
+        try {
+            boolean holds = when.holds(values(step.task(), when.references()));
+            if (!holds) {
+                unmet.add(step.task().id());
+            }
+            return holds;
+        } catch (UnfitRowException | IOException e) {
+            throw new IllegalStateException(e.getMessage(), e);
+        }
+    }
+
+    // What tasks hand to each other.
+
+    private Map<String, String> values(PlannedTask task, Set<Reference> references) throws IOException {
+        Map<String, String> values = new HashMap<>();
+        for (Reference reference : references) {
+            FlowStep upstream = step(subject(task, reference, steps.keySet()));
+            values.put(reference.name(), value(reference.kind(), upstream));
+        }
+        return values;
+    }
+
+    private static String value(Reference.Kind kind, FlowStep upstream) throws IOException {
+        TaskResult result = upstream.result();
+        String otherwise = Objects.requireNonNullElse(upstream.task().flow().defaultValue(), "");
+        return switch (kind) {
+            case STDOUT -> result != null && result.succeeded() ? printed(upstream) : otherwise;
+            case EXIT -> result == null || result.exitCode() == null ? "" : Integer.toString(result.exitCode());
+            case STATE -> result == null ? "pending" : result.state().text();
+            case PARAM -> throw new IllegalStateException("params are known before the run");
+        };
+    }
+
+    /** What a task printed, without the line breaks at its end, as a shell's $(…) has it. */
+    private static String printed(FlowStep step) throws IOException {
+        Path capture = Objects.requireNonNull(step.output().capture());
+        try {
+            long size = Files.size(capture);
+            if (size > MOST_BYTES) {
+                throw new IOException("what \"" + step.task().id() + "\" printed must be at most " + MOST_BYTES
+                        + " bytes to be handed on, was " + size + "; let it write a file and print its name");
+            }
+            String text = new String(Files.readAllBytes(capture), StandardCharsets.UTF_8);
+            int end = text.length();
+            while (end > 0 && (text.charAt(end - 1) == '\n' || text.charAt(end - 1) == '\r')) {
+                end--;
+            }
+            return text.substring(0, end);
+        } catch (NoSuchFileException e) {
+            return "";
+        }
+    }
+
+    // Ending without running.
+
+    private void decided(FlowStep step, NodeReport<?> report) {
+        if (!step.decideWithoutRunning()) {
+            return;
+        }
+        try {
+            step.end(withoutRunning(step, report));
+        } finally {
+            step.finish();
+        }
+    }
+
+    private TaskResult withoutRunning(FlowStep step, NodeReport<?> report) {
+        PlannedTask task = step.task();
+        long waited = step.millisSinceReady();
+        NotRun.Culprit culprit = reasons.culprit(task);
+        Throwable cause = report.cause();
+        if (stop.isRequested() && report.state() != NodeState.SKIPPED && (culprit == null || isCancelled(culprit))) {
+            runner.handBack(task.id());
+            return GroupRunner.unstarted(task, TaskState.CANCELLED, waited, TaskAttempts.NOT_STARTED);
+        }
+        if (report.state() == NodeState.SKIPPED) {
+            return GroupRunner.unstarted(task, TaskState.SKIPPED, waited, skipped(task, culprit));
+        }
+        if (culprit != null) {
+            return GroupRunner.unstarted(task, culprit.state(), waited, "not started: " + culprit.text());
+        }
+        return cause instanceof RejectedTaskException rejected
+                ? GroupRunner.unstarted(task, TaskState.REJECTED, waited, "rejected, " + rejected.reason())
+                : GroupRunner.unstarted(task, TaskState.FAILED, waited, "not started: " + reason(cause));
+    }
+
+    private static boolean isCancelled(NotRun.Culprit culprit) {
+        return culprit.state() == TaskState.CANCELLED;
+    }
+
+    private static String reason(@Nullable Throwable cause) {
+        return cause == null
+                ? "unknown"
+                : cause instanceof RejectedExecutionException || cause instanceof IllegalStateException
+                        ? String.valueOf(cause.getMessage())
+                        : cause.toString();
+    }
+
+    private String skipped(PlannedTask task, NotRun.@Nullable Culprit culprit) {
+        if (unmet.contains(task.id())) {
+            return "its condition does not hold";
+        }
+        if (culprit != null) {
+            return culprit.text();
+        }
+        return isOutside(task) ? "it is not among what --only asks for" : reasons.unneeded(task);
+    }
+
+    private boolean isOutside(PlannedTask task) {
+        return !only.isEmpty() && !wanted.contains(task.id());
+    }
+
+    // Taking back.
+
+    /** What ends from outside can be resumed, so nothing is taken back then; only a failure is final. */
+    private void undo(FlowStep step, Late command) throws IOException {
+        Stop.Reason reason = stop.reason();
+        if (reason != null && reason != Stop.Reason.FAIL_FAST) {
+            return;
+        }
+        PlannedTask task = step.task();
+        AttemptEnd end;
+        try {
+            end = runner.launcher()
+                    .undo(
+                            task.running(command.fill(values(task, command.references()))),
+                            new OutputFiles(
+                                    step.output().out(),
+                                    null,
+                                    true,
+                                    step.output().name()));
+        } catch (UnfitRowException | IOException e) {
+            end = new AttemptEnd.NotStarted("not started: " + e.getMessage());
+        }
+        String error = end.succeeded() ? null : end.text();
+        runner.post(new RunEvent.TaskUndone(runner.now(), task.id(), task.group(), error));
+        if (error != null) {
+            throw new IOException("undo of task \"" + task.id() + "\": " + error);
+        }
+    }
+}

@@ -1,0 +1,341 @@
+package dev.raddle.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.PlanReader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Runs with dependencies and real processes. */
+@Timeout(120)
+class FlowSessionTest {
+    @TempDir
+    private Path directory;
+
+    private Session session = new Session(Path.of(""));
+
+    @BeforeEach
+    void open() {
+        session = new Session(directory);
+    }
+
+    private TaskState state(String id) {
+        return session.recorder().result(id).state();
+    }
+
+    private String error(String id) {
+        return String.valueOf(session.recorder().result(id).error());
+    }
+
+    private String explain(String id) throws Exception {
+        RunDirectory run = RunDirectory.existing(session.out());
+        RunDirectory.Origin origin = run.origin();
+        Plan plan = new PlanReader(origin.file(), origin.directory(), origin.inputs()).read(origin.text());
+        return new Explanation(plan, Journal.read(run.journal())).of(id);
+    }
+
+    private List<String> ends() {
+        return session.recorder().all(RunEvent.TaskEnded.class).stream()
+                .map(ended -> ended.result().id())
+                .toList();
+    }
+
+    @Test
+    void a_task_starts_when_what_it_needs_has_succeeded_and_reads_what_that_printed() throws Exception {
+        int exitCode = session.run("""
+                params: { greeting: hello }
+                tasks:
+                  - { id: c, run: "echo 'c got ${b.stdout}'; echo err >&2", needs: [a, b] }
+                  - { id: b, run: "echo \\"<${a.stdout}> ${a.exit} ${a.state}\\"", needs: a }
+                  - { id: a, run: [printf, "${param.greeting}; $(x)\\\\n\\\\n"] }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.OK);
+        assertThat(ends()).containsExactly("a", "b", "c");
+        assertThat(session.output("b.log")).isEqualTo("<hello; $(x)> 0 succeeded\n");
+        assertThat(session.output("c.log")).isEqualTo("c got <hello; $(x)> 0 succeeded\nerr\n");
+    }
+
+    @Test
+    void groups_limit_tasks_of_a_flow_as_any_others() throws Exception {
+        int exitCode = session.run("""
+                groups: { one: { limit: 1 } }
+                tasks:
+                  - { id: start, run: "true" }
+                  - { forEach: [1, 2, 3, 4], id: "a${n}", group: one, run: "mkdir busy && sleep 0.02 && rmdir busy", needs: start }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.OK);
+        assertThat(session.recorder()
+                        .all(RunEvent.RunEnded.class)
+                        .getFirst()
+                        .summary()
+                        .groups()
+                        .get("one")
+                        .peakRunning())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void what_needs_a_failed_task_ends_as_that_did_without_being_started() throws Exception {
+        int exitCode = session.run("""
+                tasks:
+                  - { id: a, run: "exit 3" }
+                  - { id: b, run: "touch b", needs: a }
+                  - { id: c, run: "touch c", needs: [{ any: [b] }] }
+                  - { id: d, run: "echo ${a.state} ${a.exit} '${a.stdout}'", needs: [{ after: a }] }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.FAILED);
+        assertThat(error("b")).isEqualTo("not started: it needs \"a\", which failed");
+        assertThat(error("c"))
+                .isEqualTo("not started: it needs any of b, and that cannot be any more after \"b\", which failed");
+        assertThat(session.output("d.log")).isEqualTo("failed 3 \n");
+        assertThat(directory.resolve("b")).doesNotExist();
+        assertThat(explain("c"))
+                .isEqualTo("\"c\" failed: not started: it needs any of b, and that cannot be any more after \"b\","
+                        + " which failed (\"a\": exit code 3).");
+    }
+
+    @Test
+    void a_failure_that_no_end_depends_on_degrades_the_run() throws Exception {
+        int exitCode = session.run("""
+                tasks:
+                  - { id: extra, run: "exit 1", default: nothing }
+                  - { id: page, run: "echo '${extra.stdout}'", needs: [{ after: extra }] }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.DEGRADED);
+        assertThat(session.output("page.log")).isEqualTo("nothing\n");
+    }
+
+    @Test
+    void a_fallback_makes_up_for_a_failure() throws Exception {
+        int exitCode = session.run("""
+                tasks:
+                  - { id: a, run: "echo partly; exit 3", fallback: "echo cached" }
+                  - { id: b, run: "exit 4", fallback: { value: "a value" } }
+                  - { id: c, run: "exit 5", fallback: "exit 6" }
+                  - { id: d, run: "echo '${a.stdout}' '${b.stdout}'", needs: [a, b] }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.FAILED);
+        assertThat(session.output("d.log")).isEqualTo("cached a value\n");
+        assertThat(session.recorder().result("a").via()).isEqualTo(TaskResult.VIA_FALLBACK);
+        assertThat(error("c")).isEqualTo("exit code 5; its fallback: exit code 6");
+        assertThat(explain("a")).startsWith("\"a\" succeeded by its fallback, after exit code 3 after running for ");
+    }
+
+    @Test
+    void the_first_of_several_is_enough_and_the_others_are_not_begun() throws Exception {
+        int exitCode = session.run("""
+                groups: { one: { limit: 1 } }
+                tasks:
+                  - { id: a, group: one, run: "exit 1" }
+                  - { id: b, group: one, run: "echo b" }
+                  - { id: c, group: one, run: "touch c" }
+                  - { id: d, run: "true", needs: [{ any: [a, b, c] }] }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.DEGRADED);
+        assertThat(state("c")).isEqualTo(TaskState.SKIPPED);
+        assertThat(directory.resolve("c")).doesNotExist();
+        assertThat(explain("c")).isEqualTo("\"c\" was skipped: not needed, \"d\" has what it needs from \"b\".");
+    }
+
+    @Test
+    void a_condition_chooses_a_branch() throws Exception {
+        int exitCode = session.run("""
+                tasks:
+                  - { id: which, run: "echo blue" }
+                  - { id: red, run: "echo r", needs: which, when: "${which.stdout} == red" }
+                  - { id: blue, run: "echo b", needs: which, when: "not ${which.stdout} == red" }
+                  - { id: end, run: "echo '${red.stdout}${blue.stdout}'", needs: [{ any: [red, blue] }] }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.OK);
+        assertThat(state("red")).isEqualTo(TaskState.SKIPPED);
+        assertThat(error("red")).isEqualTo("its condition does not hold");
+        assertThat(session.output("end.log")).isEqualTo("b\n");
+    }
+
+    @Test
+    void what_had_succeeded_is_undone_in_reverse_order_when_the_run_fails() throws Exception {
+        int exitCode = session.run("""
+                tasks:
+                  - { id: a, run: "echo id-7", undo: "echo undo a ${a.stdout} >> undone" }
+                  - { id: b, run: "true", needs: a, undo: "echo undo b >> undone" }
+                  - { id: c, run: "exit 1", needs: b, undo: "echo undo c >> undone" }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.FAILED);
+        assertThat(Files.readAllLines(directory.resolve("undone"))).containsExactly("undo b", "undo a id-7");
+        assertThat(session.recorder().all(RunEvent.TaskUndone.class))
+                .hasSize(2)
+                .allMatch(undone -> undone.error() == null);
+        assertThat(explain("a")).endsWith("; it was undone, because the run failed.");
+    }
+
+    @Test
+    void what_was_undone_runs_again_when_the_run_is_resumed_and_so_does_what_depends_on_it() throws Exception {
+        String file = """
+                tasks:
+                  - { id: a, run: "echo ran >> a.txt", undo: "echo undone >> a.txt" }
+                  - { id: b, run: "echo ran >> b.txt", needs: a }
+                  - { id: c, run: "[ -e repaired ]", needs: b }
+                """;
+        session.run(file);
+        Files.writeString(directory.resolve("repaired"), "");
+        Session second = new Session(directory);
+
+        assertThat(second.resume()).isEqualTo(ExitCode.OK);
+
+        assertThat(Files.readAllLines(directory.resolve("a.txt"))).containsExactly("ran", "undone", "ran");
+        assertThat(Files.readAllLines(directory.resolve("b.txt"))).containsExactly("ran", "ran");
+    }
+
+    @Test
+    void a_resumed_task_reads_what_an_earlier_run_printed() throws Exception {
+        session.run("""
+                tasks:
+                  - { id: a, run: "echo once; echo ran >> a.txt" }
+                  - { id: b, run: "echo '${a.stdout}'; [ -e repaired ]", needs: a }
+                """);
+        Files.writeString(directory.resolve("repaired"), "");
+        Session second = new Session(directory);
+
+        assertThat(second.resume()).isEqualTo(ExitCode.OK);
+
+        assertThat(Files.readAllLines(directory.resolve("a.txt"))).hasSize(1);
+        assertThat(second.output("b.log")).endsWith("===\nonce\n");
+        assertThat(second.recorder().all(RunEvent.TaskEnded.class)).hasSize(1);
+    }
+
+    @Test
+    void only_a_target_and_what_it_needs_run() throws Exception {
+        int exitCode = session.only("b").run("""
+                tasks:
+                  - { id: a, run: "true" }
+                  - { id: b, run: "true", needs: a }
+                  - { id: c, run: "touch c", needs: a, essential: true }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.OK);
+        assertThat(state("b")).isEqualTo(TaskState.SUCCEEDED);
+        assertThat(error("c")).isEqualTo("it is not among what --only asks for");
+    }
+
+    @Test
+    void fail_fast_starts_nothing_more_and_undoes_what_was_done() throws Exception {
+        int exitCode = session.failFast().run("""
+                tasks:
+                  - { id: a, run: "true", undo: "touch undone" }
+                  - { id: b, run: "exit 1", needs: a }
+                  - { id: slow, group: other, run: "sleep 60", needs: a }
+                  - { id: c, run: "touch c", needs: slow }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.FAILED);
+        assertThat(directory.resolve("undone")).exists();
+        assertThat(state("slow")).isEqualTo(TaskState.CANCELLED);
+        assertThat(state("c")).isEqualTo(TaskState.CANCELLED);
+    }
+
+    @Test
+    void retries_and_timeouts_hold_in_flows_as_elsewhere() throws Exception {
+        int exitCode = session.run("""
+                tasks:
+                  - { id: a, run: "echo x >> tries; [ $(wc -l < tries) -ge 3 ]", retry: { attempts: 3, backoff: 10ms } }
+                  - { id: b, run: "sleep 60", timeout: 50ms, needs: a }
+                  - { id: c, run: "true", needs: b }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.TIMED_OUT);
+        assertThat(session.recorder().result("a").attempts()).isEqualTo(3);
+        assertThat(state("b")).isEqualTo(TaskState.TIMED_OUT);
+        assertThat(state("c")).isEqualTo(TaskState.TIMED_OUT);
+        assertThat(ends()).hasSize(3);
+    }
+
+    @Test
+    void priority_and_cost_hold_in_flows_as_elsewhere() throws Exception {
+        int exitCode = session.run("""
+                groups: { two: { limit: 2 } }
+                tasks:
+                  - { id: start, run: "true" }
+                  - { id: heavy, group: two, cost: 2, run: "mkdir busy && sleep 0.05 && rmdir busy", needs: start }
+                  - { forEach: [1, 2, 3], id: "a${n}", group: two, run: "[ ! -e busy ]", needs: start }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.OK);
+    }
+
+    @Test
+    void a_task_beyond_the_queue_is_rejected_and_so_is_what_needs_it() throws Exception {
+        session.run("""
+                groups: { one: { limit: 1, queue: 1 } }
+                tasks:
+                  - { id: start, run: "true" }
+                  - { forEach: [1, 2, 3], id: "a${n}", group: one, run: "sleep 0.1", needs: start }
+                  - { forEach: [1, 2, 3], id: "b${n}", run: "true", needs: "a${n}" }
+                """);
+
+        assertThat(session.recorder().all(RunEvent.TaskEnded.class))
+                .extracting(ended -> ended.result().state())
+                .filteredOn(TaskState.REJECTED::equals)
+                .hasSize(2);
+    }
+
+    @Test
+    void output_that_no_command_could_be_handed_is_told_with_what_to_do() throws Exception {
+        session.run("""
+                tasks:
+                  - { id: a, run: "head -c 200000 /dev/zero | tr '\\\\0' x" }
+                  - { id: b, run: "echo '${a.stdout}'", needs: a }
+                """);
+
+        assertThat(error("b"))
+                .isEqualTo("not started: what \"a\" printed must be at most 120000 bytes to be handed on, was 200000;"
+                        + " let it write a file and print its name");
+    }
+
+    @Test
+    void ten_thousand_tasks_in_a_chain_are_planned_and_skipped_without_running() throws Exception {
+        StringBuilder file = new StringBuilder("tasks:\n  - { id: t0, run: 'exit 1' }\n");
+        for (int i = 1; i < 10_000; i++) {
+            file.append("  - { id: t")
+                    .append(i)
+                    .append(", run: 'true', needs: t")
+                    .append(i - 1)
+                    .append(" }\n");
+        }
+
+        assertThat(session.run(file.toString())).isEqualTo(ExitCode.FAILED);
+
+        assertThat(session.recorder().all(RunEvent.TaskEnded.class)).hasSize(10_000);
+        assertThat(explain("t9999")).endsWith("(\"t0\": exit code 1).");
+    }
+
+    @Test
+    void an_interrupted_flow_hands_back_what_had_not_begun_and_undoes_nothing() throws Exception {
+        int exitCode = session.run("""
+                tasks:
+                  - { id: a, run: "true", undo: "touch undone" }
+                  - { id: b, run: "kill -INT $PPID; sleep 60", needs: a }
+                  - { id: c, run: "true", needs: b }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.INTERRUPTED);
+        assertThat(state("b")).isEqualTo(TaskState.CANCELLED);
+        assertThat(error("c")).isEqualTo(TaskAttempts.NOT_STARTED);
+        assertThat(directory.resolve("undone")).doesNotExist();
+        assertThat(Set.copyOf(ends())).containsExactlyInAnyOrder("a", "b", "c");
+    }
+}
