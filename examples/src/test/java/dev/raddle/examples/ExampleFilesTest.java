@@ -69,4 +69,34 @@ class ExampleFilesTest {
         });
         assertThat(directory.resolve("run/output").toFile().list()).hasSize(10_000);
     }
+
+    @Test
+    void a_build_with_dependencies_is_checked_run_and_undone_by_nobody() throws Exception {
+        String file = EXAMPLES.resolve("build/build.yaml").toString();
+
+        Raddle.Ended checked = new Raddle(directory).run("check", file);
+        Raddle.Ended ended = run("build/build.yaml");
+
+        assertThat(checked.out()).isEqualTo(file + " is valid: 8 tasks, 8 edges\n");
+        assertThat(ended.exitCode()).as(ended.out() + ended.err()).isZero();
+        assertThat(Files.readString(directory.resolve("run/output/publish.log")))
+                .isEqualTo("publishing hello-1.0.0, lint succeeded\n");
+        assertThat(directory.resolve("run/report.html")).isNotEmptyFile();
+    }
+
+    @Test
+    void a_nightly_run_is_degraded_by_a_check_and_reports_all_the_same() throws Exception {
+        Raddle.Ended ended = new Raddle(directory)
+                .run(
+                        "run",
+                        "--out",
+                        "run",
+                        "--param",
+                        "day=2026-01-31",
+                        EXAMPLES.resolve("nightly/nightly.yaml").toString());
+
+        assertThat(ended.exitCode()).as(ended.out() + ended.err()).isEqualTo(4);
+        assertThat(Files.readString(directory.resolve("run/output/report.log")))
+                .isEqualTo("2026-01-31: 3 rows, negatives failed, archive succeeded\n");
+    }
 }

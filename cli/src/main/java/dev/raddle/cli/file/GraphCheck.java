@@ -194,7 +194,7 @@ final class GraphCheck {
         Set<String> direct = new LinkedHashSet<>();
         task.needs.forEach(need -> direct.addAll(need.ids()));
         for (Use use : task.uses) {
-            String id = subject(use, direct);
+            String id = subject(use, task, direct);
             if (id == null || direct.contains(id) || (id.equals(task.id) && use.what.equals("undo"))) {
                 continue;
             }
@@ -222,18 +222,19 @@ final class GraphCheck {
     }
 
     /** The task that a reference means, or null if that has been found wrong. */
-    private @Nullable String subject(Use use, Set<String> direct) {
+    private @Nullable String subject(Use use, Declared task, Set<String> direct) {
         String id = use.reference.subject();
         if (!id.equals(Reference.ONLY_UPSTREAM) || tasks.containsKey(id)) {
             return id;
         }
-        if (direct.size() == 1) {
+        boolean choice = task.needs.size() == 1 && task.needs.getFirst().kind() == Need.Kind.ANY;
+        if (direct.size() == 1 || choice) {
             return direct.iterator().next();
         }
         problems.add(
                 use.at,
-                name(use) + " stands for the only upstream task, and there are " + direct.size()
-                        + "; write the id of the one that is meant");
+                name(use) + " stands for the only upstream task, or the winner of the only any, and there are "
+                        + direct.size() + " upstream tasks; write the id of the one that is meant");
         return null;
     }
 

@@ -2,7 +2,6 @@ package dev.raddle.cli.file;
 
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
@@ -49,10 +48,14 @@ public record TaskFlow(
         return ids;
     }
 
-    /** What {@value Reference#ONLY_UPSTREAM} means in a reference. */
-    public Optional<String> onlyUpstream() {
-        Set<String> ids = upstreams();
-        return ids.size() == 1 ? Optional.of(ids.iterator().next()) : Optional.empty();
+    /**
+     * What {@value Reference#ONLY_UPSTREAM} means in a reference: the only upstream task, or the first to succeed of these, if
+     * one {@code any} is all that is needed. Empty if it means nothing.
+     */
+    public List<String> onlyUpstream() {
+        List<String> ids = List.copyOf(upstreams());
+        boolean choice = needs.size() == 1 && needs.getFirst().kind() == Need.Kind.ANY;
+        return ids.size() == 1 || choice ? ids : List.of();
     }
 
     /** Every value of other tasks that the task reads, its fallback and its compensation included. */

@@ -26,6 +26,7 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
     private final AtomicBoolean claimed = new AtomicBoolean(); // by the action, or by who decides it without
     private volatile long readyNanos = -1; // -1 until it is placed
     private volatile @Nullable TaskAttempts attempts; // null until it runs
+    private volatile long endedNanos; // written before `result`
     private volatile @Nullable TaskResult result; // null until it has ended
 
     FlowStep(PlannedTask task, OutputFiles output, GroupRunner runner, Stop stop) {
@@ -48,6 +49,15 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
     @Nullable
     TaskResult result() {
         return result;
+    }
+
+    boolean hasSucceeded() {
+        TaskResult how = result;
+        return how != null && how.succeeded();
+    }
+
+    long endedNanos() {
+        return endedNanos;
     }
 
     /** Decides that it does not run; false if its action was entered, which then tells of its end. */
@@ -173,6 +183,7 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
     void end(TaskResult how) {
         if (ended.compareAndSet(false, true)) {
             queue();
+            endedNanos = System.nanoTime();
             result = how;
             runner.end(how);
         }
@@ -190,6 +201,7 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
     void restore(TaskResult earlier) {
         claimed.set(true);
         ended.set(true);
+        endedNanos = System.nanoTime();
         result = earlier;
         finish();
     }

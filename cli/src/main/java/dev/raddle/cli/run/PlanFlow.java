@@ -25,9 +25,11 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -81,16 +83,17 @@ final class PlanFlow {
         for (PlannedTask task : plan.tasks()) {
             for (Reference reference : task.flow().references()) {
                 if (reference.kind() == Reference.Kind.STDOUT) {
-                    captured.add(subject(task, reference, byId.keySet()));
+                    captured.addAll(subjects(task, reference, byId.keySet()));
                 }
             }
         }
         return captured;
     }
 
-    private static String subject(PlannedTask task, Reference reference, Set<String> ids) {
+    /** The tasks of which a reference means one: the first that succeeds. */
+    private static List<String> subjects(PlannedTask task, Reference reference, Set<String> ids) {
         String id = reference.subject();
-        return ids.contains(id) ? id : task.flow().onlyUpstream().orElse(id);
+        return ids.contains(id) ? List.of(id) : task.flow().onlyUpstream();
     }
 
     private @Nullable TaskResult result(String id) {
@@ -292,10 +295,18 @@ final class PlanFlow {
     private Map<String, String> values(PlannedTask task, Set<Reference> references) throws IOException {
         Map<String, String> values = new HashMap<>();
         for (Reference reference : references) {
-            FlowStep upstream = step(subject(task, reference, steps.keySet()));
-            values.put(reference.name(), value(reference.kind(), upstream));
+            List<String> subjects = subjects(task, reference, steps.keySet());
+            values.put(reference.name(), value(reference.kind(), winner(subjects)));
         }
         return values;
+    }
+
+    private FlowStep winner(List<String> ids) {
+        return ids.stream()
+                .map(this::step)
+                .filter(FlowStep::hasSucceeded)
+                .min(Comparator.comparingLong(FlowStep::endedNanos))
+                .orElse(step(ids.getFirst()));
     }
 
     private static String value(Reference.Kind kind, FlowStep upstream) throws IOException {

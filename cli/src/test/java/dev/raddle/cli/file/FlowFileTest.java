@@ -95,7 +95,7 @@ class FlowFileTest {
                 """);
 
         TaskFlow flow = task(plan, "t2").flow();
-        assertThat(flow.onlyUpstream()).contains("s2");
+        assertThat(flow.onlyUpstream()).containsExactly("s2");
         assertThat(Objects.requireNonNull(flow.late())
                         .fill(Map.of("task.stdout", "x"))
                         .command()

@@ -70,7 +70,7 @@ class InvalidFlowFileTest {
                 "needs: a, undo: [] | undo must name at least a program, was an empty list",
                 "needs: a, essential: 1 | essential must be true or false, was 1",
                 "needs: a, env: { X: '${b.stdout}' } | ${b.stdout} in run must name a task that is upstream of \"b\", \"b\" is not; add it to its needs",
-                "undo: 'echo ${task.stdout}' | ${task.stdout} in undo stands for the only upstream task, and there are 0; write the id of the one that is meant"
+                "undo: 'echo ${task.stdout}' | ${task.stdout} in undo stands for the only upstream task, or the winner of the only any, and there are 0 upstream tasks; write the id of the one that is meant"
             })
     void a_wrong_tie_is_told_with_what_is_allowed(String ties, String problem) {
         assertThat(RunFiles.problems("""

@@ -141,10 +141,11 @@ class FlowSessionTest {
                   - { id: a, group: one, run: "exit 1" }
                   - { id: b, group: one, run: "echo b" }
                   - { id: c, group: one, run: "touch c" }
-                  - { id: d, run: "true", needs: [{ any: [a, b, c] }] }
+                  - { id: d, run: "echo got ${task.stdout}", needs: [{ any: [a, b, c] }] }
                 """);
 
         assertThat(exitCode).isEqualTo(ExitCode.DEGRADED);
+        assertThat(session.output("d.log")).isEqualTo("got b\n");
         assertThat(state("c")).isEqualTo(TaskState.SKIPPED);
         assertThat(directory.resolve("c")).doesNotExist();
         assertThat(explain("c")).isEqualTo("\"c\" was skipped: not needed, \"d\" has what it needs from \"b\".");
