@@ -3,10 +3,14 @@ package dev.raddle.cli.run;
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -118,6 +122,20 @@ public final class PlanWork implements Work {
     @Override
     public Path directory() {
         return directory.path();
+    }
+
+    @Override
+    public Map<String, @Nullable String> outputs() throws IOException {
+        Map<String, OutputFiles> files = directory.outputs(plan.tasks(), Set.copyOf(plan.outputs()));
+        Map<String, PlannedTask> tasks = plan.byId();
+        Map<String, @Nullable String> outputs = new LinkedHashMap<>();
+        for (String id : plan.outputs()) {
+            Path capture = Objects.requireNonNull(files.get(id)).capture();
+            boolean printed = results.succeeded(id) && capture != null && Files.exists(capture);
+            String otherwise = Objects.requireNonNull(tasks.get(id)).flow().defaultValue();
+            outputs.put(id, printed ? new String(Files.readAllBytes(capture), StandardCharsets.UTF_8) : otherwise);
+        }
+        return outputs;
     }
 
     @Override

@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @param directory the run directory, or null if nothing is kept
  * @param limitOf the limit of a group
+ * @param outputs what the tasks whose results are wanted have printed, by id
  * @param succeededBefore how many tasks succeeded in earlier runs that this one resumed
  */
 public record Report(
@@ -29,6 +30,7 @@ public record Report(
         long succeededBefore,
         Summary summary,
         ToIntFunction<String> limitOf,
+        Map<String, @Nullable String> outputs,
         Tasks tasks) {
 
     /** Hands over every result, one after the other. */
@@ -77,6 +79,9 @@ public record Report(
             groups.put(group, fields);
         });
         head.put("groups", groups);
+        if (!outputs.isEmpty()) {
+            head.put("outputs", outputs);
+        }
         List<Map<String, Object>> slowest =
                 summary.slowest().stream().map(Report::brief).toList();
         head.put("slowest", slowest);

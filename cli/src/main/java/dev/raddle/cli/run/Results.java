@@ -19,6 +19,11 @@ final class Results implements RunListener {
         }
     }
 
+    boolean succeeded(String id) {
+        TaskResult result = results.get(id);
+        return result != null && result.succeeded();
+    }
+
     void forEach(Iterable<String> order, Consumer<TaskResult> action) {
         for (String id : order) {
             TaskResult result = results.get(id);

@@ -8,6 +8,7 @@ import java.time.Instant;
 import java.time.InstantSource;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -127,6 +128,7 @@ public final class RunSession {
                 begin.succeededBefore(),
                 summary,
                 work.limits()::limit,
+                outputs(work),
                 work.results());
         for (Path path : work.reports()) {
             try {
@@ -141,6 +143,15 @@ public final class RunSession {
             } catch (IOException e) {
                 fail(new IOException("the report cannot be written: " + e.getMessage(), e));
             }
+        }
+    }
+
+    private Map<String, @Nullable String> outputs(Work work) {
+        try {
+            return work.outputs();
+        } catch (IOException e) {
+            fail(new IOException("what the tasks in outputs printed cannot be read: " + e.getMessage(), e));
+            return Map.of();
         }
     }
 

@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** What a session runs. Its methods are called once each, in the order in which they stand here. */
@@ -31,6 +32,11 @@ public interface Work {
     /** The run directory, or null if nothing is kept. */
     @Nullable
     Path directory();
+
+    /** What the tasks whose results are wanted have printed, by id; null for one that has nothing. */
+    default Map<String, @Nullable String> outputs() throws IOException {
+        return Map.of();
+    }
 
     /** Hands over every result, for a report. */
     Report.Tasks results();

@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /** Pages of runs that were made up. */
@@ -61,6 +62,7 @@ final class Pages {
                 0,
                 tally.summary(Duration.ofMillis(wall)),
                 plan.limits()::limit,
+                Map.of(),
                 results::forEach);
         new RunPage(plan, file).write(report);
         return file;

@@ -2,11 +2,13 @@ package dev.raddle.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.cli.file.JsonLine;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlanReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -102,6 +104,22 @@ class FlowSessionTest {
         assertThat(explain("c"))
                 .isEqualTo("\"c\" failed: not started: it needs any of b, and that cannot be any more after \"b\","
                         + " which failed (\"a\": exit code 3).");
+    }
+
+    @Test
+    void the_report_has_what_the_wanted_tasks_printed() throws Exception {
+        session.run("""
+                outputs: [a, b, c]
+                tasks:
+                  - { id: a, run: "printf 'x\\ny\\n'" }
+                  - { id: b, run: "exit 1", default: nothing }
+                  - { id: c, run: "exit 1" }
+                """);
+
+        JsonLine outputs = JsonLine.parse(Files.readString(session.out().resolve("report.json")))
+                .orElseThrow()
+                .object("outputs");
+        assertThat(outputs.texts()).isEqualTo(Map.of("a", "x\ny\n", "b", "nothing"));
     }
 
     @Test
