@@ -156,9 +156,12 @@ class FlowSessionTest {
         int exitCode = session.run("""
                 groups: { one: { limit: 1 } }
                 tasks:
-                  - { id: a, group: one, run: "exit 1" }
-                  - { id: b, group: one, run: "echo b" }
-                  - { id: c, group: one, run: "touch c" }
+                  - { id: busy, group: one, run: "until [ -e free ]; do sleep 0.01; done" }
+                  - { id: go, run: "true" }
+                  - { id: a, group: one, run: "exit 1", needs: go, priority: 3 }
+                  - { id: b, group: one, run: "echo b", needs: go, priority: 2 }
+                  - { id: c, group: one, run: "touch c", needs: go, priority: 1 }
+                  - { id: free, group: other, run: "touch free", needs: go }
                   - { id: d, run: "echo got ${task.stdout}", needs: [{ any: [a, b, c] }] }
                 """);
 
@@ -172,6 +175,7 @@ class FlowSessionTest {
     @Test
     void a_condition_chooses_a_branch() throws Exception {
         int exitCode = session.run("""
+                groups: { default: { limit: 2 } }
                 tasks:
                   - { id: which, run: "echo blue" }
                   - { id: red, run: "echo r", needs: which, when: "${which.stdout} == red" }
