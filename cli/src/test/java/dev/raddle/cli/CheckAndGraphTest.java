@@ -89,6 +89,23 @@ class CheckAndGraphTest {
     }
 
     @Test
+    void a_target_that_there_is_not_is_a_wrong_argument_with_a_hint() throws Exception {
+        assertThat(Main.run("run", "--only", "reprot", file("tasks: [{ id: report, run: 'true' }]")))
+                .isEqualTo(ExitCode.INVALID);
+        assertThat(text(err)).contains("--only must name a task of the file, was \"reprot\"; did you mean \"report\"?");
+    }
+
+    @Test
+    void values_of_params_may_contain_equals_signs_and_be_empty() throws Exception {
+        String file = file("params: { a: , b: x }\ntasks: [{ id: 't-${param.a}', run: 'echo ${param.b}' }]");
+
+        assertThat(Main.run("graph", "--param", "a=1=2", "-p", "b=", file))
+                .as(text(err))
+                .isEqualTo(ExitCode.OK);
+        assertThat(text(out)).contains("t-1=2 [default]");
+    }
+
+    @Test
     void an_unknown_format_is_a_wrong_argument() throws Exception {
         assertThat(Main.run("graph", "--format", "png", file("tasks: [{ id: a, run: 'true' }]")))
                 .isEqualTo(ExitCode.INVALID);
