@@ -106,7 +106,9 @@ class DataQualityExampleTest {
         FlowResult<Integer> result = example(rows -> {}).take(delivery("north", "id,cents\n1,250\n"));
 
         assertThat(result.value()).isEqualTo(1);
-        assertThat(result.explain("countries")).startsWith("SKIPPED: its condition was false at +");
+        assertThat(result.explain("countries")) // two other checks may be enough before its turn comes
+                .startsWith("SKIPPED: ")
+                .containsAnyOf("its condition was false at +", "has no other undecided consumer");
     }
 
     @Test
