@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
  * A request for a thread to a scheduler: there are as many as there are nodes in the run's stack of ready nodes, or more. The
  * thread takes what is there, which may be nothing.
  *
- * <p>It is a {@link ForkJoinTask} so that a fork-join pool need not wrap it, and never completes, so that the same one can be
- * handed over again and again.
+ * <p>It is a {@link ForkJoinTask} so that a fork-join pool need not wrap it. One that virtual threads are called with can be used
+ * again.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable {
@@ -53,7 +53,7 @@ final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable {
     @Override
     protected boolean exec() {
         run.runReady(place);
-        return false;
+        return true;
     }
 
     @Override

@@ -26,13 +26,8 @@ final class Compensations {
     List<Throwable> undo(Engine run) {
         List<Throwable> failures = new ArrayList<>();
         for (Completed each = completed.get(); each != null; each = each.earlier()) {
-            int node = each.node();
             try {
-                run.carry(() -> undo(run, node));
-                FlowJournal journal = run.options.journal;
-                if (journal != null) {
-                    journal.undone(run.graph.ids[node]);
-                }
+                undo(run, each.node());
             } catch (Throwable failure) {
                 failures.add(failure);
             }
@@ -40,8 +35,25 @@ final class Compensations {
         return failures;
     }
 
+    /** Undoes a node. It is not finished from before that: a crash in between has the action run again, which it bears. */
+    private static void undo(Engine run, int node) throws Exception {
+        FlowJournal journal = run.options.journal;
+        String id = run.graph.ids[node];
+        if (journal != null) {
+            journal.undone(id);
+        }
+        try {
+            run.carry(() -> call(run, node));
+        } catch (Throwable failure) {
+            if (journal != null) {
+                journal.finished(id, run.board.value(node));
+            }
+            throw failure;
+        }
+    }
+
     @SuppressWarnings("NullAway") // null is a value
-    private static Engine undo(Engine run, int node) throws Exception {
+    private static Engine call(Engine run, int node) throws Exception {
         Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(run.board.value(node));
         return run;
     }

@@ -86,11 +86,15 @@ abstract class Decisions extends Enclosure {
         return STOP.compareAndSet(this, (Stop) null, why);
     }
 
+    /** Tells whether all that has not ended is being ended. */
+    final boolean isStopping() {
+        Stop why = stop;
+        return why != null && why != Stop.COMPLETE;
+    }
+
     final @Nullable Stop stopped() {
         return stop;
     }
-
-    // Ending a node.
 
     // Ending a node.
 
@@ -223,7 +227,7 @@ abstract class Decisions extends Enclosure {
             runner.now = now;
         }
         runner.addEnded(node);
-        if (from == null && (stop == null || stop == Stop.COMPLETE)) {
+        if (from == null && !isStopping()) {
             letGo(runner, node);
         }
     }
@@ -238,14 +242,14 @@ abstract class Decisions extends Enclosure {
         try {
             return new Settled(state, Via.DEFAULT, carry(otherwise::get), cause, reason, by, now);
         } catch (Throwable failure) {
-            if (cause != null) {
+            if (cause == null) {
+                options.sink.report("default of a node of flow \"" + graph.name + "\"", failure);
+            } else {
                 withSuppressed(cause, failure);
             }
             return new Settled(state, Via.NONE, null, cause, reason, by, now);
         }
     }
-
-    // What follows from an end.
 
     // What follows from an end.
 
@@ -319,6 +323,9 @@ abstract class Decisions extends Enclosure {
         NodeOptions own = graph.options[node];
         if (own != null && own.timeout() != null) {
             Objects.requireNonNull(nodeTimes).arm(node, own.timeout());
+            if (Board.isEnd(board.get(node))) {
+                nodeTimes.disarm(node); // who ended it may not have seen the alarm
+            }
         }
         if (audience != null) {
             audience.submitted(node);
@@ -450,8 +457,20 @@ abstract class Decisions extends Enclosure {
                         why.cause())
                 : why.cause();
         for (int node = 0; node < graph.size; node++) {
+            if (!endsSlowly(node)) {
+                endFromOutside(by, node, state, cause, Settled.Reason.RUN_ENDED, why.from());
+            }
+        }
+        for (int node = 0; node < graph.size; node++) {
             endFromOutside(by, node, state, cause, Settled.Reason.RUN_ENDED, why.from());
         }
+    }
+
+    /** Tells whether the end of a node calls code of the user's, which is not to hold up the ends of others. */
+    private boolean endsSlowly(int node) {
+        Supplier<?> otherwise = graph.optionsOf(node).defaultValue();
+        return board.get(node) instanceof Mark.Nested
+                || (otherwise != null && !(otherwise instanceof NodeOptions.Constant));
     }
 
     /** Ends a node wherever it is, unless it has ended. The caller still has to settle all. */

@@ -3,6 +3,7 @@ package dev.raddle.flow;
 import dev.raddle.task.Attempts;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.CapturedContext;
+import dev.raddle.task.Elsewhere;
 import dev.raddle.task.Enclosure;
 import dev.raddle.task.Propagation;
 import dev.raddle.task.RetryPolicy;
@@ -172,8 +173,6 @@ abstract class Engine extends Decisions {
 
     // Beginning.
 
-    // Beginning.
-
     final void begin() {
         ensureGroups();
         if (!options.only.isEmpty()) {
@@ -292,10 +291,8 @@ abstract class Engine extends Decisions {
 
     // Running.
 
-    // Running.
-
     /** Runs a node whose group has given a permit, and nothing else: the permit is for this node. */
-    void runGrouped(Handoff handoff) {
+    final void runGrouped(Handoff handoff) {
         work(GROUPED, handoff.node, handoff, 0);
     }
 
@@ -340,6 +337,9 @@ abstract class Engine extends Decisions {
                 if (node < 0) {
                     return;
                 }
+            }
+            if (!runner.isHome) {
+                Thread.interrupted(); // whatever a callback has left
             }
             perform(runner, node, unbegun(node));
             settleAll(runner);
@@ -410,6 +410,9 @@ abstract class Engine extends Decisions {
     }
 
     private void perform(Runner runner, int node, @Nullable Object from) {
+        if (isStopping()) {
+            return; // who stops the run ends this node, too, if it has not yet
+        }
         if (!board.step(node, from, runner)) {
             return; // somebody has decided it
         }
@@ -555,10 +558,14 @@ abstract class Engine extends Decisions {
         Mark.Nested mark = new Mark.Nested(inner);
         if (board.step(node, runner, mark)) {
             runner.now = -1;
+            tell(runner); // nobody can take it over any more
+            REMAINING.getAndAdd(
+                    this, 1); // until the inner run has ended: none of its callbacks comes after this one's end
             try {
                 inner.begin();
             } catch (Throwable failure) {
                 failed(runner, node, mark, failure);
+                runner.finished++;
             }
         } else {
             lost(runner, node);
@@ -568,10 +575,11 @@ abstract class Engine extends Decisions {
 
     /** Hears that the run in a node's place has ended. */
     private void nestedEnded(int node, FlowResult<?> inner) {
-        if (!(board.get(node) instanceof Mark.Nested mark)) {
-            return; // it was decided from outside
-        }
         asDecider(by -> {
+            by.finished++;
+            if (!(board.get(node) instanceof Mark.Nested mark)) {
+                return; // it was decided from outside
+            }
             try {
                 Throwable failure = inner.failure();
                 if (failure == null) {
@@ -650,7 +658,8 @@ abstract class Engine extends Decisions {
         }
         Scheduler compute = options.compute;
         Scheduler scheduler = place == HERE ? options.scheduler : compute == null ? Scheduler.commonPool() : compute;
-        Call shared = scheduler.isAsynchronous() ? callFor(place) : null;
+        // A fork-join pool must not hold one object twice: its queues tell by the object whether a place has changed.
+        Call shared = scheduler == Scheduler.virtualThreads() ? callFor(place) : null;
         for (int each = 0; each < times; each++) {
             try {
                 Call call = shared == null ? new Call(this, place) : shared;
@@ -746,9 +755,16 @@ abstract class Engine extends Decisions {
         if (finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished) {
             complete();
         }
-        if (runner.postponed != 0 && (runner.place == Runner.NOWHERE || runner.place == GROUPED)) {
-            runPostponed(runner.postponed);
+        int places = runner.postponed;
+        if (places != 0 && (runner.place == Runner.NOWHERE || runner.place == GROUPED)) {
             runner.postponed = 0;
+            AlarmThread alarms = alarmThread;
+            if (runner.place == GROUPED || (alarms != null && alarms.isHere())) {
+                new Elsewhere(options.sink)
+                        .execute(() -> runPostponed(places)); // the permit, and alarms, are for others
+            } else {
+                runPostponed(places);
+            }
         }
     }
 
@@ -928,6 +944,7 @@ abstract class Engine extends Decisions {
         if (home.readyCount() == 0 && home.finished == 0 && top < 0) {
             return false;
         }
+        home.now = -1;
         inContext(() -> drain(home));
         tell(home);
         return true;

@@ -2,18 +2,14 @@ package dev.raddle.flow;
 
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.RandomAccessFile;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.zip.CRC32;
@@ -97,15 +93,22 @@ public final class FileJournal implements FlowJournal, Closeable {
     private static final String HEADER = "raddle-flow-journal/1";
     private static final String NOTHING = "-";
 
+    /*
+     * The files that this process has open. The lock of a file is one for each process, and is lost when any of its descriptors is
+     * closed; so a second one must not even be opened.
+     */
+    private static final Set<Path> OPEN = ConcurrentHashMap.newKeySet();
+
     private final Path file;
-    private final FileChannel channel;
+    private final RandomAccessFile bytes; // and not its channel, which an interrupt would close for good
     private final Codec codec;
     private final Map<String, Recorded> records = new ConcurrentHashMap<>();
     private final ReentrantLock appending = new ReentrantLock();
+    private long good; // so many bytes are whole records; guarded by appending
 
-    private FileJournal(Path file, FileChannel channel, Codec codec) {
+    private FileJournal(Path file, RandomAccessFile bytes, Codec codec) {
         this.file = file;
-        this.channel = channel;
+        this.bytes = bytes;
         this.codec = codec;
     }
 
@@ -118,43 +121,41 @@ public final class FileJournal implements FlowJournal, Closeable {
      * @throws IOException if the file cannot be read or written, is not a journal, or is open in another process
      */
     public static FileJournal open(Path file, Codec codec) throws IOException {
-        FileChannel channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        Path real = file.toAbsolutePath().normalize();
+        if (!OPEN.add(real)) {
+            throw openAlready(file);
+        }
+        RandomAccessFile bytes = null;
         try {
-            lock(file, channel);
-            FileJournal journal = new FileJournal(file, channel, codec);
+            bytes = new RandomAccessFile(file.toFile(), "rw");
+            if (bytes.getChannel().tryLock() == null) {
+                throw openAlready(file);
+            }
+            FileJournal journal = new FileJournal(real, bytes, codec);
             journal.read();
             return journal;
         } catch (IOException | RuntimeException | Error failure) {
-            channel.close();
+            if (bytes != null) {
+                bytes.close();
+            }
+            OPEN.remove(real);
             throw failure;
         }
     }
 
-    private static void lock(Path file, FileChannel channel) throws IOException {
-        FileLock lock;
-        try {
-            lock = channel.tryLock();
-        } catch (OverlappingFileLockException inThisProcess) {
-            lock = null;
-        }
-        if (lock == null) {
-            throw new IOException("journal " + file + " is open already; one run at a time may write it");
-        }
+    private static IOException openAlready(Path file) {
+        return new IOException("journal " + file + " is open already; one run at a time may write it");
     }
 
     private void read() throws IOException {
-        ByteBuffer bytes = ByteBuffer.allocate(Math.toIntExact(channel.size()));
-        while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
-            // until all is read
-        }
-        byte[] all = Arrays.copyOf(bytes.array(), bytes.position());
-        int good = 0; // so many bytes are whole lines that are right
+        byte[] all = new byte[Math.toIntExact(bytes.length())];
+        bytes.readFully(all);
+        int whole = 0; // so many bytes are lines that are right
         int number = 0;
-        while (good < all.length) {
-            int end = lineEnd(all, good);
+        while (whole < all.length) {
+            int end = lineEnd(all, whole);
             number++;
-            String line = end < 0 ? "" : new String(all, good, end - good, StandardCharsets.UTF_8);
+            String line = end < 0 ? "" : new String(all, whole, end - whole, StandardCharsets.UTF_8);
             if (end < 0 || !accept(line, number)) {
                 if (end >= 0 && end + 1 < all.length) {
                     throw new IOException("journal " + file + " is damaged: line " + number
@@ -162,10 +163,10 @@ public final class FileJournal implements FlowJournal, Closeable {
                 }
                 break;
             }
-            good = end + 1;
+            whole = end + 1;
         }
-        channel.truncate(good);
-        channel.position(good);
+        good = whole;
+        bytes.setLength(good);
         if (good == 0) {
             write(HEADER + "\n");
         }
@@ -228,13 +229,16 @@ public final class FileJournal implements FlowJournal, Closeable {
     }
 
     private void write(String line) throws IOException {
-        ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
+        byte[] record = line.getBytes(StandardCharsets.UTF_8);
         appending.lock();
         try {
-            while (bytes.hasRemaining()) {
-                channel.write(bytes);
-            }
-            channel.force(false);
+            bytes.seek(good);
+            bytes.write(record);
+            bytes.getFD().sync();
+            good += record.length;
+        } catch (IOException failure) {
+            bytes.setLength(good); // half a record would spoil the next
+            throw failure;
         } finally {
             appending.unlock();
         }
@@ -249,7 +253,8 @@ public final class FileJournal implements FlowJournal, Closeable {
     /** Closes the file. What was recorded stays. */
     @Override
     public void close() throws IOException {
-        channel.close();
+        bytes.close();
+        OPEN.remove(file);
     }
 
     @Override

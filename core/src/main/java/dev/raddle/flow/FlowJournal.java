@@ -42,7 +42,7 @@ public interface FlowJournal {
     void finished(String id, @Nullable Object value) throws Exception;
 
     /**
-     * Records that what a node did was undone.
+     * Records that a node is not finished any more, because what it did is about to be undone.
      *
      * @param id which
      * @throws Exception if that cannot be recorded

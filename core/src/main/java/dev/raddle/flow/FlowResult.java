@@ -180,9 +180,9 @@ public final class FlowResult<R> {
         }
         List<String> path = new ArrayList<>();
         for (int node = last; node >= 0; node = waitedFor(node)) {
-            path.addFirst(graph.ids[node]);
+            path.add(graph.ids[node]);
         }
-        return path;
+        return path.reversed();
     }
 
     private boolean hasRun(int node) {
@@ -267,7 +267,7 @@ public final class FlowResult<R> {
     }
 
     private static String moment(long nanos) {
-        return "+" + nanos / 1_000_000 + " ms";
+        return nanos < 0 ? "a moment that was not noted" : "+" + nanos / 1_000_000 + " ms";
     }
 
     /**

@@ -32,11 +32,6 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
             arrived.add(task);
             LockSupport.unpark(thread);
         }
-
-        @Override
-        public boolean isAsynchronous() {
-            return true;
-        }
     }
 
     private final FlowPlan.Returns returns;
@@ -61,6 +56,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         RunOptions nested = options.forNested(onFailure, time);
         if (home != null) {
             nested.scheduler = home;
+            nested.compute = home;
         }
         return nested;
     }
@@ -93,6 +89,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         result = found;
         done.set();
         wakeHome();
+        wakeCloser();
         tellOuter(found);
     }
 

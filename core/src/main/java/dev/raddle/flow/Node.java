@@ -224,7 +224,7 @@ public final class Node<T> extends Dependency<T> {
 
     /**
      * Sets what is called when the node is decided, once, whether it ran or not, before anything that depends on it begins.
-     * What it throws goes to the run's sink.
+     * What it throws goes to the run's sink. A node that is restored from a journal was told of in an earlier run.
      *
      * @param callback hears of the result
      * @return this

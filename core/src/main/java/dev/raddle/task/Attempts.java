@@ -138,7 +138,7 @@ public final class Attempts<T> implements Callable<T> {
     /** Ends a rest that goes on, because what this is at was decided. Who calls this must have decided it before. */
     public void endRest() {
         Signal end = restEnd;
-        if (end != null) {
+        if (end != null && isDecided.getAsBoolean()) {
             end.set();
         }
     }

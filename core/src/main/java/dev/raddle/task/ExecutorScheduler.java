@@ -1,7 +1,6 @@
 package dev.raddle.task;
 
 import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 
 /** Runs tasks on an executor that belongs to somebody else. */
 final class ExecutorScheduler implements Scheduler {
@@ -17,11 +16,6 @@ final class ExecutorScheduler implements Scheduler {
     @Override
     public void execute(Runnable task) {
         executor.execute(task);
-    }
-
-    @Override
-    public boolean isAsynchronous() {
-        return executor instanceof ForkJoinPool;
     }
 
     @Override

@@ -98,15 +98,6 @@ public interface Scheduler extends Executor {
     }
 
     /**
-     * Tells whether {@link #execute} and {@link #place} never run a task in the thread that calls them, before they return.
-     *
-     * @return false unless that is certain
-     */
-    default boolean isAsynchronous() {
-        return false;
-    }
-
-    /**
      * Tells whether each task gets a virtual thread of its own.
      *
      * @return true if tasks may block without keeping a thread of the system

@@ -23,11 +23,6 @@ final class VirtualThreads implements Scheduler {
     }
 
     @Override
-    public boolean isAsynchronous() {
-        return true;
-    }
-
-    @Override
     public String toString() {
         return "virtual threads";
     }
