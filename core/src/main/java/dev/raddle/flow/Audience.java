@@ -95,7 +95,7 @@ final class Audience {
                 action.run();
                 return this;
             });
-        } catch (Exception failure) {
+        } catch (Throwable failure) {
             run.options.sink.report("context of flow \"" + run.graph.name + "\"", failure);
         }
     }

@@ -404,7 +404,7 @@ abstract class Engine extends Decisions {
                 action.run();
                 return this;
             });
-        } catch (Exception leftOpen) {
+        } catch (Throwable leftOpen) {
             options.sink.report("flow \"" + graph.name + "\", which left a scope open", leftOpen);
         }
     }
