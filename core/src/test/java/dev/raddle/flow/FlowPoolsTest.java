@@ -24,6 +24,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -255,28 +256,35 @@ class FlowPoolsTest {
     }
 
     // interrupts
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void an_interrupt_never_leaks_into_the_next_task_of_a_pools_thread(boolean atTimeout) throws Exception {
+    @Test
+    void the_interrupt_of_a_nodes_timeout_never_leaks_into_the_next_node_or_task_of_its_thread() throws Exception {
+        assertNoLeak((run, time) -> time.advance(Duration.ofSeconds(1)));
+    }
+
+    @Test
+    void the_interrupt_of_a_cancelled_run_never_leaks_into_the_next_task_of_a_thread() throws Exception {
+        assertNoLeak((run, time) -> run.cancel("enough"));
+    }
+
+    private static void assertNoLeak(BiConsumer<FlowRun<Boolean>, VirtualTime> stop) throws Exception {
         AtomicBoolean leaked = new AtomicBoolean();
         FlowBuilder<VirtualTime> g = FlowPlan.define("leaks", VirtualTime.class);
         Node<Integer> a = g.node("a", () -> 1).timeout(Duration.ofSeconds(1));
-        g.node("b", a, x -> leaked.compareAndSet(false, Thread.currentThread().isInterrupted()));
-        FlowPlan<VirtualTime, Void> plan = g.build();
+        Node<Boolean> b = g.node("b", a, x -> Thread.currentThread().isInterrupted());
+        FlowPlan<VirtualTime, Boolean> plan = g.returning(b);
         try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
             for (int i = 0; i < 2_000; i++) {
                 VirtualTime time = new VirtualTime();
-                FlowRun<Void> run = plan.start(
+                FlowRun<Boolean> run = plan.start(
                         time, RunOptions.defaults().withTimeSource(time).withScheduler(Scheduler.from(pool)));
                 for (int spin = 0; spin < i % 50 * 10; spin++) {
                     Thread.onSpinWait();
                 }
-                if (atTimeout) {
-                    time.advance(Duration.ofSeconds(1));
-                } else {
-                    run.cancel("enough");
+                stop.accept(run, time);
+                FlowResult<Boolean> result = run.join();
+                if (result.node("b").state() == NodeState.SUCCESS) { // otherwise an interrupt may have been its own
+                    assertThat(result.value()).as("interrupted, run %d", i).isFalse();
                 }
-                run.join();
                 pool.execute(
                         () -> leaked.compareAndSet(false, Thread.currentThread().isInterrupted()));
             }
