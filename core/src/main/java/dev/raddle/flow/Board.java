@@ -43,6 +43,10 @@ final class Board {
      *   lost       of a clause: its upstreams that have ended without success
      *   winner     of a clause: its upstream that succeeded first, or -1
      *
+     * A run in its caller's thread whose nodes nobody decides from outside is alone: its thread counts without atomic steps. Only
+     * who ends the whole run counts beside it. Then counts may be lost, so that something is not triggered or not skipped; it is
+     * ended all the same, and nothing is triggered too early, since a lost count never brings a number nearer to its goal.
+     *
      * A node lets go of its upstreams, once, when it is decided: when a node that chooses steps to READY, or when any node steps
      * from null to its end. A node that does not choose begins only when all of its upstreams have ended, and nobody asks for
      * their consumers then. So each edge is gone over twice at most, once in each direction.
@@ -67,6 +71,7 @@ final class Board {
     final Graph graph;
     final @Nullable Object[] slots;
     private final int[] counters;
+    private final boolean alone; // whether one thread counts, but for those that end the run
     private volatile int @Nullable [] consumers; // null until a node lets go
 
     /*
@@ -75,8 +80,9 @@ final class Board {
      */
     private final float @Nullable [] times;
 
-    Board(Graph graph, boolean timed) {
+    Board(Graph graph, boolean timed, boolean alone) {
         this.graph = graph;
+        this.alone = alone;
         slots = new Object[graph.size];
         counters = graph.pending.clone();
         times = timed ? new float[2 * graph.size] : null;
@@ -101,12 +107,22 @@ final class Board {
 
     /** Counts one pending thing less; true if that was the last. */
     boolean isTriggered(int node) {
-        return graph.pending[node] == 1 || (int) COUNT.getAndAdd(counters, node, -1) == 1;
+        return graph.pending[node] == 1 || count(counters, node, -1) == 1;
     }
 
     /** Counts one consumer less; true if that was the last. */
     boolean isUnneeded(int node) {
-        return (int) COUNT.getAndAdd(consumers(), node, -1) == 1;
+        return count(consumers(), node, -1) == 1;
+    }
+
+    /** Adds to a number and returns what it was. */
+    private int count(int[] numbers, int position, int by) {
+        if (alone) {
+            int was = numbers[position];
+            numbers[position] = was + by;
+            return was;
+        }
+        return (int) COUNT.getAndAdd(numbers, position, by);
     }
 
     /** Adds a consumer that never lets go. Before anything runs. */
@@ -139,12 +155,12 @@ final class Board {
     /** Counts a success for a clause; true if it is met by that. */
     boolean isMet(int clause, int by) {
         COUNT.compareAndSet(counters, winnerOf(clause), NO_WINNER, by);
-        return (int) COUNT.getAndAdd(counters, graph.size + clause, -1) == 1;
+        return count(counters, graph.size + clause, -1) == 1;
     }
 
     /** Counts for a clause an upstream that ended without success; true if the clause has become impossible by that. */
     boolean isImpossible(int clause) {
-        int lost = (int) COUNT.getAndAdd(counters, graph.size + graph.clauses() + clause, 1) + 1;
+        int lost = count(counters, graph.size + graph.clauses() + clause, 1) + 1;
         return lost == graph.clauseSize[clause] - graph.clauseNeeded[clause] + 1;
     }
 

@@ -38,6 +38,8 @@ final class Compiler {
     int[] outputs = {};
     boolean hasTimeouts;
     boolean hasGroups;
+    boolean hasPlaces;
+    boolean hasNested;
     boolean hasCallbacks;
     boolean hasCompensations;
     int[] up;
@@ -80,6 +82,8 @@ final class Compiler {
             plain[node] = own == NodeOptions.NONE && !(declaredNode.body instanceof Body.Nested);
             hasTimeouts |= own.timeout() != null;
             hasGroups |= own.group() != null;
+            hasPlaces |= own.group() != null || own.has(NodeOptions.COMPUTE);
+            hasNested |= declaredNode.body instanceof Body.Nested;
             hasCallbacks |= own.begin() != null || own.result() != null;
             hasCompensations |= own.compensation() != null;
             List<Dependency<?>> needs = declaredNode.dependencies();

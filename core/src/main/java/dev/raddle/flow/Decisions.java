@@ -70,7 +70,8 @@ abstract class Decisions extends Enclosure {
     Decisions(Graph graph, RunOptions options) {
         this.graph = graph;
         this.options = options;
-        board = new Board(graph, options.timed);
+        boolean alone = options.inCallersThread && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested;
+        board = new Board(graph, options.timed, alone);
         compensations = graph.hasCompensations ? new Compensations() : null;
     }
 
@@ -330,7 +331,7 @@ abstract class Decisions extends Enclosure {
         if (audience != null) {
             audience.submitted(node);
         }
-        runner.addReady(node);
+        runner.ready.add(board, node);
     }
 
     /** Decides a node one of whose musts has ended without success: as the first of those in the order of declaration. */

@@ -37,10 +37,9 @@ abstract class Engine extends Decisions {
      * Overview.
      *
      * A runner is a thread that runs one node after the other. What is triggered by a node that has ended is handed over: all but
-     * one, which the runner runs next. Handed over nodes lie in a stack, one for each place (the run's scheduler, and the one for
-     * computing); a node is pushed once in its life, so a compare-and-set is all that the stack takes. For each pushed node the
-     * scheduler is called once for a thread. A thread that comes takes nodes until there are none; so may any runner that has
-     * nothing else to do. There are never more nodes in the stack than calls under way, and a call that finds nothing goes away.
+     * one, which the runner runs next. Handed over nodes lie in a stack (ReadyStack), one for each place: the run's scheduler, and
+     * the one for computing. The scheduler is called for threads, as often as nodes were pushed, or as it has threads. A thread that
+     * comes takes nodes until there are none; so may any runner that has nothing else to do. A call that finds nothing goes away.
      * If a call is refused, one node of the stack fails for it.
      *
      * Nodes with a group are placed there one by one, each with a handoff of its own, and the thread that the group gives a permit
@@ -53,15 +52,13 @@ abstract class Engine extends Decisions {
      * `inside` counts threads that are in here, also in nested runs. close() waits for zero: an action that goes on after its node
      * was ended is inside.
      *
-     * A run in its caller's thread has its home there: that thread takes nodes from the stack while it joins, and is woken
-     * instead of called.
+     * A run in its caller's thread has its home there: that thread keeps what it has made ready in a stack of its own, takes what
+     * others have pushed while it joins, and is woken instead of called.
      */
 
     private static final VarHandle REMAINING;
     private static final VarHandle INSIDE;
     private static final VarHandle SPARE;
-    private static final VarHandle TOP;
-    private static final VarHandle TOP_COMPUTING;
 
     static {
         try {
@@ -69,8 +66,6 @@ abstract class Engine extends Decisions {
             REMAINING = lookup.findVarHandle(Engine.class, "remaining", int.class);
             INSIDE = lookup.findVarHandle(Engine.class, "inside", int.class);
             SPARE = lookup.findVarHandle(Engine.class, "spare", Runner.class);
-            TOP = lookup.findVarHandle(Engine.class, "top", int.class);
-            TOP_COMPUTING = lookup.findVarHandle(Engine.class, "topComputing", int.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
@@ -90,6 +85,8 @@ abstract class Engine extends Decisions {
     private final @Nullable Deadline deadline;
     private final CapturedContext perThread;
     private final @Nullable CapturedContext perNode;
+    private final ReadyStack ready;
+    private final @Nullable ReadyStack readyToCompute; // null if all nodes run in the same place
     private final boolean plain; // whether there is nobody to tell of each node
 
     private @Nullable Alarm alarm; // written by the starter before anything runs
@@ -102,10 +99,6 @@ abstract class Engine extends Decisions {
     private volatile int remaining;
 
     private volatile int inside;
-    private volatile int top = NOBODY; // of the stack of ready nodes
-
-    @SuppressWarnings("UnusedVariable") // by TOP_COMPUTING
-    private volatile int topComputing = NOBODY; // of the stack of those that burn CPU
 
     @SuppressWarnings("UnusedVariable") // by SPARE
     private volatile @Nullable Runner spare; // one that nobody uses
@@ -135,6 +128,10 @@ abstract class Engine extends Decisions {
             nodeTimes = new NodeTimes(this, this::nodeOutOfTime);
         }
         plain = perNode == null && options.listener == null && options.journal == null;
+        ready = new ReadyStack(board, options.scheduler);
+        Scheduler compute = options.compute;
+        readyToCompute =
+                graph.hasPlaces ? new ReadyStack(board, compute == null ? Scheduler.commonPool() : compute) : null;
         remaining = graph.size + 1;
     }
 
@@ -298,7 +295,9 @@ abstract class Engine extends Decisions {
 
     /** Runs ready nodes, and what follows in the same thread, until there are none. */
     final void runReady(byte place) {
-        int node = pop(place);
+        ReadyStack nodes = readyFor(place);
+        nodes.hasCome();
+        int node = nodes.pop();
         if (node >= 0) {
             work(place, node, unbegun(node), 0);
         }
@@ -323,6 +322,9 @@ abstract class Engine extends Decisions {
     }
 
     private void go(Runner runner, int first, @Nullable Object from) {
+        if (runner.place != GROUPED) {
+            callAnother(runner, runner.place);
+        }
         perform(runner, first, from);
         settleAll(runner);
         handOver(runner);
@@ -331,8 +333,10 @@ abstract class Engine extends Decisions {
 
     private void drain(Runner runner) {
         while (!(runner.isHome && Thread.currentThread().isInterrupted())) {
-            int node = runner.takeReady();
-            if (node < 0) {
+            int node = runner.kept;
+            if (node >= 0) {
+                runner.kept = board.below(node);
+            } else {
                 node = popFor(runner);
                 if (node < 0) {
                     return;
@@ -349,10 +353,10 @@ abstract class Engine extends Decisions {
 
     /** Takes a node of the runner's place, or of another whose scheduler wants this thread to run it. */
     private int popFor(Runner runner) {
-        int node = runner.place == GROUPED ? NOBODY : pop(runner.place);
+        int node = runner.place == GROUPED ? NOBODY : readyFor(runner.place).pop();
         for (byte place = HERE; node < 0 && place <= COMPUTING; place++) {
             if ((runner.postponed & 1 << place) != 0 && runner.place != GROUPED) {
-                node = pop(place);
+                node = readyFor(place).pop();
                 runner.place = place;
             }
         }
@@ -363,25 +367,8 @@ abstract class Engine extends Decisions {
         return graph.chooses[node] ? Mark.Plain.READY : null;
     }
 
-    // Ready nodes that wait for a thread lie in a stack for each place. Each is pushed once, so a compare-and-set is
-    // all it takes.
-
-    private void push(byte place, int node) {
-        VarHandle top = place == COMPUTING ? TOP_COMPUTING : TOP;
-        int below;
-        do {
-            below = (int) top.getVolatile(this);
-            board.link(node, below);
-        } while (!top.compareAndSet(this, below, node));
-    }
-
-    private int pop(byte place) {
-        VarHandle top = place == COMPUTING ? TOP_COMPUTING : TOP;
-        int node;
-        do {
-            node = (int) top.getVolatile(this);
-        } while (node >= 0 && !top.compareAndSet(this, node, board.below(node)));
-        return node;
+    private ReadyStack readyFor(byte place) {
+        return place == COMPUTING ? Objects.requireNonNull(readyToCompute) : ready;
     }
 
     private void come() {
@@ -597,79 +584,100 @@ abstract class Engine extends Decisions {
 
     // Handing over.
 
-    /** Hands ready nodes over, but for one that this runner runs itself. At home it takes the others later, too. */
+    /** Hands over what has become ready, but for one node that this runner runs itself. At home all are its own. */
     private void handOver(Runner runner) {
-        int count = runner.readyCount();
-        while (count > 1 || (count == 1 && !isFor(runner, runner.ready(0)))) {
-            handOver(runner, count);
-            if (!runner.hasEnded()) {
-                return;
+        ReadyNodes ready = runner.ready;
+        while (ready.count > 0) {
+            int first = ready.first;
+            int last = ready.last;
+            int count = ready.count;
+            ready.clear();
+            if (graph.hasPlaces) {
+                handOverByPlace(runner, first, count);
+            } else {
+                handOver(runner, HERE, first, last, count);
             }
-            settleAll(runner); // some were refused
-            count = runner.readyCount();
+            if (runner.hasEnded()) {
+                settleAll(runner); // some were refused
+            }
         }
     }
 
-    private void handOver(Runner runner, int count) {
-        int own = NOBODY;
-        int calls = 0;
-        int callsForComputing = 0;
-        for (int each = 0; graph.hasGroups && each < count; each++) {
-            if (placeOf(runner.ready(each)) == GROUPED) {
-                placeInGroup(runner, runner.ready(each));
+    private void handOverByPlace(Runner runner, int first, int count) {
+        ReadyNodes here = new ReadyNodes();
+        ReadyNodes computing = new ReadyNodes();
+        int next = first;
+        for (int each = 0; each < count; each++) {
+            int node = next;
+            next = board.below(node);
+            switch (placeOf(node)) {
+                case HERE -> here.add(board, node);
+                case COMPUTING -> computing.add(board, node);
+                default -> placeInGroup(runner, node);
             }
         }
-        for (int each = count - 1; each >= 0; each--) { // the first comes to lie on top, or is run here
-            int node = runner.ready(each);
-            byte place = placeOf(node);
-            if (place == GROUPED) {
-                continue;
-            }
-            if (place == runner.place) {
-                int kept = own;
-                own = node;
-                node = kept;
-            }
-            if (node >= 0) {
-                push(place, node);
-                calls += place == HERE ? 1 : 0;
-                callsForComputing += place == COMPUTING ? 1 : 0;
-            }
-        }
-        runner.forgetReady();
-        if (own >= 0) {
-            runner.addReady(own);
-        }
-        if (calls > 0) {
-            call(runner, HERE, calls);
-        }
-        if (callsForComputing > 0) {
-            call(runner, COMPUTING, callsForComputing);
-        }
+        handOver(runner, HERE, here.first, here.last, here.count);
+        handOver(runner, COMPUTING, computing.first, computing.last, computing.count);
     }
 
-    /** Calls for as many threads as nodes were pushed. */
-    private void call(Runner runner, byte place, int times) {
-        if (isAtHome()) {
-            if (!runner.isHome) {
-                wakeHome(); // it looks for nodes by itself
-            }
+    /** Hands over a list of nodes for one place. The first comes to lie on top, or is kept. */
+    private void handOver(Runner runner, byte place, int first, int last, int count) {
+        if (count == 0) {
             return;
         }
-        Scheduler compute = options.compute;
-        Scheduler scheduler = place == HERE ? options.scheduler : compute == null ? Scheduler.commonPool() : compute;
+        if (runner.isHome) {
+            board.link(last, runner.kept);
+            runner.kept = first;
+            return;
+        }
+        int pushed = first;
+        int calls = count;
+        if (runner.place == place && runner.kept < 0) {
+            pushed = board.below(first);
+            calls--;
+            board.link(first, NOBODY);
+            runner.kept = first;
+        }
+        if (calls > 0) {
+            readyFor(place).push(pushed, last);
+            call(runner, place, calls);
+        }
+    }
+
+    /** Calls for as many threads as nodes were pushed, or for as many as are of use. */
+    private void call(Runner runner, byte place, int times) {
+        if (isAtHome()) {
+            wakeHome(); // it looks for nodes by itself
+            return;
+        }
+        ReadyStack nodes = readyFor(place);
+        Scheduler scheduler = nodes.scheduler;
         // A fork-join pool must not hold one object twice: its queues tell by the object whether a place has changed.
         Call shared = scheduler == Scheduler.virtualThreads() ? callFor(place) : null;
-        for (int each = 0; each < times; each++) {
+        int left = times;
+        while (left > 0 && nodes.mayCall()) {
+            left--;
             try {
                 Call call = shared == null ? new Call(this, place) : shared;
-                runner.postponed |= call.place(scheduler) ? 1 << place : 0;
+                if (call.place(scheduler)) {
+                    runner.postponed |= 1 << place;
+                    nodes.hasCome();
+                }
             } catch (Throwable refusal) {
-                int node = pop(place);
+                nodes.hasCome();
+                int node = nodes.pop();
                 if (node >= 0) {
                     neverRuns(runner, node, null, refusal);
+                    left = nodes.countsCalls() ? Math.max(1, left) : left;
                 }
             }
+        }
+    }
+
+    /** Calls for another thread if there are nodes for it. */
+    private void callAnother(Runner runner, byte place) {
+        if (readyFor(place).countsCalls() && !readyFor(place).isEmpty()) {
+            call(runner, place, 1);
         }
     }
 
@@ -680,10 +688,6 @@ abstract class Engine extends Decisions {
             call = place == HERE ? known : call;
         }
         return known;
-    }
-
-    private boolean isFor(Runner runner, int node) {
-        return runner.place == placeOf(node) && runner.place != GROUPED;
     }
 
     private byte placeOf(int node) {
@@ -715,9 +719,14 @@ abstract class Engine extends Decisions {
 
     /** Hears that a call for a thread was refused later: one of the ready nodes will not have one. */
     final void refused(byte place, RejectedExecutionException refusal) {
-        int node = pop(place);
+        ReadyStack nodes = readyFor(place);
+        nodes.hasCome();
+        int node = nodes.pop();
         if (node >= 0) {
-            asDecider(by -> neverRuns(by, node, null, refusal));
+            asDecider(by -> {
+                neverRuns(by, node, null, refusal);
+                callAnother(by, place);
+            });
         }
     }
 
@@ -772,7 +781,7 @@ abstract class Engine extends Decisions {
     private void runPostponed(int places) {
         boolean interrupted = Thread.interrupted(); // it is for the caller, and for nothing that runs here
         for (byte place = HERE; place <= COMPUTING; place++) {
-            int node = (places & 1 << place) == 0 ? NOBODY : pop(place);
+            int node = (places & 1 << place) == 0 ? NOBODY : readyFor(place).pop();
             if (node >= 0) {
                 work(place, node, unbegun(node), places);
             }
@@ -941,7 +950,7 @@ abstract class Engine extends Decisions {
 
     /** Runs what is ready in the thread at home. Returns false if there was nothing. */
     final boolean runAtHome(Runner home) {
-        if (home.readyCount() == 0 && home.finished == 0 && top < 0) {
+        if (home.kept < 0 && home.finished == 0 && ready.isEmpty()) {
             return false;
         }
         home.now = -1;

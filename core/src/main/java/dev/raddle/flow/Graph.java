@@ -40,6 +40,8 @@ final class Graph {
     final int[] roots;
     final boolean hasTimeouts;
     final boolean hasGroups;
+    final boolean hasPlaces; // whether some nodes run in a group, or among those that burn CPU
+    final boolean hasNested;
     final boolean hasCallbacks;
     final boolean hasCompensations;
     final boolean[] plain; // whether a node has no options and is no run of its own
@@ -79,6 +81,8 @@ final class Graph {
         roots = from.roots;
         hasTimeouts = from.hasTimeouts;
         hasGroups = from.hasGroups;
+        hasPlaces = from.hasPlaces;
+        hasNested = from.hasNested;
         hasCallbacks = from.hasCallbacks;
         hasCompensations = from.hasCompensations;
         plain = from.plain;

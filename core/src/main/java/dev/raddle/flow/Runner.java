@@ -33,11 +33,11 @@ final class Runner implements Mark {
     boolean isLettingGo; // whether somebody further down the stack takes what is open
     boolean isHome; // whether it is that of the thread that joins
     int postponed; // places, as bits, whose schedulers want what is handed over run in this thread
+    final ReadyNodes ready = new ReadyNodes(); // to be handed over
+    int kept = Settled.NOBODY; // the top of a stack of nodes that it runs itself: of one at most, unless it is at home
     private int[] ended = EMPTY;
     private int endedCount;
     private int told;
-    private int[] ready = EMPTY;
-    private int readyCount;
     private int[] open = EMPTY;
     private int openCount;
 
@@ -61,31 +61,6 @@ final class Runner implements Mark {
     /** Tells whether there are nodes that have ended and of which nobody has been told. */
     boolean hasEnded() {
         return told < endedCount;
-    }
-
-    void addReady(int node) {
-        if (readyCount == ready.length) {
-            ready = grown(ready);
-        }
-        ready[readyCount++] = node;
-    }
-
-    int readyCount() {
-        return readyCount;
-    }
-
-    int ready(int position) {
-        return ready[position];
-    }
-
-    /** Forgets the ready nodes, which are handed over. */
-    void forgetReady() {
-        readyCount = 0;
-    }
-
-    /** Takes the ready node that was added last, or -1. */
-    int takeReady() {
-        return readyCount == 0 ? -1 : ready[--readyCount];
     }
 
     /** Notes a node whose upstreams have one consumer less. */

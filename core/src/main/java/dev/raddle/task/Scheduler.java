@@ -107,6 +107,17 @@ public interface Scheduler extends Executor {
     }
 
     /**
+     * Tells how many threads run its tasks at most, if more requests than that are of no use at once: a thread that has
+     * finished one fetches the next as soon as it is there. A flow asks such a scheduler for no more threads at a time.
+     *
+     * @return at least 1, and the same at every call; {@link Integer#MAX_VALUE}, unless overridden, if that is not so or not
+     *     known
+     */
+    default int parallelism() {
+        return Integer.MAX_VALUE;
+    }
+
+    /**
      * Returns the scheduler that suits this Java best: on Java 25, virtual threads.
      *
      * @return {@link #virtualThreads()}
