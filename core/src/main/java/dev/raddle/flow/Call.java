@@ -6,8 +6,7 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for a thread to a scheduler: there are as many as there are nodes in the run's stack of ready nodes, or more. The
- * thread takes what is there, which may be nothing.
+ * A request for a thread to a scheduler. The thread takes what lies in the run's stack of ready nodes, which may be nothing.
  *
  * <p>It is a {@link ForkJoinTask} so that a fork-join pool need not wrap it. One that virtual threads are called with can be used
  * again.

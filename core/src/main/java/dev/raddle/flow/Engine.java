@@ -323,7 +323,7 @@ abstract class Engine extends Decisions {
 
     private void go(Runner runner, int first, @Nullable Object from) {
         if (runner.place != GROUPED) {
-            callAnother(runner, runner.place);
+            callAnother(runner);
         }
         perform(runner, first, from);
         settleAll(runner);
@@ -651,33 +651,48 @@ abstract class Engine extends Decisions {
             return;
         }
         ReadyStack nodes = readyFor(place);
-        Scheduler scheduler = nodes.scheduler;
-        // A fork-join pool must not hold one object twice: its queues tell by the object whether a place has changed.
-        Call shared = scheduler == Scheduler.virtualThreads() ? callFor(place) : null;
         int left = times;
         while (left > 0 && nodes.mayCall()) {
             left--;
             try {
-                Call call = shared == null ? new Call(this, place) : shared;
-                if (call.place(scheduler)) {
-                    runner.postponed |= 1 << place;
-                    nodes.hasCome();
-                }
+                callOnce(runner, place, nodes);
             } catch (Throwable refusal) {
-                nodes.hasCome();
+                if (nodes.countsCalls() && nodes.isThreadComing()) {
+                    return; // it will see to the nodes
+                }
                 int node = nodes.pop();
                 if (node >= 0) {
                     neverRuns(runner, node, null, refusal);
-                    left = nodes.countsCalls() ? Math.max(1, left) : left;
+                    left = nodes.countsCalls() ? Math.max(1, left) : left; // there may be more nodes than calls
                 }
             }
         }
     }
 
-    /** Calls for another thread if there are nodes for it. */
-    private void callAnother(Runner runner, byte place) {
-        if (readyFor(place).countsCalls() && !readyFor(place).isEmpty()) {
-            call(runner, place, 1);
+    /** Calls for another thread if this one leaves nodes to it. If there is none, this one will take them all. */
+    private void callAnother(Runner runner) {
+        ReadyStack nodes = readyFor(runner.place);
+        if (nodes.countsCalls() && !nodes.isEmpty() && nodes.mayCall()) {
+            try {
+                callOnce(runner, runner.place, nodes);
+            } catch (Throwable refusal) {
+                options.sink.report("call for one more thread for flow \"" + graph.name + "\"", refusal);
+            }
+        }
+    }
+
+    private void callOnce(Runner runner, byte place, ReadyStack nodes) {
+        Scheduler scheduler = nodes.scheduler;
+        // A fork-join pool must not hold one object twice: its queues tell by the object whether a place has changed.
+        Call call = scheduler == Scheduler.virtualThreads() ? callFor(place) : new Call(this, place);
+        try {
+            if (call.place(scheduler)) {
+                runner.postponed |= 1 << place;
+                nodes.hasCome();
+            }
+        } catch (Throwable refusal) {
+            nodes.hasCome();
+            throw refusal;
         }
     }
 
@@ -725,7 +740,9 @@ abstract class Engine extends Decisions {
         if (node >= 0) {
             asDecider(by -> {
                 neverRuns(by, node, null, refusal);
-                callAnother(by, place);
+                if (nodes.countsCalls() && !nodes.isEmpty()) {
+                    call(by, place, 1);
+                }
             });
         }
     }

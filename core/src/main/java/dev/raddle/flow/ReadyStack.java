@@ -72,6 +72,10 @@ final class ReadyStack {
         return threads != Integer.MAX_VALUE;
     }
 
+    boolean isThreadComing() {
+        return coming > 0;
+    }
+
     /** Tells whether one call more is of use. It is under way then. */
     boolean mayCall() {
         if (!countsCalls()) {

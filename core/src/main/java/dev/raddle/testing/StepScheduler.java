@@ -16,13 +16,30 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 public final class StepScheduler implements Scheduler {
 
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
+    private final int parallelism;
 
-    /** Creates a scheduler with no tasks. */
-    public StepScheduler() {}
+    /** Creates a scheduler with no tasks, which does not say how many threads it has. */
+    public StepScheduler() {
+        this(Integer.MAX_VALUE);
+    }
+
+    /**
+     * Creates a scheduler with no tasks, which says how many threads it has.
+     *
+     * @param parallelism what {@link #parallelism()} returns
+     */
+    public StepScheduler(int parallelism) {
+        this.parallelism = parallelism;
+    }
 
     @Override
     public void execute(Runnable task) {
         tasks.add(task);
+    }
+
+    @Override
+    public int parallelism() {
+        return parallelism;
     }
 
     /**

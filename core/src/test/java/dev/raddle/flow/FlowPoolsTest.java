@@ -20,6 +20,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.Future;
+import java.util.concurrent.Phaser;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -253,6 +254,117 @@ class FlowPoolsTest {
         FlowRun<Boolean> run = plan.start(null, RunOptions.defaults().withScheduler(CALLER));
         assertThat(Thread.interrupted()).as("the caller is still interrupted").isTrue();
         run.join();
+    }
+
+    // schedulers that say how many threads they have
+    @Test
+    void a_scheduler_with_two_threads_is_called_twice_for_a_hundred_nodes() throws Exception {
+        List<Integer> callsUnderWay = new ArrayList<>();
+        StepScheduler steps = new StepScheduler(2);
+        for (int i = 0; i < 100; i++) {
+            f.node("n" + i, () -> callsUnderWay.add(steps.size()));
+        }
+        FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withScheduler(steps));
+        assertThat(steps.size()).isEqualTo(2);
+
+        steps.runNext(); // finds another call in its place before each action
+        assertThat(run.isDone()).isTrue();
+        assertThat(callsUnderWay).hasSize(100).containsOnly(2);
+        steps.runAll(); // finds nothing
+        assertThat(run.join().status()).isEqualTo(FlowStatus.SUCCESS);
+    }
+
+    @Test
+    void a_thread_that_blocks_has_another_called_for_what_it_leaves() throws Exception {
+        int nodes = 20; // each ends when all have begun; the pool makes threads for those that block in its sight
+        Phaser begun = new Phaser(nodes);
+        for (int i = 0; i < nodes; i++) {
+            f.node("n" + i, () -> {
+                int phase = begun.arrive();
+                ForkJoinPool.managedBlock(new ForkJoinPool.ManagedBlocker() {
+                    @Override
+                    public boolean block() throws InterruptedException {
+                        begun.awaitAdvanceInterruptibly(phase);
+                        return true;
+                    }
+
+                    @Override
+                    public boolean isReleasable() {
+                        return begun.getPhase() != phase;
+                    }
+                });
+                return phase;
+            });
+        }
+        try (ForkJoinPool pool = new ForkJoinPool(2)) {
+            FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withScheduler(Scheduler.from(pool)));
+            assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 5})
+    void a_scheduler_with_two_threads_that_refuses_settles_every_node(int accepted) throws Exception {
+        List<Runnable> calls = new ArrayList<>();
+        Scheduler refusing = new Scheduler() {
+            @Override
+            public void execute(Runnable task) {
+                if (calls.size() == accepted) {
+                    throw new RejectedExecutionException("no more threads today");
+                }
+                calls.add(task);
+            }
+
+            @Override
+            public int parallelism() {
+                return 2;
+            }
+        };
+        for (int i = 0; i < 10; i++) {
+            f.node("n" + i, () -> calls.size());
+        }
+        FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withScheduler(refusing));
+        for (int i = 0; i < calls.size(); i++) {
+            calls.get(i).run();
+        }
+        FlowResult<Void> result = run.join();
+        long failed = result.nodes().stream()
+                .filter(node -> node.state() == NodeState.FAILED)
+                .count();
+        assertThat(failed).as("one thread is enough").isEqualTo(accepted == 0 ? 10 : 0);
+    }
+
+    @Test
+    void a_call_that_is_refused_later_has_another_made_for_what_is_left() throws Exception {
+        List<Scheduler.Placeable> calls = new ArrayList<>();
+        Scheduler late = new Scheduler() {
+            @Override
+            public void execute(Runnable task) {
+                throw new AssertionError("a flow places its calls");
+            }
+
+            @Override
+            public Placement place(Placeable task) {
+                calls.add(task);
+                return Placement.FINAL;
+            }
+
+            @Override
+            public int parallelism() {
+                return 1;
+            }
+        };
+        for (int i = 0; i < 3; i++) {
+            f.node("n" + i, () -> calls.size());
+        }
+        FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withScheduler(late));
+        assertThat(calls).hasSize(1);
+        calls.getFirst().reject(new RejectedExecutionException("too late"));
+        assertThat(calls).as("another one").hasSize(2);
+        calls.getLast().run();
+        FlowResult<Void> result = run.join();
+        assertThat(result.node("n0").state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.node("n2").state()).isEqualTo(NodeState.SUCCESS);
     }
 
     // interrupts
