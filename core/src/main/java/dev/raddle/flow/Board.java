@@ -107,7 +107,7 @@ final class Board {
 
     /** Counts one pending thing less; true if that was the last. */
     boolean isTriggered(int node) {
-        return graph.pending[node] == 1 || count(counters, node, -1) == 1;
+        return graph.is(Graph.WAITS_FOR_ONE, node) || count(counters, node, -1) == 1;
     }
 
     /** Counts one consumer less; true if that was the last. */

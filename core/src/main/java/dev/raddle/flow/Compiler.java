@@ -3,11 +3,7 @@ package dev.raddle.flow;
 import dev.raddle.flow.Dependency.Kind;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Makes a graph of declared nodes, or finds out all that is wrong with them. Costs a few steps per node and edge. */
@@ -18,11 +14,10 @@ final class Compiler {
     final String name;
     final int size;
     final String[] ids;
-    final Map<String, Integer> index;
+    final Ids index;
     final Body[] bodies;
     final @Nullable NodeOptions[] options;
-    final boolean[] chooses;
-    final boolean[] plain;
+    final byte[] traits;
     final boolean[] sinks;
     final boolean[] isOutput;
     final int[] upStart;
@@ -52,20 +47,22 @@ final class Compiler {
     private final List<Node<?>> nodes;
     private final List<String> problems;
     private final int[] upClause;
+    private final int[] usedBy; // the last node that was found to depend on each
     private int edges;
     private int clauses;
 
-    Compiler(String name, List<Node<?>> nodes, List<String> declared) {
+    Compiler(String name, List<Node<?>> nodes, Ids declaredIds, List<String> declared) {
         this.name = name;
         this.nodes = nodes;
         this.problems = new ArrayList<>(declared);
         size = nodes.size();
-        ids = new String[size];
-        index = HashMap.newHashMap(size);
+        index = declaredIds.copy();
+        ids = index.toArray();
         bodies = new Body[size];
         options = new NodeOptions[size];
-        chooses = new boolean[size];
-        plain = new boolean[size];
+        traits = new byte[size];
+        usedBy = new int[size];
+        Arrays.fill(usedBy, NONE);
         sinks = new boolean[size];
         isOutput = new boolean[size];
         upStart = new int[size + 1];
@@ -74,23 +71,23 @@ final class Compiler {
         int mostEdges = 0;
         for (int node = 0; node < size; node++) {
             Node<?> declaredNode = nodes.get(node);
-            ids[node] = declaredNode.id();
-            index.putIfAbsent(declaredNode.id(), node);
             bodies[node] = declaredNode.body;
             NodeOptions own = declaredNode.options;
             options[node] = own == NodeOptions.NONE ? null : own;
-            plain[node] = own == NodeOptions.NONE && !(declaredNode.body instanceof Body.Nested);
+            boolean isNested = declaredNode.body instanceof Body.Nested;
+            traits[node] = own == NodeOptions.NONE && !isNested ? Graph.PLAIN : 0;
             hasTimeouts |= own.timeout() != null;
             hasGroups |= own.group() != null;
             hasPlaces |= own.group() != null || own.has(NodeOptions.COMPUTE);
-            hasNested |= declaredNode.body instanceof Body.Nested;
+            hasNested |= isNested;
             hasCallbacks |= own.begin() != null || own.result() != null;
             hasCompensations |= own.compensation() != null;
-            List<Dependency<?>> needs = declaredNode.dependencies();
+            int needs = declaredNode.dependencyCount();
             dependencyStart[node] = dependencies;
-            dependencies += needs.size();
-            for (int each = 0; each < needs.size(); each++) {
-                mostEdges += needs.get(each) instanceof Dependency.Clause<?> clause ? clause.ids.size() : 1;
+            dependencies += needs;
+            for (int each = 0; each < needs; each++) {
+                mostEdges +=
+                        declaredNode.dependency(each) instanceof Dependency.Clause<?> clause ? clause.ids.size() : 1;
             }
         }
         dependencyStart[size] = dependencies;
@@ -121,17 +118,22 @@ final class Compiler {
     /** Numbers the edges into one node. */
     private void connect(int node, int[] target, int[] first, int[] length, int[] needed) {
         upStart[node] = edges;
-        List<Dependency<?>> needs = nodes.get(node).dependencies();
-        boolean onlyOptional = !needs.isEmpty();
-        for (int each = 0; each < needs.size(); each++) {
-            Dependency<?> dependency = needs.get(each);
+        Node<?> declared = nodes.get(node);
+        int needs = declared.dependencyCount();
+        boolean onlyOptional = needs > 0;
+        boolean onlyMusts = true;
+        for (int each = 0; each < needs; each++) {
+            Dependency<?> dependency = declared.dependency(each);
             Kind kind = dependency.kind();
             int position = dependencyStart[node] + each;
             dependencyEdge[position] = edges;
             dependencyKind[position] = kind;
             dependencyClause[position] = NONE;
             onlyOptional &= kind == Kind.OPTIONAL;
-            chooses[node] |= kind == Kind.OPTIONAL || kind == Kind.ANY || kind == Kind.AT_LEAST;
+            onlyMusts &= kind == Kind.MUST;
+            if (kind == Kind.OPTIONAL || kind == Kind.ANY || kind == Kind.AT_LEAST) {
+                traits[node] |= Graph.CHOOSES;
+            }
             int clause = NONE;
             if (dependency instanceof Dependency.Clause<?> several && (kind == Kind.ANY || kind == Kind.AT_LEAST)) {
                 ensurePossible(node, several);
@@ -145,6 +147,9 @@ final class Compiler {
             if (clause != NONE) {
                 length[clause] = edges - first[clause];
             }
+        }
+        if (onlyMusts) {
+            traits[node] |= Graph.TAKES_MUSTS;
         }
         if (onlyOptional && edges > upStart[node]) {
             int clause = clauses++;
@@ -178,8 +183,8 @@ final class Compiler {
             return;
         }
         for (String id : several.ids) {
-            Integer known = index.get(id);
-            if (known == null) {
+            int known = index.find(id);
+            if (known < 0) {
                 problems.add("unknown id: node \"" + ids[node] + "\" depends on \"" + id
                         + "\", which is not a node of this flow");
             } else {
@@ -205,26 +210,13 @@ final class Compiler {
     }
 
     private void refuseDuplicates(int node) {
-        int from = upStart[node];
-        if (edges - from < 2) {
-            return;
-        }
-        Set<Integer> seen = edges - from > 8 ? new HashSet<>() : Set.of();
-        for (int edge = from; edge < edges; edge++) {
-            if (edges - from > 8 ? !seen.add(up[edge]) : contains(from, edge, up[edge])) {
+        for (int edge = upStart[node]; edge < edges; edge++) {
+            if (usedBy[up[edge]] == node) {
                 problems.add("duplicate edge: node \"" + ids[node] + "\" depends twice on \"" + ids[up[edge]]
                         + "\"; name it once");
             }
+            usedBy[up[edge]] = node;
         }
-    }
-
-    private boolean contains(int from, int to, int upstream) {
-        for (int edge = from; edge < to; edge++) {
-            if (up[edge] == upstream) {
-                return true;
-            }
-        }
-        return false;
     }
 
     /** Returns what is wrong, with the cycles that there are. */
@@ -363,6 +355,11 @@ final class Compiler {
             counters[clauseTarget[clause]]++;
             counters[size + clause] = clauseNeeded[clause];
             counters[size + 2 * clauses + clause] = NONE;
+        }
+        for (int node = 0; node < size; node++) {
+            if (counters[node] == 1) {
+                traits[node] |= Graph.WAITS_FOR_ONE;
+            }
         }
         roots = new int[rootCount];
         for (int node = 0, root = 0; node < size; node++) {

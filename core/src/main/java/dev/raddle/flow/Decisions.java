@@ -313,7 +313,7 @@ abstract class Decisions extends Enclosure {
     }
 
     final void trigger(Runner runner, int node) {
-        if (graph.chooses[node]) {
+        if (graph.is(Graph.CHOOSES, node)) {
             if (!board.step(node, null, Mark.Plain.READY)) {
                 return;
             }
@@ -413,7 +413,7 @@ abstract class Decisions extends Enclosure {
 
     /** Tells of a node with an empty slot whether it is ready. One that chooses is not, or it would be marked so. */
     private boolean isTriggered(int node) {
-        if (!hasBegun || graph.chooses[node]) {
+        if (!hasBegun || graph.is(Graph.CHOOSES, node)) {
             return false;
         }
         for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {

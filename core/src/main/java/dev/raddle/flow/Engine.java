@@ -364,7 +364,7 @@ abstract class Engine extends Decisions {
     }
 
     private @Nullable Object unbegun(int node) {
-        return graph.chooses[node] ? Mark.Plain.READY : null;
+        return graph.is(Graph.CHOOSES, node) ? Mark.Plain.READY : null;
     }
 
     private ReadyStack readyFor(byte place) {
@@ -406,7 +406,7 @@ abstract class Engine extends Decisions {
         if (board.isTimed()) {
             board.began(node, runner.now < 0 ? now() : runner.now);
         }
-        if (plain && graph.plain[node]) {
+        if (plain && graph.is(Graph.PLAIN, node)) {
             performPlain(runner, node);
             return;
         }
@@ -912,6 +912,9 @@ abstract class Engine extends Decisions {
     /** Returns what a node gets of one of its dependencies. */
     @Nullable
     Object argument(int node, int position) {
+        if (graph.is(Graph.TAKES_MUSTS, node)) {
+            return board.result(graph.up[graph.upStart[node] + position]);
+        }
         int dependency = graph.dependencyStart[node] + position;
         int edge = graph.dependencyEdge[dependency];
         return switch (graph.dependencyKind[dependency]) {

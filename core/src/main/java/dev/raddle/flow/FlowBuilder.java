@@ -2,7 +2,6 @@ package dev.raddle.flow;
 
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -27,7 +26,7 @@ public final class FlowBuilder<P> {
 
     private final String name;
     private final List<Node<?>> nodes = new ArrayList<>();
-    private final Map<String, Node<?>> byId = new HashMap<>();
+    private final Ids ids = new Ids(); // of the nodes, in the same order
     private final List<String> problems = new ArrayList<>();
 
     FlowBuilder(String name) {
@@ -39,7 +38,7 @@ public final class FlowBuilder<P> {
         if (id.isBlank()) {
             problems.add("node " + nodes.size() + " has an empty id; give it a name");
         }
-        if (byId.putIfAbsent(id, node) != null) {
+        if (!ids.add(id)) {
             problems.add("duplicate id: there are two nodes \"" + id + "\"; give one of them another name");
         }
         nodes.add(node);
@@ -58,12 +57,12 @@ public final class FlowBuilder<P> {
     }
 
     Node<?> declared(String id) {
-        Node<?> node = byId.get(id);
-        if (node == null) {
+        int position = ids.find(id);
+        if (position < 0) {
             throw new IllegalArgumentException(
                     "there is no node \"" + id + "\" in flow \"" + name + "\" yet; declare it");
         }
-        return node;
+        return nodes.get(position);
     }
 
     /**
@@ -799,7 +798,7 @@ public final class FlowBuilder<P> {
     }
 
     private Graph compile(List<? extends Node<?>> outputs) {
-        return new Compiler(name, nodes, allProblems()).compile(outputs);
+        return new Compiler(name, nodes, ids, allProblems()).compile(outputs);
     }
 
     /**
@@ -808,7 +807,7 @@ public final class FlowBuilder<P> {
      * @return one sentence for each problem
      */
     public List<String> problems() {
-        return List.copyOf(new Compiler(name, nodes, allProblems()).problems());
+        return List.copyOf(new Compiler(name, nodes, ids, allProblems()).problems());
     }
 
     private List<String> allProblems() {

@@ -2,7 +2,6 @@ package dev.raddle.flow;
 
 import dev.raddle.flow.Dependency.Kind;
 import java.util.BitSet;
-import java.util.Map;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
@@ -27,13 +26,27 @@ final class Graph {
     /** An edge out of a node to a clause instead of a node. */
     static final int TO_CLAUSE = 2;
 
+    // What a node is, as bits.
+
+    /** It may begin before all of its upstreams have ended. */
+    static final byte CHOOSES = 1;
+
+    /** It has no options, and is no run of its own. */
+    static final byte PLAIN = 2;
+
+    /** Each of its dependencies is a must of one node, which its action takes as an argument. */
+    static final byte TAKES_MUSTS = 4;
+
+    /** It is triggered when one thing is met. */
+    static final byte WAITS_FOR_ONE = 8;
+
     final String name;
     final int size;
     final String[] ids;
-    final Map<String, Integer> index;
+    private final Ids index;
     final Body[] bodies;
     final @Nullable NodeOptions[] options; // null if they are NONE
-    final boolean[] chooses; // whether a node may begin before all of its upstreams have ended
+    final byte[] traits;
     final boolean[] sinks;
     final boolean[] isOutput;
     final int[] outputs;
@@ -44,7 +57,6 @@ final class Graph {
     final boolean hasNested;
     final boolean hasCallbacks;
     final boolean hasCompensations;
-    final boolean[] plain; // whether a node has no options and is no run of its own
 
     final int[] upStart;
     final int[] up;
@@ -74,7 +86,7 @@ final class Graph {
         index = from.index;
         bodies = from.bodies;
         options = from.options;
-        chooses = from.chooses;
+        traits = from.traits;
         sinks = from.sinks;
         isOutput = from.isOutput;
         outputs = from.outputs;
@@ -85,7 +97,6 @@ final class Graph {
         hasNested = from.hasNested;
         hasCallbacks = from.hasCallbacks;
         hasCompensations = from.hasCompensations;
-        plain = from.plain;
         upStart = from.upStart;
         up = from.up;
         upKind = from.upKind;
@@ -104,6 +115,10 @@ final class Graph {
         ancestors = new AtomicReferenceArray<>(size);
     }
 
+    boolean is(byte trait, int node) {
+        return (traits[node] & trait) != 0;
+    }
+
     int clauses() {
         return clauseTarget.length;
     }
@@ -114,8 +129,8 @@ final class Graph {
     }
 
     int indexOf(String id) {
-        Integer known = index.get(id);
-        if (known == null) {
+        int known = index.find(id);
+        if (known < 0) {
             throw new IllegalArgumentException("unknown id \"" + id + "\": there is no such node in flow \"" + name
                     + "\"; its nodes are " + list());
         }

@@ -2,7 +2,6 @@ package dev.raddle.flow;
 
 import dev.raddle.task.RetryPolicy;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
@@ -31,7 +30,8 @@ public final class Node<T> extends Dependency<T> {
 
     private final String id;
     final int position; // in the order of declaration
-    private final List<Dependency<?>> dependencies;
+    private Dependency<?>[] dependencies; // with room for more at the end
+    private int dependencyCount;
     final Body body;
 
     NodeOptions options = NodeOptions.NONE;
@@ -40,7 +40,8 @@ public final class Node<T> extends Dependency<T> {
         this.id = id;
         this.position = position;
         this.body = body;
-        this.dependencies = new ArrayList<>(Arrays.asList(arguments));
+        dependencies = arguments;
+        dependencyCount = arguments.length;
     }
 
     @Override
@@ -53,8 +54,12 @@ public final class Node<T> extends Dependency<T> {
         return List.of(id);
     }
 
-    List<Dependency<?>> dependencies() {
-        return dependencies;
+    int dependencyCount() {
+        return dependencyCount;
+    }
+
+    Dependency<?> dependency(int position) {
+        return dependencies[position];
     }
 
     private Node<T> with(NodeOptions changed) {
@@ -78,7 +83,13 @@ public final class Node<T> extends Dependency<T> {
      * @return this
      */
     public Node<T> needs(Dependency<?>... more) {
-        dependencies.addAll(Arrays.asList(more));
+        int count = dependencyCount + more.length;
+        if (count > dependencies.length) {
+            dependencies = Arrays.copyOf(dependencies, Math.max(count, 2 * dependencyCount));
+        }
+        for (Dependency<?> each : more) {
+            dependencies[dependencyCount++] = Objects.requireNonNull(each, "more");
+        }
         return this;
     }
 
