@@ -30,7 +30,8 @@ final class PlacedRun extends TunedRun<Object> {
     }
 
     private static TaskSpec<Object> spec(Body body, @Nullable Duration queueTimeout) {
-        TaskSpec<Object> spec = TaskSpec.named(nameOf(body.task), body);
+        int priority = body.task instanceof Scheduler.Placeable placeable ? placeable.priority() : 0;
+        TaskSpec<Object> spec = TaskSpec.named(nameOf(body.task), body).priority(priority);
         return queueTimeout == null ? spec : spec.queueTimeout(queueTimeout);
     }
 

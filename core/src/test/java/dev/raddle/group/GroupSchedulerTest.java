@@ -38,6 +38,7 @@ class GroupSchedulerTest {
     /** A task of another door. */
     private class Placed implements Scheduler.Placeable {
         private final String name;
+        private int priority;
         private Runnable body = () -> {};
 
         Placed(String name) {
@@ -54,6 +55,11 @@ class GroupSchedulerTest {
         public void reject(RejectedExecutionException reason) {
             String kind = reason instanceof RejectedTaskException rejected ? rejected.reason() : reason.getMessage();
             events.add(name + " rejected, " + kind);
+        }
+
+        @Override
+        public int priority() {
+            return priority;
         }
 
         @Override
@@ -80,6 +86,23 @@ class GroupSchedulerTest {
             assertThat(events).containsExactly("own ran", "p1 ran", "p2 ran", "own too ran");
             assertThat(executor.stats().totalActiveCount()).isZero();
             assertThat(scheduler).hasToString("scheduler through group \"a\"");
+        }
+    }
+
+    // Z6
+    @Test
+    void a_placed_task_keeps_its_priority_in_the_queue_of_the_group() {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
+            Scheduler scheduler = executor.scheduler("a");
+            scheduler.place(new Placed("holder"));
+            scheduler.place(new Placed("plain"));
+            Placed urgent = new Placed("urgent");
+            urgent.priority = 1;
+            scheduler.place(urgent);
+            steps.runAll();
+
+            assertThat(events).containsExactly("holder ran", "urgent ran", "plain ran");
         }
     }
 
