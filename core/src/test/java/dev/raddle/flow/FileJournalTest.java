@@ -4,16 +4,78 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.flow.FileJournal.Codec;
+import java.io.File;
 import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
+@Timeout(60)
 class FileJournalTest {
+
+    /** A file on a disk that becomes full. */
+    private static final class Disk extends RandomAccessFile {
+        private boolean full;
+        private boolean broken;
+
+        Disk(File file) throws IOException {
+            super(file, "rw");
+        }
+
+        @Override
+        public void write(byte[] bytes) throws IOException {
+            super.write(bytes, 0, full || broken ? bytes.length / 2 : bytes.length);
+            ensure(!full && !broken);
+        }
+
+        @Override
+        public void setLength(long length) throws IOException {
+            ensure(!broken);
+            super.setLength(length);
+        }
+
+        private void ensure(boolean works) throws IOException {
+            if (!works) {
+                throw new IOException(broken ? "disk is broken" : "disk is full");
+            }
+        }
+    }
+
+    /** A codec that does something first. */
+    private record Prepared(Runnable encoding, Runnable decoding) implements Codec {
+        @Override
+        public byte[] encode(Object value) throws IOException {
+            encoding.run();
+            return Codec.strings().encode(value);
+        }
+
+        @Override
+        public Object decode(byte[] bytes) throws IOException {
+            decoding.run();
+            return Codec.strings().decode(bytes);
+        }
+    }
+
+    private static final Runnable NOTHING = () -> {};
+    private static final Runnable FAILING = () -> {
+        throw new IllegalStateException("no codec for that");
+    };
 
     @TempDir
     Path folder;
@@ -56,7 +118,7 @@ class FileJournalTest {
         }
         byte[] whole = Files.readAllBytes(file);
         for (int length = (int) before; length < whole.length; length++) {
-            Files.write(file, java.util.Arrays.copyOf(whole, length));
+            Files.write(file, Arrays.copyOf(whole, length));
             try (FileJournal journal = open()) {
                 assertThat(journal.find("a")).isNotNull();
                 assertThat(journal.find("b")).isNull();
@@ -69,13 +131,17 @@ class FileJournalTest {
     }
 
     @Test
-    void a_header_that_is_cut_off_is_written_again() throws IOException {
-        Files.writeString(file, "raddle-fl");
-        try (FileJournal journal = open()) {
-            journal.finished("a", "A");
-        }
-        try (FileJournal journal = open()) {
-            assertThat(journal.find("a")).isNotNull();
+    void a_header_that_is_cut_off_anywhere_is_written_again() throws IOException {
+        open().close();
+        byte[] header = Files.readAllBytes(file);
+        for (int length = 0; length < header.length; length++) {
+            Files.write(file, Arrays.copyOf(header, length));
+            try (FileJournal journal = open()) {
+                journal.finished("a", "A");
+            }
+            try (FileJournal journal = open()) {
+                assertThat(journal.find("a")).isNotNull();
+            }
         }
     }
 
@@ -89,18 +155,288 @@ class FileJournalTest {
         assertThatThrownBy(this::open).isInstanceOf(IOException.class).hasMessageContaining("line 3 is not a record");
     }
 
-    @Test
-    void another_file_is_refused() throws IOException {
-        Files.writeString(file, "something else\n");
+    @ParameterizedTest
+    @ValueSource(strings = {"something else\n", "something else", "raddle-flow-journal/2\n", "raddle-flow-journal/10"})
+    void another_file_is_refused_and_left_as_it_is(String content) throws IOException {
+        Files.writeString(file, content);
 
-        assertThatThrownBy(this::open).hasMessageContaining("it begins with \"something else\"");
+        assertThatThrownBy(this::open).hasMessageContaining("it begins with \"" + content.strip() + "\", and");
+        assertThat(file).hasContent(content);
     }
 
     @Test
-    void one_at_a_time_may_have_it_open() throws IOException {
+    void a_folder_and_a_file_in_no_folder_and_a_link_to_nothing_are_refused() throws IOException {
+        assertThatThrownBy(() -> FileJournal.open(folder, Codec.strings())).isInstanceOf(IOException.class);
+        file = folder.resolve("none/run.journal");
+        assertThatThrownBy(this::open).isInstanceOf(IOException.class);
+        file = Files.createSymbolicLink(folder.resolve("link"), folder.resolve("nothing"));
+        assertThatThrownBy(this::open).isInstanceOf(IOException.class);
+    }
+
+    @Test
+    void one_at_a_time_may_have_it_open_under_any_name() throws Exception {
+        List<Supplier<Path>> names = List.of(
+                () -> file,
+                () -> Path.of("").toAbsolutePath().relativize(file.toAbsolutePath()),
+                () -> folder.resolve("../" + folder.getFileName() + "/run.journal"),
+                () -> linked(folder.resolve("symbolic"), true),
+                () -> linked(folder.resolve("hard"), false));
         try (FileJournal first = open()) {
+            for (Supplier<Path> name : names) {
+                Path other = name.get();
+                assertThatThrownBy(() -> FileJournal.open(other, Codec.strings()))
+                        .isInstanceOf(IOException.class)
+                        .hasMessage("journal " + other + " is open already; one run at a time may write it");
+            }
+            first.finished("a", "A");
+            assertThat(FileJournalProgram.start("open", file).linesAtEnd())
+                    .containsExactly("journal " + file + " is open already; one run at a time may write it");
+        }
+        try (FileJournal again = FileJournal.open(folder.resolve("symbolic"), Codec.strings())) {
+            assertThat(again.find("a")).isNotNull();
             assertThatThrownBy(this::open).hasMessageContaining("is open already");
-            assertThat(first.find("a")).isNull();
+        }
+        assertThat(FileJournalProgram.start("open", file).linesAtEnd()).containsExactly("opened");
+    }
+
+    private Path linked(Path link, boolean symbolic) {
+        try {
+            return symbolic ? Files.createSymbolicLink(link, file) : Files.createLink(link, file);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    @Test
+    void a_file_that_is_locked_by_something_else_in_the_process_is_refused() throws IOException {
+        open().close();
+        try (FileChannel other = FileChannel.open(file, StandardOpenOption.WRITE)) {
+            other.lock();
+            assertThatThrownBy(this::open).isInstanceOf(IOException.class).hasMessageContaining("is open already");
+        }
+        open().close();
+    }
+
+    @Test
+    void a_file_that_could_not_be_read_may_be_opened_when_it_can() throws IOException {
+        Files.writeString(file, "something else\n");
+        assertThatThrownBy(this::open).hasMessageContaining("is not a journal");
+        Files.write(file, new byte[0]);
+        open().close();
+    }
+
+    @Test
+    void an_old_journal_that_is_closed_again_does_not_let_a_third_one_in() throws Exception {
+        FileJournal old = open();
+        old.close();
+        try (FileJournal current = open()) {
+            old.close();
+            assertThatThrownBy(this::open).hasMessageContaining("is open already");
+            assertThat(FileJournalProgram.start("open", file).linesAtEnd()).doesNotContain("opened");
+            current.finished("a", "A");
+        }
+        open().close();
+    }
+
+    @Test
+    void a_journal_that_is_closed_records_nothing_and_says_so() throws IOException {
+        FileJournal journal = open();
+        journal.finished("a", "A");
+        journal.close();
+        assertThatThrownBy(() -> journal.finished("b", "B"))
+                .isInstanceOf(IOException.class)
+                .hasMessage("journal " + file + " is closed; node \"b\" cannot be recorded as done, close the journal"
+                        + " after the run");
+        assertThatThrownBy(() -> journal.undone("a")).hasMessageContaining("is closed");
+        assertThat(journal.find("a")).isNotNull();
+        assertThat(journal.find("b")).isNull();
+        assertThat(journal).hasToString("journal " + file + " of 1 nodes");
+    }
+
+    @Test
+    void an_interrupt_of_who_records_is_kept_and_does_no_harm() throws IOException {
+        Thread.currentThread().interrupt();
+        try (FileJournal journal = FileJournal.open(file, new Prepared(Thread.currentThread()::interrupt, NOTHING))) {
+            journal.finished("a", null);
+            assertThat(Thread.interrupted()).isTrue();
+            journal.finished("b", "B");
+            assertThat(Thread.currentThread().isInterrupted()).isTrue();
+            journal.undone("a");
+            assertThat(Thread.interrupted()).isTrue();
+            journal.finished("c", "C");
+            Thread.interrupted();
+            journal.finished("d", null);
+        }
+        try (FileJournal journal = open()) {
+            assertThat(journal).hasToString("journal " + file + " of 3 nodes");
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void interrupts_of_who_records_at_any_time_do_no_harm(boolean virtual) throws Exception {
+        AtomicBoolean kept = new AtomicBoolean();
+        try (FileJournal journal = open()) {
+            Thread.Builder builder = virtual ? Thread.ofVirtual() : Thread.ofPlatform();
+            Thread writer = builder.start(() -> {
+                while (!Thread.currentThread().isInterrupted()) {
+                    Thread.onSpinWait();
+                }
+                for (int i = 0; i < 100; i++) {
+                    record(journal, "n" + i);
+                }
+                kept.set(Thread.currentThread().isInterrupted());
+            });
+            while (writer.isAlive()) {
+                writer.interrupt();
+                Thread.onSpinWait();
+            }
+        }
+        assertThat(kept).isTrue();
+        try (FileJournal journal = open()) {
+            assertThat(journal).hasToString("journal " + file + " of 100 nodes");
+        }
+    }
+
+    private static void record(FileJournal journal, String id) {
+        try {
+            journal.finished(id, id);
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
+    }
+
+    @Test
+    void a_value_that_cannot_be_encoded_leaves_no_trace() throws IOException {
+        AtomicBoolean fails = new AtomicBoolean();
+        try (FileJournal journal =
+                FileJournal.open(file, new Prepared(() -> (fails.get() ? FAILING : NOTHING).run(), NOTHING))) {
+            journal.finished("a", "A");
+            fails.set(true);
+            assertThatThrownBy(() -> journal.finished("b", "B")).hasMessage("no codec for that");
+            fails.set(false);
+            assertThat(journal.find("b")).isNull();
+            journal.finished("c", "C");
+        }
+        assertAAndC();
+    }
+
+    @Test
+    void a_record_for_which_the_disk_has_no_room_leaves_no_trace() throws IOException {
+        Disk[] disk = new Disk[1];
+        try (FileJournal journal = FileJournal.open(file, Codec.strings(), name -> disk[0] = new Disk(name))) {
+            journal.finished("a", "A");
+            long length = disk[0].length();
+            disk[0].full = true;
+            assertThatThrownBy(() -> journal.finished("b", "B")).hasMessage("disk is full");
+            assertThatThrownBy(() -> journal.undone("a")).hasMessage("disk is full");
+            assertThat(disk[0].length()).isEqualTo(length);
+            assertThat(journal.find("a")).isNotNull();
+            assertThat(journal.find("b")).isNull();
+            disk[0].full = false;
+            journal.finished("c", "C");
+        }
+        assertAAndC();
+    }
+
+    @Test
+    void half_a_record_that_cannot_be_taken_back_is_overwritten_or_cut_off() throws IOException {
+        Disk[] disk = new Disk[1];
+        try (FileJournal journal = FileJournal.open(file, Codec.strings(), name -> disk[0] = new Disk(name))) {
+            journal.finished("a", "A");
+            disk[0].broken = true;
+            assertThatThrownBy(() -> journal.finished("b", "a long value ".repeat(100)))
+                    .hasMessage("disk is broken")
+                    .satisfies(failure -> assertThat(failure.getSuppressed()).hasSize(1));
+            disk[0].broken = false;
+            journal.finished("c", "C");
+        }
+        assertAAndC();
+    }
+
+    private void assertAAndC() throws IOException {
+        try (FileJournal journal = open()) {
+            assertThat(journal.find("a")).isEqualTo(new FlowJournal.Recorded("A"));
+            assertThat(journal.find("b")).isNull();
+            assertThat(journal.find("c")).isEqualTo(new FlowJournal.Recorded("C"));
+        }
+    }
+
+    @Test
+    void a_value_that_cannot_be_decoded_is_named_and_the_file_is_left_as_it_is() throws IOException {
+        try (FileJournal journal = open()) {
+            journal.finished("nothing", null);
+            journal.finished("a b", "A");
+        }
+        byte[] before = Files.readAllBytes(file);
+
+        assertThatThrownBy(() -> FileJournal.open(file, new Prepared(NOTHING, FAILING)))
+                .isInstanceOf(IOException.class)
+                .hasMessage("journal " + file + " has a value of node \"a b\" in line 3 that its codec cannot read;"
+                        + " open it with the codec that wrote it")
+                .hasRootCauseMessage("no codec for that");
+        assertThat(file).hasBinaryContent(before);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", " ", "%", "%41", "+", "a b\nc", "-", "\u00fc\ud83d\ude00", "=", "\r"})
+    void any_text_will_do_for_an_id_and_a_value(String text) throws IOException {
+        try (FileJournal journal = open()) {
+            journal.finished(text, text);
+            journal.finished("gone" + text, "x");
+            journal.undone("gone" + text);
+        }
+        try (FileJournal journal = open()) {
+            assertThat(journal.find(text)).isEqualTo(new FlowJournal.Recorded(text));
+            assertThat(journal).hasToString("journal " + file + " of 1 nodes");
+        }
+    }
+
+    @Test
+    void a_text_that_would_not_come_back_the_same_is_refused() throws IOException {
+        String half = "\ud83d";
+        try (FileJournal journal = open()) {
+            assertThatThrownBy(() -> journal.finished("a", half))
+                    .hasMessage("a text with half a surrogate pair cannot be kept; cut it elsewhere");
+            assertThatThrownBy(() -> journal.finished(half, "A")).isInstanceOf(IOException.class);
+            assertThat(journal.find("a")).isNull();
+        }
+    }
+
+    // FlowJournal: no node is recorded that was not done, and none that is recorded is run again
+    @Test
+    void a_process_that_is_killed_again_and_again_does_each_recorded_node_once() throws Exception {
+        List<String> ran = new ArrayList<>();
+        for (int lines : new int[] {1, 6, 11, 3}) {
+            List<String> recorded = recorded(ran);
+            FileJournalProgram program = FileJournalProgram.start("run", file);
+            List<String> now = program.linesWhenKilledAfter(lines);
+            assertThat(now)
+                    .hasSizeGreaterThanOrEqualTo(lines)
+                    .doesNotHaveDuplicates()
+                    .noneMatch(recorded::contains);
+            ran.addAll(now);
+        }
+        List<String> recorded = recorded(ran);
+        assertThat(recorded).hasSizeGreaterThan(10); // all but three, which may be under way, in each process
+
+        List<String> last = FileJournalProgram.start("run", file).linesAtEnd();
+
+        assertThat(last).noneMatch(recorded::contains).endsWith(FileJournalProgram.RESULT);
+        ran.addAll(last);
+        assertThat(recorded(ran)).hasSize(FileJournalProgram.NODES);
+    }
+
+    private List<String> recorded(List<String> ran) throws IOException {
+        try (FileJournal journal = open()) {
+            List<String> ids = FileJournalProgram.ids().stream()
+                    .filter(id -> journal.find(id) != null)
+                    .toList();
+            assertThat(ran).containsAll(ids);
+            for (String id : ids) {
+                assertThat(journal.find(id)).isEqualTo(new FlowJournal.Recorded(id.toUpperCase(Locale.ROOT)));
+            }
+            return ids;
         }
     }
 
