@@ -35,7 +35,11 @@ final class Compensations {
         return failures;
     }
 
-    /** Undoes a node. It is not finished from before that: a crash in between has the action run again, which it bears. */
+    /**
+     * Undoes a node. It is not finished from before that: a crash in between has the action run again, which it bears, whereas
+     * a node that is recorded has not been undone. So what cannot be undone is recorded again, and what cannot be recorded as
+     * undone is not undone.
+     */
     private static void undo(Engine run, int node) throws Exception {
         FlowJournal journal = run.options.journal;
         String id = run.graph.ids[node];
@@ -46,9 +50,19 @@ final class Compensations {
             run.carry(() -> call(run, node));
         } catch (Throwable failure) {
             if (journal != null) {
-                journal.finished(id, run.board.value(node));
+                recordAgain(journal, id, run.board.value(node), failure);
             }
             throw failure;
+        }
+    }
+
+    private static void recordAgain(FlowJournal journal, String id, @Nullable Object value, Throwable failure) {
+        try {
+            journal.finished(id, value);
+        } catch (Throwable again) {
+            if (again != failure) {
+                failure.addSuppressed(again);
+            }
         }
     }
 

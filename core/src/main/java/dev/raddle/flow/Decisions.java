@@ -101,7 +101,7 @@ abstract class Decisions extends Enclosure {
 
     final void succeeded(Runner runner, int node, Object from, Object value) {
         FlowJournal journal = options.journal;
-        if (journal != null) {
+        if (journal != null && board.get(node) == from) { // what comes too late is not recorded
             try {
                 Object plain = value instanceof Settled settled ? settled.value() : value == Board.NULL ? null : value;
                 journal.finished(graph.ids[node], plain);

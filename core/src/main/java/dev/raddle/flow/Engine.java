@@ -262,9 +262,15 @@ abstract class Engine extends Decisions {
         for (int node = 0; node < graph.size; node++) {
             if (recorded[node] != null) {
                 board.ended(node, now());
-                noteCompleted(node);
                 by.addEnded(node);
                 letGo(by, node);
+            }
+        }
+        if (compensations != null) {
+            for (int node : graph.upstreamsFirst()) { // when they were completed is not known, but this is
+                if (recorded[node] != null) {
+                    noteCompleted(node);
+                }
             }
         }
     }

@@ -8,9 +8,17 @@ import org.jspecify.annotations.Nullable;
  * Keeps the values of finished nodes, so that a run that was cut off can be taken up by another: the socket for durable runs.
  *
  * <p>A run asks for all nodes when it begins. Those that are recorded have succeeded and are not run again. A node is recorded
- * after its action has returned and before anything that depends on it begins; if that throws, the node fails. What a failed run
- * has {@linkplain Node#compensate undone} is not finished any more. A node's id must mean the same in all runs that share a
- * journal, and its action should bear to be run again, since a crash may come between its end and the record.
+ * after its action has returned and before anything that depends on it begins; if that throws, the node fails. What an
+ * action returns after its node was ended, by a deadline or a cancel, is dropped and not recorded; only if it is ended while it
+ * is being recorded it may be both.
+ *
+ * <p>What a failed run has {@linkplain Node#compensate undone} is not finished any more, from just before that. If undoing it
+ * throws, it is recorded as finished again: the next run does not run it again, and undoes it if it fails, too. If the journal
+ * throws, the node is not undone. Restored nodes are undone after all that the run itself has completed, dependants before what
+ * they depend on.
+ *
+ * <p>A node's id must mean the same in all runs that share a journal, and its action should bear to be run again, since a crash
+ * may come between its end and the record, or between the record and the undoing.
  *
  * <p>An implementation must be safe for many threads. {@link #finished} should not return before the record survives a crash.
  */

@@ -146,6 +146,36 @@ final class Graph {
         return text + (shown < size ? " and " + (size - shown) + " more" : "");
     }
 
+    /** Returns all nodes, each after all that it depends on, and otherwise in the order of declaration. */
+    int[] upstreamsFirst() {
+        int[] order = new int[size];
+        int count = 0;
+        int[] nextEdge = upStart.clone();
+        int[] open = new int[size]; // the way to the node that is looked at
+        boolean[] seen = new boolean[size];
+        for (int start = 0; start < size; start++) {
+            int depth = 0;
+            if (!seen[start]) {
+                seen[start] = true;
+                open[depth++] = start;
+            }
+            while (depth > 0) {
+                int node = open[depth - 1];
+                if (nextEdge[node] == upStart[node + 1]) {
+                    order[count++] = node;
+                    depth--;
+                } else {
+                    int upstream = up[nextEdge[node]++];
+                    if (!seen[upstream]) {
+                        seen[upstream] = true;
+                        open[depth++] = upstream;
+                    }
+                }
+            }
+        }
+        return order;
+    }
+
     /** Tells whether one node may read another: whether there is a way between them. */
     boolean isUpstream(int upstream, int node) {
         for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {

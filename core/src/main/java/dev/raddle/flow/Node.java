@@ -247,9 +247,10 @@ public final class Node<T> extends Dependency<T> {
 
     /**
      * Sets what undoes the node's work if it succeeded and the run did not: if the run fails, is cancelled or runs out of time.
-     * Nodes are undone in the reverse order of their completion, one after the other, before the run is reported as ended.
+     * Nodes are undone in the reverse order of their completion, one after the other, before the run is reported as ended. In a
+     * run with a {@linkplain FlowJournal journal} that includes what earlier runs have completed.
      *
-     * @param undo gets the node's value; what it throws is collected in the result
+     * @param undo gets the node's value; what it throws is collected in the result, and the node counts as not undone
      * @return this
      */
     public Node<T> compensate(Fn.V1<? super T> undo) {

@@ -5,6 +5,8 @@ import static dev.raddle.flow.Dependency.anyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.task.Scheduler;
+import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -23,6 +25,26 @@ class FlowJournalTest {
     private final RunOptions options = RunOptions.defaults().withJournal(journal);
     private final List<String> ran = new CopyOnWriteArrayList<>();
     private final AtomicBoolean broken = new AtomicBoolean(true);
+
+    /** A journal in memory, to be changed. */
+    private static class Scripted implements FlowJournal {
+        private final FlowJournal records = FlowJournal.inMemory();
+
+        @Override
+        public Recorded find(String id) {
+            return records.find(id);
+        }
+
+        @Override
+        public void finished(String id, Object value) throws Exception {
+            records.finished(id, value);
+        }
+
+        @Override
+        public void undone(String id) throws Exception {
+            records.undone(id);
+        }
+    }
 
     private Node<String> step(String id, Dependency<?>... needs) {
         return f.node(id, () -> {
@@ -111,19 +133,11 @@ class FlowJournalTest {
 
     @Test
     void a_value_that_cannot_be_recorded_fails_the_node() throws Exception {
-        FlowJournal full = new FlowJournal() {
-            @Override
-            public Recorded find(String id) {
-                return null;
-            }
-
+        FlowJournal full = new Scripted() {
             @Override
             public void finished(String id, Object value) throws IOException {
                 throw new IOException("disk is full");
             }
-
-            @Override
-            public void undone(String id) {}
         };
         Node<String> a = step("a").fallbackValue("F");
         FlowResult<String> result =
@@ -134,22 +148,67 @@ class FlowJournalTest {
 
     @Test
     void a_journal_that_cannot_be_read_is_told_to_who_starts_the_run() {
-        FlowJournal unreadable = new FlowJournal() {
+        FlowJournal unreadable = new Scripted() {
             @Override
             public Recorded find(String id) {
                 throw new IllegalStateException("journal is torn at \"" + id + "\"");
             }
-
-            @Override
-            public void finished(String id, Object value) {}
-
-            @Override
-            public void undone(String id) {}
         };
         step("a");
         assertThatThrownBy(() -> f.build().run(null, RunOptions.defaults().withJournal(unreadable)))
                 .hasMessage("journal is torn at \"a\"");
         assertThat(ran).isEmpty();
+    }
+
+    // the lease of a scheduler that is closed when nobody uses it any more
+    @Test
+    void a_journal_that_cannot_be_read_keeps_no_lease_of_the_scheduler() {
+        AtomicInteger leases = new AtomicInteger();
+        Scheduler scheduler = new Scheduler() {
+            @Override
+            public void execute(Runnable task) {
+                Thread.startVirtualThread(task);
+            }
+
+            @Override
+            public Lease lease() {
+                leases.incrementAndGet();
+                return leases::decrementAndGet;
+            }
+        };
+        FlowJournal unreadable = new Scripted() {
+            @Override
+            public Recorded find(String id) {
+                throw new AssertionError("journal is torn");
+            }
+        };
+        step("a");
+        assertThatThrownBy(() -> f.build()
+                        .start(
+                                null,
+                                RunOptions.timeout(Duration.ZERO)
+                                        .withScheduler(scheduler)
+                                        .withJournal(unreadable)))
+                .isInstanceOf(AssertionError.class)
+                .hasMessage("journal is torn");
+        assertThat(leases).hasValue(0);
+    }
+
+    // D7: a late result is dropped
+    @Test
+    void what_comes_after_the_end_of_its_node_is_not_recorded() throws Exception {
+        VirtualTime time = new VirtualTime();
+        Plug late = Plug.stubborn();
+        Node<String> a = f.node("a", late).timeout(Duration.ofSeconds(1));
+        f.node("b", after(a), o -> "b");
+        try (FlowRun<Void> run = f.build().start(null, options.withTimeSource(time))) {
+            late.awaitBegun();
+            time.advance(Duration.ofSeconds(1));
+            assertThat(run.join().node("a").state()).isEqualTo(NodeState.TIMED_OUT);
+            late.letGo();
+        }
+        assertThat(journal.find("a")).isNull();
+        assertThat(journal.find("b")).isEqualTo(new FlowJournal.Recorded("b"));
     }
 
     @Test
@@ -170,6 +229,130 @@ class FlowJournalTest {
         assertThat(ran).containsExactly("a", "b", "c", "undo a");
         assertThat(journal.find("a")).isNull();
         assertThat(journal.find("b")).isNotNull();
+    }
+
+    @Test
+    void a_node_is_not_finished_any_more_before_it_is_undone() throws Exception {
+        Node<String> a = step("a").compensate(value -> ran.add(value + " recorded: " + journal.find("a")));
+        breakable("b", a);
+        f.build().run(null, options);
+        assertThat(ran).containsExactly("a", "b", "A recorded: null");
+    }
+
+    @Test
+    void what_could_not_be_undone_is_not_run_again_and_is_undone_when_the_next_run_fails() throws Exception {
+        AtomicInteger undos = new AtomicInteger();
+        Node<String> a = step("a").compensate(value -> {
+            ran.add("undo " + value);
+            if (undos.incrementAndGet() == 1) {
+                throw new IllegalStateException("a cannot be undone");
+            }
+        });
+        FlowPlan<Void, String> plan = f.returning(breakable("b", a));
+
+        FlowResult<String> first = plan.run(null, options);
+
+        assertThat(first.compensationFailures())
+                .extracting(Throwable::getMessage)
+                .containsExactly("a cannot be undone");
+        assertThat(journal.find("a")).isEqualTo(new FlowJournal.Recorded("A"));
+        assertThat(plan.run(null, options).compensationFailures()).isEmpty();
+        assertThat(ran).containsExactly("a", "b", "undo A", "b", "undo A");
+        assertThat(journal.find("a")).isNull();
+        broken.set(false);
+        assertThat(plan.run(null, options).value()).isEqualTo("mended");
+        assertThat(ran).endsWith("a", "b");
+    }
+
+    @Test
+    void what_cannot_be_recorded_as_undone_is_not_undone() throws Exception {
+        FlowJournal full = new Scripted() {
+            @Override
+            public void undone(String id) throws Exception {
+                if (id.equals("a")) {
+                    throw new IOException("disk is full");
+                }
+                super.undone(id);
+            }
+        };
+        Node<String> first = step("first").compensate(value -> ran.add("undo first"));
+        Node<String> a = step("a", first).compensate(value -> ran.add("undo a"));
+        Node<String> last = step("last", a).compensate(value -> ran.add("undo last"));
+        breakable("b", last);
+
+        FlowResult<Void> result = f.build().run(null, options.withJournal(full));
+
+        assertThat(result.compensationFailures())
+                .extracting(Throwable::getMessage)
+                .containsExactly("disk is full");
+        assertThat(ran).endsWith("b", "undo last", "undo first");
+        assertThat(full.find("a")).isNotNull();
+        assertThat(full.find("last")).isNull();
+    }
+
+    @Test
+    void what_could_neither_be_undone_nor_recorded_again_is_told_with_both_causes() throws Exception {
+        FlowJournal full = new Scripted() {
+            @Override
+            public void finished(String id, Object value) throws Exception {
+                if (ran.contains("undo a")) {
+                    throw new IOException("disk is full");
+                }
+                super.finished(id, value);
+            }
+        };
+        Node<String> a = step("a").compensate(value -> {
+            ran.add("undo a");
+            throw new IllegalStateException("a cannot be undone");
+        });
+        breakable("b", a);
+
+        FlowResult<Void> result = f.build().run(null, options.withJournal(full));
+
+        assertThat(result.compensationFailures())
+                .singleElement()
+                .satisfies(failure -> assertThat(failure)
+                        .hasMessage("a cannot be undone")
+                        .satisfies(same -> assertThat(same.getSuppressed()).hasSize(1)));
+    }
+
+    // named by their ids, nodes may be declared in any order
+    @Test
+    void restored_nodes_are_undone_dependants_first_in_whatever_order_they_are_declared() throws Exception {
+        for (String id : List.of("e", "c", "a", "d", "b")) {
+            step(id).compensate(value -> ran.add("undo " + id));
+            journal.finished(id, id);
+        }
+        FlowNotation.wire(f, "a-->b-->c-->d; any(a, d)-->e");
+        Node<String> mine = step("mine").compensate(value -> ran.add("undo mine"));
+        breakable("bad", mine);
+
+        f.build().run(null, options);
+
+        assertThat(ran).containsExactly("mine", "bad", "undo mine", "undo e", "undo d", "undo c", "undo b", "undo a");
+    }
+
+    @Test
+    void a_long_chain_of_restored_nodes_is_undone_in_a_few_steps_for_each() throws Exception {
+        int size = 100_000;
+        int[] next = {size};
+        List<String> wrong = new CopyOnWriteArrayList<>();
+        for (int i = size - 1; i >= 0; i--) {
+            int number = i;
+            Node<String> node = f.node("" + i, () -> "new").compensate(value -> {
+                if (--next[0] != number) {
+                    wrong.add(value);
+                }
+            });
+            if (i > 0) {
+                node.needs(Dependency.must("" + (i - 1)));
+            }
+            journal.finished("" + i, "recorded");
+        }
+        breakable("bad");
+        f.build().run(null, options);
+        assertThat(next[0]).isZero();
+        assertThat(wrong).isEmpty();
     }
 
     @Test
