@@ -27,6 +27,7 @@ final class FlowReference {
     private final int[] decidedIn; // which step
     private final boolean[] asked; // for their conditions
     private final boolean[] triggered; // ready since an earlier step: as good as begun
+    private final boolean[] leftOut; // roots that only restored nodes needed
     private final boolean[] early; // skipped in this step because a consumer is ready
     private final List<Integer> succeeded = new ArrayList<>(); // in order
     private int step = 1;
@@ -41,26 +42,35 @@ final class FlowReference {
      *
      * @param concurrent whether nodes that become ready in one step begin at the same time, so that one of them may still
      *     begin while another stops the run
+     * @param restored of each node that an earlier run has finished, what is known of it, and null of others
      */
-    FlowReference(RandomFlow flow, boolean concurrent) {
+    FlowReference(RandomFlow flow, boolean concurrent, NodeReport<?>[] restored) {
         this.flow = flow;
         this.concurrent = concurrent;
         int size = flow.size();
         wanted = flow.wanted();
         states = new NodeState[size];
-        reports = new NodeReport<?>[size];
+        reports = restored.clone();
         decidedIn = new int[size];
         asked = new boolean[size];
         triggered = new boolean[size];
         early = new boolean[size];
+        leftOut = new boolean[size];
         for (int node = 0; node < size; node++) {
-            states[node] = NodeState.PENDING;
+            states[node] = restored[node] == null ? NodeState.PENDING : NodeState.SUCCESS;
+            if (restored[node] != null) {
+                succeeded.add(node);
+            }
             consumers.add(new ArrayList<>());
             for (Clause clause : spec(node).clauses()) {
                 clause.upstreams().forEach(up -> consumers.get(up).add(consumers.size() - 1));
             }
         }
-        markTriggered();
+        for (int node = 0; node < size; node++) {
+            boolean root = spec(node).clauses().isEmpty();
+            leftOut[node] = root && isPending(node) && !isNeeded(node, true);
+            triggered[node] = root && isReady(node);
+        }
     }
 
     /** A node for which all has come is as good as begun, whenever a thread comes to it: roots from the start. */
@@ -110,7 +120,7 @@ final class FlowReference {
     /** Has everything come that this node waits for? Its condition is another matter. */
     boolean isReady(int node) {
         boolean tooLate = runEnded != null && !(concurrent && failed && failedIn == step);
-        if (!isPending(node) || tooLate || !wanted[node]) {
+        if (!isPending(node) || tooLate || !wanted[node] || leftOut[node]) {
             return false;
         }
         for (Clause clause : clauses(node)) {
@@ -158,7 +168,7 @@ final class FlowReference {
             boolean decided = readyIsDecided
                     ? !isPending(consumer) || isReady(consumer)
                     : triggered[consumer] || !isPending(consumer) && !early[consumer];
-            if (!decided && isNeeded(consumer, readyIsDecided)) {
+            if (wanted[consumer] && !decided && isNeeded(consumer, readyIsDecided)) {
                 return true;
             }
         }
@@ -172,6 +182,7 @@ final class FlowReference {
         }
         return runEnded != null
                 || !wanted[node]
+                || leftOut[node]
                 || isReady(node)
                 || !isNeeded(node, false)
                 || clauses(node).stream().anyMatch(this::isImpossible);

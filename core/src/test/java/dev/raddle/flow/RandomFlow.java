@@ -198,6 +198,10 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
         };
     }
 
+    RandomFlow onlyFor(int target) {
+        return new RandomFlow(nodes, output, List.of(target), failFast, interruptObsolete);
+    }
+
     /** Returns flows that are simpler than this one by a little each. */
     List<RandomFlow> simpler() {
         List<RandomFlow> simpler = new ArrayList<>();

@@ -43,8 +43,48 @@ final class RandomFlowPlay {
 
     private static final long PATIENCE_SECONDS = 10;
 
+    /** The journal of a run that is cut off after some records: by a cancel, or by its death, after which nothing is recorded. */
+    private static final class CutOff implements FlowJournal {
+        private final FlowJournal kept;
+        private final boolean dies;
+        private int left;
+        private FlowRun<?> run;
+
+        CutOff(FlowJournal kept, boolean dies, int left) {
+            this.kept = kept;
+            this.dies = dies;
+            this.left = left;
+        }
+
+        @Override
+        public Recorded find(String id) {
+            return kept.find(id);
+        }
+
+        @Override
+        public void finished(String id, Object value) throws Exception {
+            left--;
+            if (left >= 0 || !dies) {
+                kept.finished(id, value);
+            }
+            if (left == 0 && !dies) {
+                run.cancel("the play says so");
+            }
+        }
+
+        @Override
+        public void undone(String id) throws Exception {
+            left--;
+            if (left >= 0 || !dies) {
+                kept.undone(id);
+            }
+        }
+    }
+
     private final RandomFlow flow;
     private final Mode mode;
+    private final FlowJournal journal; // null if there is none
+    private final NodeReport<?>[] restored; // what the journal has of each node at the beginning, or null
     private final Random random;
     private final FlowReference reference;
     private final VirtualTime time = new VirtualTime();
@@ -57,11 +97,16 @@ final class RandomFlowPlay {
     private int seen; // of the events
     private boolean over; // guarded by this
 
-    private RandomFlowPlay(RandomFlow flow, Mode mode, Random random) {
+    private RandomFlowPlay(RandomFlow flow, Mode mode, Random random, FlowJournal journal) {
         this.flow = flow;
         this.mode = mode;
         this.random = random;
-        reference = new FlowReference(flow, mode == Mode.GATED);
+        this.journal = journal;
+        restored = new NodeReport<?>[flow.size()];
+        if (journal != null) {
+            Arrays.setAll(restored, node -> restored(RandomFlow.id(node), journal.find(RandomFlow.id(node))));
+        }
+        reference = new FlowReference(flow, mode == Mode.GATED, restored);
         gates = new CountDownLatch[flow.size()];
         Arrays.setAll(gates, node -> new CountDownLatch(mode == Mode.GATED ? 1 : 0));
         entered = new int[flow.size()];
@@ -70,18 +115,45 @@ final class RandomFlowPlay {
     }
 
     static void play(RandomFlow flow, Mode mode, Random random, ExecutorService oneThread) throws Exception {
-        new RandomFlowPlay(flow, mode, random).play(oneThread);
+        new RandomFlowPlay(flow, mode, random, null).play(oneThread);
     }
 
-    private void play(ExecutorService oneThread) throws Exception {
-        FlowPlan<Void, ?> plan = plan();
-        RunOptions options = RunOptions.defaults()
+    /** Cuts a run off, and has another take it up. */
+    static void resume(RandomFlow flow, Mode mode, Random random, ExecutorService oneThread) throws Exception {
+        FlowJournal journal = FlowJournal.inMemory();
+        RandomFlow first = random.nextInt(4) == 0 ? flow.onlyFor(random.nextInt(flow.size())) : flow;
+        new RandomFlowPlay(first, Mode.CALLERS_THREAD, random, journal).cutOff();
+        new RandomFlowPlay(flow, mode, random, journal).play(oneThread);
+    }
+
+    private static NodeReport<?> restored(String id, FlowJournal.Recorded recorded) {
+        return recorded == null
+                ? null
+                : new NodeReport<>(id, NodeState.SUCCESS, recorded.value(), Via.JOURNAL, null, -1, -1);
+    }
+
+    private void cutOff() throws Exception {
+        CutOff cut = new CutOff(journal, random.nextBoolean(), random.nextInt(2 * flow.size()));
+        RunOptions options = options().inCallersThread().withJournal(cut);
+        try (FlowRun<?> run = plan().start(null, options)) {
+            cut.run = run;
+            join(run);
+        }
+    }
+
+    private RunOptions options() {
+        return RunOptions.defaults()
                 .withTimeSource(time)
                 .withTimeout(Duration.ofDays(1))
                 .withExceptionSink(ExceptionSink.to((source, failure) -> {}))
                 .obsolete(flow.interruptObsolete() ? Obsolete.INTERRUPT : Obsolete.FINISH)
                 .onFailure(flow.failFast() ? OnFailure.FAIL_FAST : OnFailure.CONTINUE)
                 .only(flow.only().stream().map(RandomFlow::id).toArray(String[]::new));
+    }
+
+    private void play(ExecutorService oneThread) throws Exception {
+        FlowPlan<Void, ?> plan = plan();
+        RunOptions options = journal == null ? options() : options().withJournal(journal);
         options = switch (mode) {
             case CALLERS_THREAD -> options.inCallersThread();
             case ONE_THREAD -> options.withScheduler(Scheduler.from(oneThread));
@@ -568,7 +640,10 @@ final class RandomFlowPlay {
             Spec spec = flow.nodes().get(node);
             NodeReport<?> report = result.node(RandomFlow.id(node));
             int runs = entered(node);
-            require(told[node] == 1, node, "is reported " + told[node] + " times");
+            boolean isRestored = restored[node] != null;
+            reports[node] = isRestored ? restored[node] : reports[node];
+            require(told[node] == (isRestored ? 0 : 1), node, "is reported " + told[node] + " times");
+            require(!isRestored || runs == 0, node, "ran again");
             require(
                     begun[node] == (runs > 0 ? 1 : 0),
                     node,
@@ -585,13 +660,28 @@ final class RandomFlowPlay {
             if (mode != Mode.FREE) {
                 require(report.state() == reference.state(node), node, "must be " + reference.state(node));
             }
-            require(asked[node] <= 1, node, "was asked for its condition " + asked[node] + " times");
+            require(asked[node] <= (isRestored ? 0 : 1), node, "was asked " + asked[node] + " times for its condition");
         }
         if (mode != Mode.FREE) {
             require(
                     undone.equals(reference.undone()),
                     0,
                     "is of a run in which must be undone " + reference.undone() + ", was " + undone);
+        }
+        if (journal != null) {
+            compareJournal(result, undone);
+        }
+    }
+
+    /** What has succeeded and was not undone is recorded, and nothing else, unless it was ended in another thread just then. */
+    private void compareJournal(FlowResult<?> result, List<Integer> undone) {
+        for (int node = 0; node < flow.size(); node++) {
+            NodeReport<?> report = result.node(RandomFlow.id(node));
+            FlowJournal.Recorded recorded = journal.find(RandomFlow.id(node));
+            boolean done = report.state() == NodeState.SUCCESS && !undone.contains(node);
+            boolean mayBeBoth = mode == Mode.GATED || mode == Mode.FREE;
+            require(done ? recorded != null : recorded == null || mayBeBoth, node, "is " + report + " and " + recorded);
+            require(!done || report.value() == recorded.value(), node, "is " + report + " and " + recorded);
         }
     }
 

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 /**
  * The engine does with random flows what the reference does.
  *
- * <p>The system property {@code raddle.flow.graphs} says how many flows are played; each failure names its seed, which
- * {@code raddle.flow.seed} plays alone.
+ * <p>The system property {@code raddle.flow.graphs} says how many flows are played, and a quarter as many are resumed; each
+ * failure names its seed, which {@code raddle.flow.seed} plays alone.
  */
 class RandomFlowsAgreeWithTheReferenceTest {
 
@@ -40,21 +40,37 @@ class RandomFlowsAgreeWithTheReferenceTest {
     @ParameterizedTest(name = "{0}")
     @EnumSource(Mode.class)
     void random_flows_agree_with_the_reference(Mode mode) {
+        play(RandomFlowPlay::play, mode, GRAPHS);
+    }
+
+    // a recorded node is not run again, and all others do what they do when it has succeeded
+    @ParameterizedTest(name = "{0}")
+    @EnumSource(Mode.class)
+    void random_flows_that_were_cut_off_and_resumed_agree_with_the_reference(Mode mode) {
+        play(RandomFlowPlay::resume, mode, GRAPHS / 4);
+    }
+
+    /** One way to play a flow. */
+    private interface Game {
+        void play(RandomFlow flow, Mode mode, Random random, ExecutorService oneThread) throws Exception;
+    }
+
+    private static void play(Game game, Mode mode, int graphs) {
         int modes = Mode.values().length;
         long begin = SEED == null ? 0 : SEED;
-        long end = SEED == null ? Math.ceilDiv(GRAPHS, modes) : SEED + 1;
+        long end = SEED == null ? Math.ceilDiv(graphs, modes) : SEED + 1;
         for (long seed = begin; seed < end; seed++) {
             RandomFlow flow = RandomFlow.of(new Random(seed));
-            Throwable failure = play(flow, mode, seed);
+            Throwable failure = play(game, flow, mode, seed);
             if (failure != null) {
-                throw new AssertionError(report(flow, mode, seed, failure), failure);
+                throw new AssertionError(report(game, flow, mode, seed, failure), failure);
             }
         }
     }
 
-    private static Throwable play(RandomFlow flow, Mode mode, long seed) {
+    private static Throwable play(Game game, RandomFlow flow, Mode mode, long seed) {
         try {
-            RandomFlowPlay.play(flow, mode, new Random(~seed), oneThread);
+            game.play(flow, mode, new Random(~seed), oneThread);
             return null;
         } catch (InterruptedException interrupt) {
             throw new IllegalStateException(interrupt);
@@ -64,7 +80,7 @@ class RandomFlowsAgreeWithTheReferenceTest {
     }
 
     /** Makes the flow simpler as long as it still fails, and says what is left. */
-    private static String report(RandomFlow flow, Mode mode, long seed, Throwable failure) {
+    private static String report(Game game, RandomFlow flow, Mode mode, long seed, Throwable failure) {
         RandomFlow simplest = flow;
         Throwable last = failure;
         int attempts = 0;
@@ -72,7 +88,7 @@ class RandomFlowsAgreeWithTheReferenceTest {
         while (simpler && attempts < MOST_ATTEMPTS_TO_SIMPLIFY) {
             simpler = false;
             for (RandomFlow candidate : simplest.simpler()) {
-                Throwable other = play(candidate, mode, seed);
+                Throwable other = play(game, candidate, mode, seed);
                 attempts++;
                 if (other != null && kind(other).equals(kind(failure))) {
                     simplest = candidate;
