@@ -69,6 +69,7 @@ final class Compiler {
         dependencyStart = new int[size + 1];
         int dependencies = 0;
         int mostEdges = 0;
+        int mostClauses = 0;
         for (int node = 0; node < size; node++) {
             Node<?> declaredNode = nodes.get(node);
             bodies[node] = declaredNode.body;
@@ -86,8 +87,12 @@ final class Compiler {
             dependencyStart[node] = dependencies;
             dependencies += needs;
             for (int each = 0; each < needs; each++) {
-                mostEdges +=
-                        declaredNode.dependency(each) instanceof Dependency.Clause<?> clause ? clause.ids.size() : 1;
+                if (declaredNode.dependency(each) instanceof Dependency.Clause<?> clause) {
+                    mostEdges += clause.size();
+                    mostClauses++;
+                } else {
+                    mostEdges++;
+                }
             }
         }
         dependencyStart[size] = dependencies;
@@ -97,7 +102,6 @@ final class Compiler {
         up = new int[mostEdges];
         upKind = new Kind[mostEdges];
         upClause = new int[mostEdges];
-        int mostClauses = dependencies; // rather too long than counted twice
         int[] target = new int[mostClauses];
         int[] first = new int[mostClauses];
         int[] length = new int[mostClauses];
@@ -163,7 +167,7 @@ final class Compiler {
     }
 
     private void ensurePossible(int node, Dependency.Clause<?> clause) {
-        int choices = clause.ids.size();
+        int choices = clause.size();
         if (clause.needed < 1 || clause.needed > choices) {
             problems.add("impossible k: node \"" + ids[node] + "\" needs at least " + clause.needed + " of " + choices
                     + " nodes; ask for 1 to " + choices);
@@ -182,7 +186,7 @@ final class Compiler {
         if (!several.nodes.isEmpty()) {
             return;
         }
-        for (String id : several.ids) {
+        for (String id : several.ids()) {
             int known = index.find(id);
             if (known < 0) {
                 problems.add("unknown id: node \"" + ids[node] + "\" depends on \"" + id

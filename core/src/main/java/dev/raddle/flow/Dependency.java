@@ -35,21 +35,26 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
     static final class Clause<T> extends Dependency<T> {
         final Kind kind;
         final int needed; // of AT_LEAST
-        final List<String> ids;
         final List<? extends Node<?>> nodes; // empty if they are named by their ids only
+        private final List<String> given; // those ids, or empty
 
         private Clause(Kind kind, int needed, Stream<String> ids) {
             this.kind = kind;
             this.needed = needed;
-            this.ids = ids.toList();
             this.nodes = List.of();
+            given = ids.toList();
         }
 
         private Clause(Kind kind, int needed, List<? extends Node<?>> nodes) {
             this.kind = kind;
             this.needed = needed;
-            this.ids = nodes.stream().map(Node::id).toList();
             this.nodes = List.copyOf(nodes);
+            given = List.of();
+        }
+
+        /** Returns how many edges it makes. */
+        int size() {
+            return nodes.size() + given.size();
         }
 
         @Override
@@ -59,12 +64,12 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
 
         @Override
         List<String> ids() {
-            return ids;
+            return nodes.isEmpty() ? given : nodes.stream().map(Node::id).toList();
         }
 
         @Override
         public String toString() {
-            return kind + (kind == Kind.AT_LEAST ? " " + needed : "") + " of " + ids;
+            return kind + (kind == Kind.AT_LEAST ? " " + needed : "") + " of " + ids();
         }
     }
 
