@@ -239,15 +239,10 @@ final class Board {
         return noted == 0 ? -1 : (long) noted;
     }
 
+    /** Notes when an action was entered, unless that is negative: then it was not. */
     void began(int node, long nanos) {
-        if (times != null) {
+        if (times != null && nanos >= 0) {
             times[2 * node] = Math.max(Float.MIN_VALUE, (float) nanos);
-        }
-    }
-
-    void hasNotBegun(int node) {
-        if (times != null) {
-            times[2 * node] = 0;
         }
     }
 

@@ -112,16 +112,22 @@ abstract class Decisions extends Enclosure {
         if (!left(runner, node, from, value)) {
             return;
         }
-        noteEnd(runner, node);
+        noteEnd(runner, node, beganBy(runner, from));
         noteCompleted(node);
         runner.addEnded(node);
     }
 
-    final void noteEnd(Runner runner, int node) {
+    final void noteEnd(Runner runner, int node, long began) {
         if (board.isTimed()) {
             runner.now = now();
+            board.began(node, began);
             board.ended(node, runner.now);
         }
+    }
+
+    /** Returns when a node began that this runner has ended and that was in its hands, or in those of a run of its own. */
+    private static long beganBy(Runner runner, @Nullable Object from) {
+        return from == runner ? runner.began : from instanceof Mark.Nested nested ? nested.began() : -1;
     }
 
     final void noteCompleted(int node) {
@@ -222,6 +228,7 @@ abstract class Decisions extends Enclosure {
     }
 
     private void ended(Runner runner, int node, @Nullable Object from, long now) {
+        board.began(node, beganBy(runner, from));
         board.ended(node, now);
         if (from == runner) {
             runner.now = now;
@@ -330,7 +337,11 @@ abstract class Decisions extends Enclosure {
         if (audience != null) {
             audience.submitted(node);
         }
-        runner.addReady(node);
+        if (own != null && own.group() != null) {
+            runner.addGrouped(node);
+        } else {
+            runner.addReady(node);
+        }
     }
 
     /** Decides a node one of whose musts has ended without success: as the first of those in the order of declaration. */
@@ -525,12 +536,14 @@ abstract class Decisions extends Enclosure {
             int from) {
         int held = runner.finished;
         Thread thread = runner.thread;
+        long began = runner.began;
         Object slot = runner;
         if (!graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
             if (!board.step(node, runner, Mark.Plain.INTERRUPTING)) {
                 return false;
             }
             slot = Mark.Plain.INTERRUPTING;
+            began = runner.began;
             if (thread != null) {
                 guard("interrupt() of the thread", node, thread::interrupt);
             }
@@ -539,6 +552,7 @@ abstract class Decisions extends Enclosure {
             return false;
         }
         by.finished += held;
+        board.began(node, began); // the runner does not note it any more
         Attempts<?> resting = runner.attempts;
         if (slot == runner && resting != null) {
             resting.endRest(); // nobody interrupts it

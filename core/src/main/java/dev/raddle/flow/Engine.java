@@ -296,6 +296,20 @@ abstract class Engine extends Decisions {
         work(GROUPED, handoff.node, handoff, 0);
     }
 
+    /** Runs a node in the thread that places it, because the group wants that. What follows is left to who has placed it. */
+    final void runInPlace(Handoff handoff, Runner placer) {
+        Thread known = placer.thread;
+        come();
+        try {
+            placer.thread = Thread.currentThread();
+            placer.now = -1;
+            inContext(() -> perform(placer, handoff.node, handoff));
+        } finally {
+            placer.thread = known;
+            goAway();
+        }
+    }
+
     /** Runs ready nodes, and what follows in the same thread, until there are none. */
     final void runReady(byte place) {
         int node = pop(place);
@@ -413,13 +427,12 @@ abstract class Engine extends Decisions {
         if (isStopping()) {
             return; // who stops the run ends this node, too, if it has not yet
         }
+        boolean entersAtOnce = plain && graph.plain[node];
+        runner.began = entersAtOnce ? moment(runner) : -1;
         if (!board.step(node, from, runner)) {
             return; // somebody has decided it
         }
-        if (board.isTimed()) {
-            board.began(node, runner.now < 0 ? now() : runner.now);
-        }
-        if (plain && graph.plain[node]) {
+        if (entersAtOnce) {
             performPlain(runner, node);
             return;
         }
@@ -438,6 +451,11 @@ abstract class Engine extends Decisions {
         succeeded(runner, node, runner, value == null ? Board.NULL : value);
     }
 
+    /** Returns now, or a moment shortly before. */
+    private long moment(Runner runner) {
+        return !board.isTimed() ? -1 : runner.now < 0 ? now() : runner.now;
+    }
+
     /** Runs a node without options in a run without anybody to tell. */
     private void performPlain(Runner runner, int node) {
         Object value;
@@ -449,7 +467,7 @@ abstract class Engine extends Decisions {
             return;
         }
         if (left(runner, node, runner, value == null ? Board.NULL : value)) {
-            noteEnd(runner, node);
+            noteEnd(runner, node, runner.began);
             follow(runner, node, true);
             runner.finished++;
         }
@@ -486,8 +504,9 @@ abstract class Engine extends Decisions {
             }
         } else if (board.get(node) != runner) {
             lost(runner, node); // while its condition was asked or its context installed
-            board.hasNotBegun(node);
             return Mark.Plain.ENDING;
+        } else {
+            runner.began = moment(runner);
         }
         if (audience != null) {
             audience.started(node);
@@ -514,9 +533,7 @@ abstract class Engine extends Decisions {
             otherwise = NodeState.FAILED;
             cause = failure;
         }
-        if (end(runner, node, runner, otherwise, cause, Settled.Reason.CONDITION, NOBODY, true)) {
-            board.hasNotBegun(node);
-        }
+        end(runner, node, runner, otherwise, cause, Settled.Reason.CONDITION, NOBODY, true);
         return false;
     }
 
@@ -525,9 +542,9 @@ abstract class Engine extends Decisions {
         Mark.Beginning beginning = new Mark.Beginning(runner, new Signal());
         if (!board.step(node, runner, beginning)) {
             lost(runner, node);
-            board.hasNotBegun(node);
             return false;
         }
+        runner.began = moment(runner);
         Objects.requireNonNull(audience).callEach("begin callback", node, callback, contextOf(node));
         board.set(node, runner);
         beginning.over().set();
@@ -555,10 +572,10 @@ abstract class Engine extends Decisions {
 
     private Object openNested(Runner runner, int node, Body.Nested body) throws Exception {
         Engine inner = body.open(this, node);
-        Mark.Nested mark = new Mark.Nested(inner);
+        Mark.Nested mark = new Mark.Nested(inner, runner.began);
         if (board.step(node, runner, mark)) {
             runner.now = -1;
-            tell(runner); // nobody can take it over any more
+            tellFinished(runner); // nobody can take it over any more
             REMAINING.getAndAdd(
                     this, 1); // until the inner run has ended: none of its callbacks comes after this one's end
             try {
@@ -599,6 +616,18 @@ abstract class Engine extends Decisions {
 
     /** Hands ready nodes over, but for one that this runner runs itself. At home it takes the others later, too. */
     private void handOver(Runner runner) {
+        handOverReady(runner);
+        if (runner.hasGrouped() && isOnAlarmThread()) {
+            placeElsewhere(runner);
+        }
+        for (int node; (node = runner.nextGrouped()) >= 0; ) {
+            placeInGroup(runner, node);
+            settleAll(runner); // if it was refused, or has been run here
+            handOverReady(runner);
+        }
+    }
+
+    private void handOverReady(Runner runner) {
         int count = runner.readyCount();
         while (count > 1 || (count == 1 && !isFor(runner, runner.ready(0)))) {
             handOver(runner, count);
@@ -614,17 +643,9 @@ abstract class Engine extends Decisions {
         int own = NOBODY;
         int calls = 0;
         int callsForComputing = 0;
-        for (int each = 0; graph.hasGroups && each < count; each++) {
-            if (placeOf(runner.ready(each)) == GROUPED) {
-                placeInGroup(runner, runner.ready(each));
-            }
-        }
         for (int each = count - 1; each >= 0; each--) { // the first comes to lie on top, or is run here
             int node = runner.ready(each);
             byte place = placeOf(node);
-            if (place == GROUPED) {
-                continue;
-            }
             if (place == runner.place) {
                 int kept = own;
                 own = node;
@@ -683,15 +704,30 @@ abstract class Engine extends Decisions {
     }
 
     private boolean isFor(Runner runner, int node) {
-        return runner.place == placeOf(node) && runner.place != GROUPED;
+        return runner.place == placeOf(node);
     }
 
     private byte placeOf(int node) {
         NodeOptions own = graph.options[node];
-        if (own == null) {
-            return HERE;
+        return own != null && own.has(NodeOptions.COMPUTE) && !isAtHome() ? COMPUTING : HERE;
+    }
+
+    private boolean isOnAlarmThread() {
+        AlarmThread alarms = alarmThread;
+        return alarms != null && alarms.isHere();
+    }
+
+    /** Leaves it to another thread to place nodes in their groups, which may want them run by who places them. */
+    private void placeElsewhere(Runner runner) {
+        List<Integer> nodes = new ArrayList<>();
+        for (int node; (node = runner.nextGrouped()) >= 0; ) {
+            nodes.add(node);
         }
-        return own.group() != null ? GROUPED : own.has(NodeOptions.COMPUTE) && !isAtHome() ? COMPUTING : HERE;
+        REMAINING.getAndAdd(this, 1); // the keys of the groups are not asked for after the run's end
+        new Elsewhere(options.sink).execute(() -> asDecider(by -> {
+            by.finished++;
+            nodes.forEach(by::addGrouped);
+        }));
     }
 
     private void placeInGroup(Runner runner, int node) {
@@ -704,7 +740,7 @@ abstract class Engine extends Decisions {
             if (!board.step(node, unbegun(node), handoff)) {
                 return;
             }
-            handoff.place(group);
+            handoff.place(group, runner);
             if (Board.isEnd(board.get(node))) {
                 handoff.withdraw(); // who ended it may not have seen its place
             }
@@ -750,21 +786,24 @@ abstract class Engine extends Decisions {
 
     /** Tells the run how many nodes this runner has finished, and completes it if those were the last. */
     final void tell(Runner runner) {
-        int finished = runner.finished;
-        runner.finished = 0;
-        if (finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished) {
-            complete();
-        }
+        tellFinished(runner);
         int places = runner.postponed;
         if (places != 0 && (runner.place == Runner.NOWHERE || runner.place == GROUPED)) {
             runner.postponed = 0;
-            AlarmThread alarms = alarmThread;
-            if (runner.place == GROUPED || (alarms != null && alarms.isHere())) {
+            if (runner.place == GROUPED || isOnAlarmThread()) {
                 new Elsewhere(options.sink)
                         .execute(() -> runPostponed(places)); // the permit, and alarms, are for others
             } else {
                 runPostponed(places);
             }
+        }
+    }
+
+    private void tellFinished(Runner runner) {
+        int finished = runner.finished;
+        runner.finished = 0;
+        if (finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished) {
+            complete();
         }
     }
 

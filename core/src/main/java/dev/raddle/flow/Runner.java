@@ -27,6 +27,7 @@ final class Runner implements Mark {
     int finished;
 
     long now; // the moment at which the last node ended, or -1
+    long began; // when it entered the action of the node that it is in, or -1
 
     volatile @Nullable Attempts<?> attempts; // that it is at, of a node with a retry policy
     int failed = Settled.NOBODY; // the first node that failed and is to stop the run
@@ -36,6 +37,9 @@ final class Runner implements Mark {
     private int[] ended = EMPTY;
     private int endedCount;
     private int told;
+    private int[] grouped = EMPTY;
+    private int groupedCount;
+    private int placed;
     private int[] ready = EMPTY;
     private int readyCount;
     private int[] open = EMPTY;
@@ -61,6 +65,29 @@ final class Runner implements Mark {
     /** Tells whether there are nodes that have ended and of which nobody has been told. */
     boolean hasEnded() {
         return told < endedCount;
+    }
+
+    /** Adds a ready node that is for its group. */
+    void addGrouped(int node) {
+        if (groupedCount == grouped.length) {
+            grouped = grown(grouped);
+        }
+        grouped[groupedCount++] = node;
+    }
+
+    /** Returns the node that was added first of those that are for their groups, or -1. */
+    int nextGrouped() {
+        if (placed < groupedCount) {
+            return grouped[placed++];
+        }
+        placed = 0;
+        groupedCount = 0;
+        return -1;
+    }
+
+    /** Tells whether there are nodes that are for their groups. */
+    boolean hasGrouped() {
+        return placed < groupedCount;
     }
 
     void addReady(int node) {
