@@ -103,11 +103,11 @@ public final class FlowResult<R> {
      * @param <T> the type of its value
      * @param node which
      * @return its report
-     * @throws IllegalArgumentException if there is no such node
+     * @throws IllegalArgumentException if it is not a node of this flow
      */
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> NodeReport<T> node(Node<T> node) {
-        return (NodeReport<T>) node(node.id());
+        return (NodeReport<T>) board.report(graph.indexOf(node));
     }
 
     /**
@@ -127,11 +127,11 @@ public final class FlowResult<R> {
      * @param <T> the type of its value
      * @param node which
      * @return its outcome
-     * @throws IllegalArgumentException if there is no such node
+     * @throws IllegalArgumentException if it is not a node of this flow
      */
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> Outcome<T> outcome(Node<T> node) {
-        return (Outcome<T>) outcome(node.id());
+        return (Outcome<T>) board.outcome(graph.indexOf(node));
     }
 
     /**

@@ -118,6 +118,17 @@ final class Graph {
         return known;
     }
 
+    /** Returns the position of a node, which must be of the definition that this was made of. */
+    int indexOf(Node<?> node) {
+        int position = node.position;
+        if (position < size && bodies[position] == node.body && ids[position].equals(node.id())) {
+            return position;
+        }
+        indexOf(node.id());
+        throw new IllegalArgumentException(node + " is of another flow, and flow \"" + name
+                + "\" has one of that name; ask with the node that it was defined with");
+    }
+
     private String list() {
         int shown = Math.min(size, 20);
         StringBuilder text = new StringBuilder();
