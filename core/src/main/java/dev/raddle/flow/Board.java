@@ -41,7 +41,7 @@ final class Board {
      *              nobody needs it any more, and it is skipped if it is pending.
      *   needed     of a clause: successes that are missing
      *   lost       of a clause: its upstreams that have ended without success
-     *   winner     of a clause: its upstream that succeeded first, or -1
+     *   winner     of a clause: its upstream whose success met it, or -1
      *
      * A node lets go of its upstreams, once, when it is decided: when a node that chooses steps to READY, or when any node steps
      * from null to its end. A node that does not choose begins only when all of its upstreams have ended, and nobody asks for
@@ -51,7 +51,6 @@ final class Board {
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Object[].class);
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(int[].class);
     private static final VarHandle CONSUMERS;
-    private static final int NO_WINNER = -1;
 
     static {
         try {
@@ -138,8 +137,11 @@ final class Board {
 
     /** Counts a success for a clause; true if it is met by that. */
     boolean isMet(int clause, int by) {
-        COUNT.compareAndSet(counters, winnerOf(clause), NO_WINNER, by);
-        return (int) COUNT.getAndAdd(counters, graph.size + clause, -1) == 1;
+        boolean met = (int) COUNT.getAndAdd(counters, graph.size + clause, -1) == 1;
+        if (met) {
+            COUNT.setVolatile(counters, winnerOf(clause), by);
+        }
+        return met;
     }
 
     /** Counts for a clause an upstream that ended without success; true if the clause has become impossible by that. */
@@ -148,7 +150,7 @@ final class Board {
         return lost == graph.clauseSize[clause] - graph.clauseNeeded[clause] + 1;
     }
 
-    /** Returns the upstream that succeeded first, or -1. */
+    /** Returns the upstream whose success met a clause, which is the first of an any; or -1. */
     int winner(int clause) {
         return (int) COUNT.getVolatile(counters, winnerOf(clause));
     }
