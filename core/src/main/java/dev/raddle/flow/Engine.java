@@ -141,6 +141,9 @@ abstract class Engine extends Decisions {
     /** Tells whether the thread that joins runs the nodes. */
     abstract boolean isAtHome();
 
+    /** Tells whether the thread that joins a run around this one runs the nodes. */
+    abstract boolean isGuest();
+
     /** Wakes the thread that joins, because there are nodes for it. */
     abstract void wakeHome();
 
@@ -336,6 +339,7 @@ abstract class Engine extends Decisions {
         }
     }
 
+            runner.isHome = place != GROUPED && isGuest();
     private void go(Runner runner, int first, @Nullable Object from) {
         perform(runner, first, from);
         settleAll(runner);
@@ -368,6 +372,17 @@ abstract class Engine extends Decisions {
             if ((runner.postponed & 1 << place) != 0 && runner.place != GROUPED) {
                 node = pop(place);
                 runner.place = place;
+        if (!isAtHome()) {
+            handBack(runner);
+        }
+    }
+
+    /** Calls for another thread, or for this one when it comes again, to run what this one was to run next. */
+    private void handBack(Runner runner) {
+        for (int node; (node = runner.takeReady()) >= 0; ) {
+            push(HERE, node);
+            call(runner, HERE, 1);
+        }
             }
         }
         return node;
@@ -724,10 +739,11 @@ abstract class Engine extends Decisions {
             nodes.add(node);
         }
         REMAINING.getAndAdd(this, 1); // the keys of the groups are not asked for after the run's end
-        new Elsewhere(options.sink).execute(() -> asDecider(by -> {
-            by.finished++;
-            nodes.forEach(by::addGrouped);
-        }));
+        new Elsewhere(options.sink)
+                .execute(() -> asDecider(by -> {
+                    by.finished++;
+                    nodes.forEach(by::addGrouped);
+                }));
     }
 
     private void placeInGroup(Runner runner, int node) {

@@ -32,7 +32,7 @@ final class Runner implements Mark {
     volatile @Nullable Attempts<?> attempts; // that it is at, of a node with a retry policy
     int failed = Settled.NOBODY; // the first node that failed and is to stop the run
     boolean isLettingGo; // whether somebody further down the stack takes what is open
-    boolean isHome; // whether it is that of the thread that joins
+    boolean isHome; // whether its thread is the one that joins this run or one around it, whose interrupts are its own
     int postponed; // places, as bits, whose schedulers want what is handed over run in this thread
     private int[] ended = EMPTY;
     private int endedCount;

@@ -106,8 +106,7 @@ class FlowGroupsTest {
         Plug next = new Plug();
         Node<String> a = f.node("a", () -> "A").group("g");
         Node<String> b = f.node("b", a, x -> next.apply());
-        FlowRun<String> run = f.returning(b)
-                .start(null, inCaller ? options.withScheduler(Runnable::run) : options);
+        FlowRun<String> run = f.returning(b).start(null, inCaller ? options.withScheduler(Runnable::run) : options);
         next.awaitBegun();
         assertFree();
         next.letGo();
@@ -414,13 +413,11 @@ class FlowGroupsTest {
     @Test
     void a_node_that_runs_where_it_is_placed_has_given_its_permit_back_before_what_follows_begins() throws Exception {
         try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
-            Node<Integer> a = f.node("a", () -> inCaller.stats().totalActiveCount())
-                    .group("g");
-            Node<Integer> b = f.node(
-                            "b", a, x -> 10 * x + inCaller.stats().totalActiveCount())
+            Node<Integer> a =
+                    f.node("a", () -> inCaller.stats().totalActiveCount()).group("g");
+            Node<Integer> b = f.node("b", a, x -> 10 * x + inCaller.stats().totalActiveCount())
                     .group("g"); // one more than the permits would be refused
-            Node<Integer> c =
-                    f.node("c", b, x -> 10 * x + inCaller.stats().totalActiveCount());
+            Node<Integer> c = f.node("c", b, x -> 10 * x + inCaller.stats().totalActiveCount());
             assertThat(f.returning(c)
                             .run(null, options.withGroups(inCaller::scheduler))
                             .value())
@@ -472,7 +469,9 @@ class FlowGroupsTest {
         try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
             Thread.currentThread().interrupt();
             FlowRun<Boolean> run = plan.start(null, options.withGroups(inCaller::scheduler));
-            assertThat(Thread.interrupted()).as("the starter is still interrupted").isTrue();
+            assertThat(Thread.interrupted())
+                    .as("the starter is still interrupted")
+                    .isTrue();
             assertThat(run.get()).isFalse();
         }
     }
