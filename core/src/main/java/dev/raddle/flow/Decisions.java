@@ -5,6 +5,7 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.Enclosure;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -328,11 +329,8 @@ abstract class Decisions extends Enclosure {
             return;
         }
         NodeOptions own = graph.options[node];
-        if (own != null && own.timeout() != null) {
-            Objects.requireNonNull(nodeTimes).arm(node, own.timeout());
-            if (Board.isEnd(board.get(node))) {
-                nodeTimes.disarm(node); // who ended it may not have seen the alarm
-            }
+        if (own != null && own.timeout() != null && !isTimed(runner, node, own.timeout())) {
+            return;
         }
         if (audience != null) {
             audience.submitted(node);
@@ -342,6 +340,22 @@ abstract class Decisions extends Enclosure {
         } else {
             runner.addReady(node);
         }
+    }
+
+    /** Begins to watch the time of a node; ends the node if that is not possible. */
+    private boolean isTimed(Runner runner, int node, Duration length) {
+        NodeTimes times = Objects.requireNonNull(nodeTimes);
+        try {
+            times.arm(node, length);
+        } catch (Throwable noTime) {
+            Object unbegun = graph.chooses[node] ? Mark.Plain.READY : null;
+            end(runner, node, unbegun, NodeState.FAILED, noTime, Settled.Reason.UNTIMED, NOBODY, false);
+            return false;
+        }
+        if (Board.isEnd(board.get(node))) {
+            times.disarm(node); // who ended it may not have seen the alarm
+        }
+        return true;
     }
 
     /** Decides a node one of whose musts has ended without success: as the first of those in the order of declaration. */
@@ -564,7 +578,8 @@ abstract class Decisions extends Enclosure {
         try {
             foreign.run();
         } catch (Throwable failure) {
-            options.sink.report(what + " of node \"" + graph.ids[node] + "\" in flow \"" + graph.name + "\"", failure);
+            String whose = node == NOBODY ? "" : " of node \"" + graph.ids[node] + "\"";
+            options.sink.report(what + whose + " in flow \"" + graph.name + "\"", failure);
         }
     }
 }

@@ -183,6 +183,12 @@ abstract class Engine extends Decisions {
         }
         FlowJournal.@Nullable Recorded @Nullable [] recorded = recorded();
         lease = options.scheduler.lease();
+        try {
+            watchTime();
+        } catch (Throwable noTime) {
+            closeLease();
+            throw noTime;
+        }
         Runner starter = new Runner();
         starter.finished = 1;
         if (isAtHome()) {
@@ -191,13 +197,6 @@ abstract class Engine extends Decisions {
             setHome(starter);
         } else {
             starter.place = Runner.NOWHERE;
-        }
-        if (limit != null && outer == null) { // a nested run is ended by its outer one
-            if (limit.deadline().hasPassed()) {
-                outOfTime();
-            } else {
-                alarm = limit.deadline().alarm(() -> alarmThread().execute(this::outOfTime));
-            }
         }
         if (recorded != null || wanted != null || audience != null || graph.hasGroups) {
             inContext(() -> {
@@ -214,6 +213,16 @@ abstract class Engine extends Decisions {
             handOver(starter);
         }
         tell(starter);
+    }
+
+    private void watchTime() {
+        if (limit != null && outer == null) { // a nested run is ended by its outer one
+            if (limit.deadline().hasPassed()) {
+                outOfTime();
+            } else {
+                alarm = limit.deadline().alarm(() -> alarmThread().execute(this::outOfTime));
+            }
+        }
     }
 
     private void ensureGroups() {
@@ -330,6 +339,7 @@ abstract class Engine extends Decisions {
             runner.place = place;
             runner.postponed = postponed;
             runner.now = -1;
+            runner.isHome = place != GROUPED && isGuest();
             inContext(() -> go(runner, first, from));
             tell(runner);
             runner.thread = null;
@@ -339,7 +349,6 @@ abstract class Engine extends Decisions {
         }
     }
 
-            runner.isHome = place != GROUPED && isGuest();
     private void go(Runner runner, int first, @Nullable Object from) {
         perform(runner, first, from);
         settleAll(runner);
@@ -363,15 +372,6 @@ abstract class Engine extends Decisions {
             settleAll(runner);
             handOver(runner);
         }
-    }
-
-    /** Takes a node of the runner's place, or of another whose scheduler wants this thread to run it. */
-    private int popFor(Runner runner) {
-        int node = runner.place == GROUPED ? NOBODY : pop(runner.place);
-        for (byte place = HERE; node < 0 && place <= COMPUTING; place++) {
-            if ((runner.postponed & 1 << place) != 0 && runner.place != GROUPED) {
-                node = pop(place);
-                runner.place = place;
         if (!isAtHome()) {
             handBack(runner);
         }
@@ -383,6 +383,15 @@ abstract class Engine extends Decisions {
             push(HERE, node);
             call(runner, HERE, 1);
         }
+    }
+
+    /** Takes a node of the runner's place, or of another whose scheduler wants this thread to run it. */
+    private int popFor(Runner runner) {
+        int node = runner.place == GROUPED ? NOBODY : pop(runner.place);
+        for (byte place = HERE; node < 0 && place <= COMPUTING; place++) {
+            if ((runner.postponed & 1 << place) != 0 && runner.place != GROUPED) {
+                node = pop(place);
+                runner.place = place;
             }
         }
         return node;
@@ -883,14 +892,19 @@ abstract class Engine extends Decisions {
     }
 
     private void end(FlowStatus status, List<Throwable> compensationFailures) {
-        if (alarm != null) {
-            alarm.cancel();
+        Alarm set = alarm;
+        if (set != null) {
+            guard("alarm for the deadline", NOBODY, set::cancel);
         }
+        closeLease();
+        finished(status, compensationFailures, Objects.requireNonNull(stopped()).cause());
+    }
+
+    private void closeLease() {
         Scheduler.Lease taken = lease;
         if (taken != null) {
-            guard("lease of the scheduler", 0, taken::close);
+            guard("lease of the scheduler", NOBODY, taken::close);
         }
-        finished(status, compensationFailures, Objects.requireNonNull(stopped()).cause());
     }
 
     private FlowStatus status() {
@@ -925,7 +939,12 @@ abstract class Engine extends Decisions {
 
     @Override
     final long now() {
-        return time.nanoTime() - origin;
+        try {
+            return time.nanoTime() - origin;
+        } catch (Throwable failure) {
+            options.sink.report("time source of flow \"" + graph.name + "\"", failure);
+            return -1; // nobody knows; a node has ended all the same
+        }
     }
 
     NodeContext<?> contextOf(int node) {

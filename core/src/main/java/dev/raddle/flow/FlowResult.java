@@ -33,7 +33,7 @@ public final class FlowResult<R> {
         this.graph = board.graph;
         this.returns = returns;
         this.status = status;
-        this.elapsedNanos = elapsedNanos;
+        this.elapsedNanos = Math.max(0, elapsedNanos); // no time source could say
         this.compensationFailures = List.copyOf(compensationFailures);
         this.stopCause = stopCause;
     }
@@ -248,6 +248,7 @@ public final class FlowResult<R> {
             case OUT_OF_TIME -> cause;
             case RUN_ENDED -> "it had not ended at " + moment(settled.nanos()) + " when " + cause;
             case PLACING -> "no thread could be had for it: " + cause;
+            case UNTIMED -> "its timeout could not be watched: " + cause;
             case RESTORED -> "an earlier run had finished it, says the journal";
         };
     }
