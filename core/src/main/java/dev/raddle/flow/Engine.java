@@ -44,7 +44,8 @@ abstract class Engine extends Decisions {
      * If a call is refused, one node of the stack fails for it.
      *
      * Nodes with a group are placed there one by one, each with a handoff of its own, and the thread that the group gives a permit
-     * to runs that node only.
+     * to runs that node only. If that is the thread that places the node, the runner there does what follows when it is back from
+     * the group: the permit is given back then, and a chain needs no stack.
      *
      * `remaining` counts nodes of which somebody is still to be told, and the begin of the run. A runner tells it in portions. What
      * it has not told, when it is held up inside a node, goes to who ends that node from outside. Who brings it to zero completes

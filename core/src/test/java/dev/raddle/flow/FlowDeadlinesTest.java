@@ -904,6 +904,7 @@ class FlowDeadlinesTest {
         asked.await();
         run.cancel("enough");
         NodeReport<?> early = run.join().node("a");
+        time.advance(SECOND);
         goOn.countDown();
         run.close();
         assertThat(run.join().node("a")).isEqualTo(early);

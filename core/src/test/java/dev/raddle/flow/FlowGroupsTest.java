@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -459,6 +460,31 @@ class FlowGroupsTest {
             slow.awaitInterrupt();
         }
         assertThat(slow.returns()).isEqualTo(1);
+    }
+
+    @Test
+    void a_node_that_runs_where_a_timeout_has_it_placed_is_interrupted_and_close_waits_for_it() throws Exception {
+        Plug late = new Plug();
+        Plug next = Plug.stubborn();
+        Node<String> first = f.node("first", late).timeout(SECOND);
+        f.node("next", after(first), o -> next.apply()).group("g");
+        try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
+            FlowRun<Void> run = f.build().start(null, options.withGroups(inCaller::scheduler));
+            late.awaitBegun();
+            time.advance(SECOND);
+            next.awaitBegun();
+            run.cancel("enough");
+            next.awaitInterrupt();
+            assertThat(run.join().node("next").state()).isEqualTo(NodeState.CANCELLED);
+            FutureTask<Integer> closing = new FutureTask<>(() -> {
+                run.close();
+                return next.returns();
+            });
+            Thread closer = Thread.ofPlatform().daemon().start(closing);
+            Wait.until(() -> closer.getState() == Thread.State.WAITING || closing.isDone());
+            next.letGo();
+            assertThat(closing.get()).isEqualTo(1);
+        }
     }
 
     @Test
