@@ -97,6 +97,7 @@ abstract class Engine extends Decisions {
     private Scheduler.@Nullable Lease lease; // likewise
     private @Nullable BitSet wanted; // of a run of some nodes only; likewise
     private volatile @Nullable AlarmThread alarmThread; // null until it is needed
+    private @Nullable Runner opener; // inside begin(), of a nested run; meaningful to its thread only
     private @Nullable Call call; // if one can be used again; a race makes two, and either will do
 
     @SuppressWarnings("UnusedVariable") // by REMAINING
@@ -604,10 +605,13 @@ abstract class Engine extends Decisions {
             REMAINING.getAndAdd(
                     this, 1); // until the inner run has ended: none of its callbacks comes after this one's end
             try {
+                inner.opener = runner;
                 inner.begin();
             } catch (Throwable failure) {
                 failed(runner, node, mark, failure);
                 runner.finished++;
+            } finally {
+                inner.opener = null;
             }
         } else {
             lost(runner, node);
@@ -616,8 +620,8 @@ abstract class Engine extends Decisions {
     }
 
     /** Hears that the run in a node's place has ended. */
-    private void nestedEnded(int node, FlowResult<?> inner) {
-        asDecider(by -> {
+    private void nestedEnded(int node, FlowResult<?> inner, @Nullable Runner opener) {
+        asDecider(opener, by -> {
             by.finished++;
             if (!(board.get(node) instanceof Mark.Nested mark)) {
                 return; // it was decided from outside
@@ -800,6 +804,11 @@ abstract class Engine extends Decisions {
 
     /** Does something to nodes in a thread that runs none, tells of it, and hands over what follows. */
     final void asDecider(Consumer<Runner> action) {
+        asDecider(null, action);
+    }
+
+    /** Does so, perhaps in the thread of a runner that is further down the stack and takes what is to run in that thread. */
+    private void asDecider(@Nullable Runner below, Consumer<Runner> action) {
         Runner decider = new Runner();
         decider.place = Runner.NOWHERE;
         inContext(() -> {
@@ -807,6 +816,10 @@ abstract class Engine extends Decisions {
             settleAll(decider);
             handOver(decider);
         });
+        if (below != null && below.thread == Thread.currentThread()) {
+            below.postponed |= decider.postponed;
+            decider.postponed = 0;
+        }
         tell(decider);
     }
 
@@ -932,7 +945,7 @@ abstract class Engine extends Decisions {
     /** Has the run around this one hear of its end. */
     final void tellOuter(FlowResult<?> result) {
         if (outer != null) {
-            outer.nestedEnded(outerNode, result);
+            outer.nestedEnded(outerNode, result, opener);
         }
     }
 

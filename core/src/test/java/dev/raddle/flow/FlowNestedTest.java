@@ -307,6 +307,23 @@ class FlowNestedTest {
         assertThat(run.get()).isEqualTo(1); // one may join again
     }
 
+    // F15
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void an_executor_that_runs_in_the_caller_needs_no_stack_for_a_chain_of_subflows(boolean here) throws Exception {
+        FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
+        FlowPlan<Integer, Integer> plan = inner.returning(inner.node("n", c -> c.param() + 1));
+        Node<Integer> last = three;
+        for (int i = 0; i < 5_000; i++) {
+            last = f.subflow("s" + i, plan, last);
+        }
+        RunOptions options = RunOptions.defaults();
+        assertThat(f.returning(last)
+                        .run(null, here ? options.inCallersThread() : options.withScheduler(Runnable::run))
+                        .value())
+                .isEqualTo(5_003);
+    }
+
     // F8
     @Test
     @SuppressWarnings("ThreadPriorityCheck") // who joins may need this one's processor
