@@ -2,7 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -11,9 +11,17 @@ final class Audience {
 
     /** A node of this run, for the listener. */
     private static final class Identity implements TaskIdentity {
+        /** What the listener has heard. */
+        private enum Stage {
+            UNHEARD,
+            SUBMITTING, // it is being told
+            ENDED, // likewise, and the node has ended meanwhile
+            SUBMITTED
+        }
+
         private final Engine run;
         private final int node;
-        final AtomicBoolean isSubmitted = new AtomicBoolean(); // whether the listener has heard of it, or does now
+        final AtomicReference<Stage> stage = new AtomicReference<>(Stage.UNHEARD);
         volatile long submitted; // when
 
         Identity(Engine run, int node) {
@@ -56,9 +64,12 @@ final class Audience {
             return;
         }
         Identity told = identities[node];
-        if (told.isSubmitted.compareAndSet(false, true)) {
+        if (told.stage.compareAndSet(Identity.Stage.UNHEARD, Identity.Stage.SUBMITTING)) {
             told.submitted = run.now();
             run.guard("listener", node, () -> listener.onSubmitted(told));
+            if (told.stage.getAndSet(Identity.Stage.SUBMITTED) == Identity.Stage.ENDED) {
+                settled(listener, node); // who ended it has left that to this thread, which the run waits for
+            }
         }
     }
 
@@ -77,11 +88,14 @@ final class Audience {
         }
         if (listener != null) {
             submitted(node);
-            run.guard(
-                    "listener",
-                    node,
-                    () -> listener.onSettled(identities[node], run.board.outcome(node), ranNanos(node)));
+            if (!identities[node].stage.compareAndSet(Identity.Stage.SUBMITTING, Identity.Stage.ENDED)) {
+                settled(listener, node);
+            }
         }
+    }
+
+    private void settled(TaskListener hearer, int node) {
+        run.guard("listener", node, () -> hearer.onSettled(identities[node], run.board.outcome(node), ranNanos(node)));
     }
 
     private long ranNanos(int node) {

@@ -41,7 +41,7 @@ final class Board {
      *              nobody needs it any more, and it is skipped if it is pending.
      *   needed     of a clause: successes that are missing
      *   lost       of a clause: its upstreams that have ended without success
-     *   winner     of a clause: its upstream that succeeded first, or -1
+     *   winner     of a clause: its upstream whose success met it, or -1
      *
      * A run in its caller's thread whose nodes nobody decides from outside is alone: its thread counts without atomic steps. Only
      * who ends the whole run counts beside it. Then counts may be lost, so that something is not triggered or not skipped; it is
@@ -55,7 +55,6 @@ final class Board {
     private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Object[].class);
     private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(int[].class);
     private static final VarHandle CONSUMERS;
-    private static final int NO_WINNER = -1;
 
     static {
         try {
@@ -154,8 +153,11 @@ final class Board {
 
     /** Counts a success for a clause; true if it is met by that. */
     boolean isMet(int clause, int by) {
-        COUNT.compareAndSet(counters, winnerOf(clause), NO_WINNER, by);
-        return count(counters, graph.size + clause, -1) == 1;
+        boolean met = count(counters, graph.size + clause, -1) == 1;
+        if (met) {
+            COUNT.setVolatile(counters, winnerOf(clause), by);
+        }
+        return met;
     }
 
     /** Counts for a clause an upstream that ended without success; true if the clause has become impossible by that. */
@@ -164,7 +166,7 @@ final class Board {
         return lost == graph.clauseSize[clause] - graph.clauseNeeded[clause] + 1;
     }
 
-    /** Returns the upstream that succeeded first, or -1. */
+    /** Returns the upstream whose success met a clause, which is the first of an any; or -1. */
     int winner(int clause) {
         return (int) COUNT.getVolatile(counters, winnerOf(clause));
     }
@@ -174,23 +176,22 @@ final class Board {
     }
 
     NodeState state(int node) {
-        return switch (get(node)) {
-            case null -> NodeState.PENDING;
-            case Mark.Plain.READY -> NodeState.PENDING;
-            case Handoff _ -> NodeState.WAITING;
-            case Mark _ -> NodeState.RUNNING;
-            case Settled settled -> settled.state();
-            default -> NodeState.SUCCESS;
-        };
+        Object slot = get(node);
+        if (slot == null || slot == Mark.Plain.READY) {
+            return NodeState.PENDING;
+        }
+        if (slot instanceof Mark) {
+            return slot instanceof Handoff ? NodeState.WAITING : NodeState.RUNNING;
+        }
+        return slot instanceof Settled settled ? settled.state() : NodeState.SUCCESS;
     }
 
     Via via(int node) {
-        return switch (get(node)) {
-            case null -> Via.NONE;
-            case Mark _ -> Via.NONE;
-            case Settled settled -> settled.via();
-            default -> Via.ACTION;
-        };
+        Object slot = get(node);
+        if (!isEnd(slot)) {
+            return Via.NONE;
+        }
+        return slot instanceof Settled settled ? settled.via() : Via.ACTION;
     }
 
     @Nullable
@@ -211,12 +212,7 @@ final class Board {
     /** Returns the value of an ended node: its result, or its default, or null if it has neither. */
     @Nullable
     Object value(int node) {
-        return switch (get(node)) {
-            case null -> null;
-            case Mark _ -> null;
-            case Settled settled -> settled.value();
-            case Object value -> value == NULL ? null : value;
-        };
+        return isEnd(get(node)) ? result(node) : null;
     }
 
     /** Returns how an ended node has ended. */
@@ -255,15 +251,10 @@ final class Board {
         return noted == 0 ? -1 : (long) noted;
     }
 
+    /** Notes when an action was entered, unless that is negative: then it was not. */
     void began(int node, long nanos) {
-        if (times != null) {
+        if (times != null && nanos >= 0) {
             times[2 * node] = Math.max(Float.MIN_VALUE, (float) nanos);
-        }
-    }
-
-    void hasNotBegun(int node) {
-        if (times != null) {
-            times[2 * node] = 0;
         }
     }
 

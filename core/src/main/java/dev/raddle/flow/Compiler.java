@@ -33,7 +33,7 @@ final class Compiler {
     int[] outputs = {};
     boolean hasTimeouts;
     boolean hasGroups;
-    boolean hasPlaces;
+    boolean hasComputing;
     boolean hasNested;
     boolean hasCallbacks;
     boolean hasCompensations;
@@ -79,7 +79,7 @@ final class Compiler {
             traits[node] = own == NodeOptions.NONE && !isNested ? Graph.PLAIN : 0;
             hasTimeouts |= own.timeout() != null;
             hasGroups |= own.group() != null;
-            hasPlaces |= own.group() != null || own.has(NodeOptions.COMPUTE);
+            hasComputing |= own.has(NodeOptions.COMPUTE);
             hasNested |= isNested;
             hasCallbacks |= own.begin() != null || own.result() != null;
             hasCompensations |= own.compensation() != null;

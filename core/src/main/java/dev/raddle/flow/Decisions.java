@@ -5,6 +5,7 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.Enclosure;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -113,16 +114,22 @@ abstract class Decisions extends Enclosure {
         if (!left(runner, node, from, value)) {
             return;
         }
-        noteEnd(runner, node);
+        noteEnd(runner, node, beganBy(runner, from));
         noteCompleted(node);
         runner.addEnded(node);
     }
 
-    final void noteEnd(Runner runner, int node) {
+    final void noteEnd(Runner runner, int node, long began) {
         if (board.isTimed()) {
             runner.now = now();
+            board.began(node, began);
             board.ended(node, runner.now);
         }
+    }
+
+    /** Returns when a node began that this runner has ended and that was in its hands, or in those of a run of its own. */
+    private static long beganBy(Runner runner, @Nullable Object from) {
+        return from == runner ? runner.began : from instanceof Mark.Nested nested ? nested.began() : -1;
     }
 
     final void noteCompleted(int node) {
@@ -223,6 +230,7 @@ abstract class Decisions extends Enclosure {
     }
 
     private void ended(Runner runner, int node, @Nullable Object from, long now) {
+        board.began(node, beganBy(runner, from));
         board.ended(node, now);
         if (from == runner) {
             runner.now = now;
@@ -322,16 +330,33 @@ abstract class Decisions extends Enclosure {
             return;
         }
         NodeOptions own = graph.options[node];
-        if (own != null && own.timeout() != null) {
-            Objects.requireNonNull(nodeTimes).arm(node, own.timeout());
-            if (Board.isEnd(board.get(node))) {
-                nodeTimes.disarm(node); // who ended it may not have seen the alarm
-            }
+        if (own != null && own.timeout() != null && !isTimed(runner, node, own.timeout())) {
+            return;
         }
         if (audience != null) {
             audience.submitted(node);
         }
-        runner.ready.add(board, node);
+        if (own != null && own.group() != null) {
+            runner.grouped.add(board, node);
+        } else {
+            runner.ready.add(board, node);
+        }
+    }
+
+    /** Begins to watch the time of a node; ends the node if that is not possible. */
+    private boolean isTimed(Runner runner, int node, Duration length) {
+        NodeTimes times = Objects.requireNonNull(nodeTimes);
+        try {
+            times.arm(node, length);
+        } catch (Throwable noTime) {
+            Object unbegun = graph.is(Graph.CHOOSES, node) ? Mark.Plain.READY : null;
+            end(runner, node, unbegun, NodeState.FAILED, noTime, Settled.Reason.UNTIMED, NOBODY, false);
+            return false;
+        }
+        if (Board.isEnd(board.get(node))) {
+            times.disarm(node); // who ended it may not have seen the alarm
+        }
+        return true;
     }
 
     /** Decides a node one of whose musts has ended without success: as the first of those in the order of declaration. */
@@ -477,43 +502,41 @@ abstract class Decisions extends Enclosure {
     /** Ends a node wherever it is, unless it has ended. The caller still has to settle all. */
     final void endFromOutside(
             Runner by, int node, NodeState state, @Nullable Throwable cause, Settled.Reason reason, int from) {
-        while (true) {
-            Object slot = board.get(node);
-            boolean over = switch (slot) {
-                case null -> end(by, node, null, state, cause, reason, from, false);
-                case Mark.Plain.READY -> end(by, node, slot, state, cause, reason, from, false);
-                case Mark.Plain.INTERRUPTING -> {
-                    Thread.onSpinWait();
-                    yield false;
-                }
-                case Handoff _ -> {
-                    boolean ended = end(by, node, slot, state, cause, reason, from, false);
-                    if (ended) {
-                        withdraw(slot);
-                    }
-                    yield ended;
-                }
-                case Runner runner -> endRunning(by, node, runner, state, cause, reason, from);
-                case Mark.Nested nested -> {
-                    boolean ended = end(by, node, slot, state, cause, reason, from, false);
-                    if (ended) {
-                        nested.run().stop("its node in flow \"" + graph.name + "\" was ended");
-                    }
-                    yield ended;
-                }
-                case Mark.Beginning beginning -> {
-                    beginning
-                            .over()
-                            .whenSet(() ->
-                                    decideElsewhere(later -> endFromOutside(later, node, state, cause, reason, from)));
-                    yield true;
-                }
-                default -> true;
-            };
-            if (over) {
-                return;
+        while (!hasEnded(by, node, state, cause, reason, from)) {
+            Thread.onSpinWait();
+        }
+    }
+
+    /*
+     * Plain comparisons, and no switch over patterns: the first of those costs a JVM tens of milliseconds, and this is on the way of
+     * its first deadline.
+     */
+    private boolean hasEnded(
+            Runner by, int node, NodeState state, @Nullable Throwable cause, Settled.Reason reason, int from) {
+        Object slot = board.get(node);
+        if (slot instanceof Runner runner) {
+            return endRunning(by, node, runner, state, cause, reason, from);
+        }
+        if (slot instanceof Mark.Beginning beginning) {
+            beginning
+                    .over()
+                    .whenSet(() -> decideElsewhere(later -> endFromOutside(later, node, state, cause, reason, from)));
+            return true;
+        }
+        if (slot == Mark.Plain.INTERRUPTING) {
+            return false;
+        }
+        if (slot == Mark.Plain.ENDING || Board.isEnd(slot)) {
+            return true;
+        }
+        boolean ended = end(by, node, slot, state, cause, reason, from, false);
+        if (ended) {
+            withdraw(slot);
+            if (slot instanceof Mark.Nested nested) {
+                nested.run().stop("its node in flow \"" + graph.name + "\" was ended");
             }
         }
+        return ended;
     }
 
     private boolean endRunning(
@@ -526,12 +549,14 @@ abstract class Decisions extends Enclosure {
             int from) {
         int held = runner.finished;
         Thread thread = runner.thread;
+        long began = runner.began;
         Object slot = runner;
         if (!graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
             if (!board.step(node, runner, Mark.Plain.INTERRUPTING)) {
                 return false;
             }
             slot = Mark.Plain.INTERRUPTING;
+            began = runner.began;
             if (thread != null) {
                 guard("interrupt() of the thread", node, thread::interrupt);
             }
@@ -540,6 +565,7 @@ abstract class Decisions extends Enclosure {
             return false;
         }
         by.finished += held;
+        board.began(node, began); // the runner does not note it any more
         Attempts<?> resting = runner.attempts;
         if (slot == runner && resting != null) {
             resting.endRest(); // nobody interrupts it
@@ -551,7 +577,8 @@ abstract class Decisions extends Enclosure {
         try {
             foreign.run();
         } catch (Throwable failure) {
-            options.sink.report(what + " of node \"" + graph.ids[node] + "\" in flow \"" + graph.name + "\"", failure);
+            String whose = node == NOBODY ? "" : " of node \"" + graph.ids[node] + "\"";
+            options.sink.report(what + whose + " in flow \"" + graph.name + "\"", failure);
         }
     }
 }

@@ -43,7 +43,8 @@ abstract class Engine extends Decisions {
      * If a call is refused, one node of the stack fails for it.
      *
      * Nodes with a group are placed there one by one, each with a handoff of its own, and the thread that the group gives a permit
-     * to runs that node only.
+     * to runs that node only. If that is the thread that places the node, the runner there does what follows when it is back from
+     * the group: the permit is given back then, and a chain needs no stack.
      *
      * `remaining` counts nodes of which somebody is still to be told, and the begin of the run. A runner tells it in portions. What
      * it has not told, when it is held up inside a node, goes to who ends that node from outside. Who brings it to zero completes
@@ -93,6 +94,7 @@ abstract class Engine extends Decisions {
     private Scheduler.@Nullable Lease lease; // likewise
     private @Nullable BitSet wanted; // of a run of some nodes only; likewise
     private volatile @Nullable AlarmThread alarmThread; // null until it is needed
+    private @Nullable Runner opener; // inside begin(), of a nested run; meaningful to its thread only
     private @Nullable Call call; // if one can be used again; a race makes two, and either will do
 
     @SuppressWarnings("UnusedVariable") // by REMAINING
@@ -131,12 +133,15 @@ abstract class Engine extends Decisions {
         ready = new ReadyStack(board, options.scheduler);
         Scheduler compute = options.compute;
         readyToCompute =
-                graph.hasPlaces ? new ReadyStack(board, compute == null ? Scheduler.commonPool() : compute) : null;
+                graph.hasComputing ? new ReadyStack(board, compute == null ? Scheduler.commonPool() : compute) : null;
         remaining = graph.size + 1;
     }
 
     /** Tells whether the thread that joins runs the nodes. */
     abstract boolean isAtHome();
+
+    /** Tells whether the thread that joins a run around this one runs the nodes. */
+    abstract boolean isGuest();
 
     /** Wakes the thread that joins, because there are nodes for it. */
     abstract void wakeHome();
@@ -177,6 +182,12 @@ abstract class Engine extends Decisions {
         }
         FlowJournal.@Nullable Recorded @Nullable [] recorded = recorded();
         lease = options.scheduler.lease();
+        try {
+            watchTime();
+        } catch (Throwable noTime) {
+            closeLease();
+            throw noTime;
+        }
         Runner starter = new Runner();
         starter.finished = 1;
         if (isAtHome()) {
@@ -185,13 +196,6 @@ abstract class Engine extends Decisions {
             setHome(starter);
         } else {
             starter.place = Runner.NOWHERE;
-        }
-        if (limit != null && outer == null) { // a nested run is ended by its outer one
-            if (limit.deadline().hasPassed()) {
-                outOfTime();
-            } else {
-                alarm = limit.deadline().alarm(() -> alarmThread().execute(this::outOfTime));
-            }
         }
         if (recorded != null || wanted != null || audience != null || graph.hasGroups) {
             inContext(() -> {
@@ -208,6 +212,16 @@ abstract class Engine extends Decisions {
             handOver(starter);
         }
         tell(starter);
+    }
+
+    private void watchTime() {
+        if (limit != null && outer == null) { // a nested run is ended by its outer one
+            if (limit.deadline().hasPassed()) {
+                outOfTime();
+            } else {
+                alarm = limit.deadline().alarm(() -> alarmThread().execute(this::outOfTime));
+            }
+        }
     }
 
     private void ensureGroups() {
@@ -299,6 +313,20 @@ abstract class Engine extends Decisions {
         work(GROUPED, handoff.node, handoff, 0);
     }
 
+    /** Runs a node in the thread that places it, because the group wants that. What follows is left to who has placed it. */
+    final void runInPlace(Handoff handoff, Runner placer) {
+        Thread known = placer.thread;
+        come();
+        try {
+            placer.thread = Thread.currentThread();
+            placer.now = -1;
+            inContext(() -> perform(placer, handoff.node, handoff));
+        } finally {
+            placer.thread = known;
+            goAway();
+        }
+    }
+
     /** Runs ready nodes, and what follows in the same thread, until there are none. */
     final void runReady(byte place) {
         ReadyStack nodes = readyFor(place);
@@ -318,6 +346,7 @@ abstract class Engine extends Decisions {
             runner.place = place;
             runner.postponed = postponed;
             runner.now = -1;
+            runner.isHome = place != GROUPED && isGuest();
             inContext(() -> go(runner, first, from));
             tell(runner);
             runner.thread = null;
@@ -339,10 +368,8 @@ abstract class Engine extends Decisions {
 
     private void drain(Runner runner) {
         while (!(runner.isHome && Thread.currentThread().isInterrupted())) {
-            int node = runner.kept;
-            if (node >= 0) {
-                runner.kept = board.below(node);
-            } else {
+            int node = takeKept(runner);
+            if (node < 0) {
                 node = popFor(runner);
                 if (node < 0) {
                     return;
@@ -355,6 +382,25 @@ abstract class Engine extends Decisions {
             settleAll(runner);
             handOver(runner);
         }
+        if (!isAtHome()) {
+            handBack(runner);
+        }
+    }
+
+    /** Calls for another thread, or for this one when it comes again, to run what this one was to run next. */
+    private void handBack(Runner runner) {
+        for (int node; (node = takeKept(runner)) >= 0; ) {
+            ready.push(node, node);
+            call(runner, HERE, 1);
+        }
+    }
+
+    private int takeKept(Runner runner) {
+        int node = runner.kept;
+        if (node >= 0) {
+            runner.kept = board.below(node);
+        }
+        return node;
     }
 
     /** Takes a node of the runner's place, or of another whose scheduler wants this thread to run it. */
@@ -406,13 +452,12 @@ abstract class Engine extends Decisions {
         if (isStopping()) {
             return; // who stops the run ends this node, too, if it has not yet
         }
+        boolean entersAtOnce = plain && graph.is(Graph.PLAIN, node);
+        runner.began = entersAtOnce ? moment(runner) : -1;
         if (!board.step(node, from, runner)) {
             return; // somebody has decided it
         }
-        if (board.isTimed()) {
-            board.began(node, runner.now < 0 ? now() : runner.now);
-        }
-        if (plain && graph.is(Graph.PLAIN, node)) {
+        if (entersAtOnce) {
             performPlain(runner, node);
             return;
         }
@@ -431,6 +476,11 @@ abstract class Engine extends Decisions {
         succeeded(runner, node, runner, value == null ? Board.NULL : value);
     }
 
+    /** Returns now, or a moment shortly before. */
+    private long moment(Runner runner) {
+        return !board.isTimed() ? -1 : runner.now < 0 ? now() : runner.now;
+    }
+
     /** Runs a node without options in a run without anybody to tell. */
     private void performPlain(Runner runner, int node) {
         Object value;
@@ -442,7 +492,7 @@ abstract class Engine extends Decisions {
             return;
         }
         if (left(runner, node, runner, value == null ? Board.NULL : value)) {
-            noteEnd(runner, node);
+            noteEnd(runner, node, runner.began);
             follow(runner, node, true);
             runner.finished++;
         }
@@ -479,8 +529,9 @@ abstract class Engine extends Decisions {
             }
         } else if (board.get(node) != runner) {
             lost(runner, node); // while its condition was asked or its context installed
-            board.hasNotBegun(node);
             return Mark.Plain.ENDING;
+        } else {
+            runner.began = moment(runner);
         }
         if (audience != null) {
             audience.started(node);
@@ -507,9 +558,7 @@ abstract class Engine extends Decisions {
             otherwise = NodeState.FAILED;
             cause = failure;
         }
-        if (end(runner, node, runner, otherwise, cause, Settled.Reason.CONDITION, NOBODY, true)) {
-            board.hasNotBegun(node);
-        }
+        end(runner, node, runner, otherwise, cause, Settled.Reason.CONDITION, NOBODY, true);
         return false;
     }
 
@@ -518,9 +567,9 @@ abstract class Engine extends Decisions {
         Mark.Beginning beginning = new Mark.Beginning(runner, new Signal());
         if (!board.step(node, runner, beginning)) {
             lost(runner, node);
-            board.hasNotBegun(node);
             return false;
         }
+        runner.began = moment(runner);
         Objects.requireNonNull(audience).callEach("begin callback", node, callback, contextOf(node));
         board.set(node, runner);
         beginning.over().set();
@@ -548,17 +597,20 @@ abstract class Engine extends Decisions {
 
     private Object openNested(Runner runner, int node, Body.Nested body) throws Exception {
         Engine inner = body.open(this, node);
-        Mark.Nested mark = new Mark.Nested(inner);
+        Mark.Nested mark = new Mark.Nested(inner, runner.began);
         if (board.step(node, runner, mark)) {
             runner.now = -1;
-            tell(runner); // nobody can take it over any more
+            tellFinished(runner); // nobody can take it over any more
             REMAINING.getAndAdd(
                     this, 1); // until the inner run has ended: none of its callbacks comes after this one's end
             try {
+                inner.opener = runner;
                 inner.begin();
             } catch (Throwable failure) {
                 failed(runner, node, mark, failure);
                 runner.finished++;
+            } finally {
+                inner.opener = null;
             }
         } else {
             lost(runner, node);
@@ -567,8 +619,8 @@ abstract class Engine extends Decisions {
     }
 
     /** Hears that the run in a node's place has ended. */
-    private void nestedEnded(int node, FlowResult<?> inner) {
-        asDecider(by -> {
+    private void nestedEnded(int node, FlowResult<?> inner, @Nullable Runner opener) {
+        asDecider(opener, by -> {
             by.finished++;
             if (!(board.get(node) instanceof Mark.Nested mark)) {
                 return; // it was decided from outside
@@ -592,13 +644,25 @@ abstract class Engine extends Decisions {
 
     /** Hands over what has become ready, but for one node that this runner runs itself. At home all are its own. */
     private void handOver(Runner runner) {
-        ReadyNodes ready = runner.ready;
-        while (ready.count > 0) {
-            int first = ready.first;
-            int last = ready.last;
-            int count = ready.count;
-            ready.clear();
-            if (graph.hasPlaces) {
+        handOverReady(runner);
+        if (runner.grouped.count > 0 && isOnAlarmThread()) {
+            placeElsewhere(runner.grouped.takeAll());
+        }
+        for (int node; (node = runner.grouped.takeFirst(board)) >= 0; ) {
+            placeInGroup(runner, node);
+            settleAll(runner); // if it was refused, or has been run here
+            handOverReady(runner);
+        }
+    }
+
+    private void handOverReady(Runner runner) {
+        while (runner.ready.count > 0) {
+            ReadyNodes nodes = runner.ready;
+            int first = nodes.first;
+            int last = nodes.last;
+            int count = nodes.count;
+            nodes.clear();
+            if (graph.hasComputing) {
                 handOverByPlace(runner, first, count);
             } else {
                 handOver(runner, HERE, first, last, count);
@@ -616,11 +680,7 @@ abstract class Engine extends Decisions {
         for (int each = 0; each < count; each++) {
             int node = next;
             next = board.below(node);
-            switch (placeOf(node)) {
-                case HERE -> here.add(board, node);
-                case COMPUTING -> computing.add(board, node);
-                default -> placeInGroup(runner, node);
-            }
+            (placeOf(node) == COMPUTING ? computing : here).add(board, node);
         }
         handOver(runner, HERE, here.first, here.last, here.count);
         handOver(runner, COMPUTING, computing.first, computing.last, computing.count);
@@ -631,7 +691,7 @@ abstract class Engine extends Decisions {
         if (count == 0) {
             return;
         }
-        if (runner.isHome) {
+        if (runner.isHome && isAtHome()) {
             board.link(last, runner.kept);
             runner.kept = first;
             return;
@@ -713,10 +773,24 @@ abstract class Engine extends Decisions {
 
     private byte placeOf(int node) {
         NodeOptions own = graph.options[node];
-        if (own == null) {
-            return HERE;
-        }
-        return own.group() != null ? GROUPED : own.has(NodeOptions.COMPUTE) && !isAtHome() ? COMPUTING : HERE;
+        return own != null && own.has(NodeOptions.COMPUTE) && !isAtHome() ? COMPUTING : HERE;
+    }
+
+    private boolean isOnAlarmThread() {
+        AlarmThread alarms = alarmThread;
+        return alarms != null && alarms.isHere();
+    }
+
+    /** Leaves it to another thread to place nodes in their groups, which may want them run by who places them. */
+    private void placeElsewhere(ReadyNodes nodes) {
+        REMAINING.getAndAdd(this, 1); // the keys of the groups are not asked for after the run's end
+        new Elsewhere(options.sink)
+                .execute(() -> asDecider(by -> {
+                    by.finished++;
+                    for (int node; (node = nodes.takeFirst(board)) >= 0; ) {
+                        by.grouped.add(board, node);
+                    }
+                }));
     }
 
     private void placeInGroup(Runner runner, int node) {
@@ -729,7 +803,7 @@ abstract class Engine extends Decisions {
             if (!board.step(node, unbegun(node), handoff)) {
                 return;
             }
-            handoff.place(group);
+            handoff.place(group, runner);
             if (Board.isEnd(board.get(node))) {
                 handoff.withdraw(); // who ended it may not have seen its place
             }
@@ -770,6 +844,11 @@ abstract class Engine extends Decisions {
 
     /** Does something to nodes in a thread that runs none, tells of it, and hands over what follows. */
     final void asDecider(Consumer<Runner> action) {
+        asDecider(null, action);
+    }
+
+    /** Does so, perhaps in the thread of a runner that is further down the stack and takes what is to run in that thread. */
+    private void asDecider(@Nullable Runner below, Consumer<Runner> action) {
         Runner decider = new Runner();
         decider.place = Runner.NOWHERE;
         inContext(() -> {
@@ -777,26 +856,33 @@ abstract class Engine extends Decisions {
             settleAll(decider);
             handOver(decider);
         });
+        if (below != null && below.thread == Thread.currentThread()) {
+            below.postponed |= decider.postponed;
+            decider.postponed = 0;
+        }
         tell(decider);
     }
 
     /** Tells the run how many nodes this runner has finished, and completes it if those were the last. */
     final void tell(Runner runner) {
-        int finished = runner.finished;
-        runner.finished = 0;
-        if (finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished) {
-            complete();
-        }
+        tellFinished(runner);
         int places = runner.postponed;
         if (places != 0 && (runner.place == Runner.NOWHERE || runner.place == GROUPED)) {
             runner.postponed = 0;
-            AlarmThread alarms = alarmThread;
-            if (runner.place == GROUPED || (alarms != null && alarms.isHere())) {
+            if (runner.place == GROUPED || isOnAlarmThread()) {
                 new Elsewhere(options.sink)
                         .execute(() -> runPostponed(places)); // the permit, and alarms, are for others
             } else {
                 runPostponed(places);
             }
+        }
+    }
+
+    private void tellFinished(Runner runner) {
+        int finished = runner.finished;
+        runner.finished = 0;
+        if (finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished) {
+            complete();
         }
     }
 
@@ -860,14 +946,19 @@ abstract class Engine extends Decisions {
     }
 
     private void end(FlowStatus status, List<Throwable> compensationFailures) {
-        if (alarm != null) {
-            alarm.cancel();
+        Alarm set = alarm;
+        if (set != null) {
+            guard("alarm for the deadline", NOBODY, set::cancel);
         }
+        closeLease();
+        finished(status, compensationFailures, Objects.requireNonNull(stopped()).cause());
+    }
+
+    private void closeLease() {
         Scheduler.Lease taken = lease;
         if (taken != null) {
-            guard("lease of the scheduler", 0, taken::close);
+            guard("lease of the scheduler", NOBODY, taken::close);
         }
-        finished(status, compensationFailures, Objects.requireNonNull(stopped()).cause());
     }
 
     private FlowStatus status() {
@@ -894,7 +985,7 @@ abstract class Engine extends Decisions {
     /** Has the run around this one hear of its end. */
     final void tellOuter(FlowResult<?> result) {
         if (outer != null) {
-            outer.nestedEnded(outerNode, result);
+            outer.nestedEnded(outerNode, result, opener);
         }
     }
 
@@ -902,7 +993,12 @@ abstract class Engine extends Decisions {
 
     @Override
     final long now() {
-        return time.nanoTime() - origin;
+        try {
+            return time.nanoTime() - origin;
+        } catch (Throwable failure) {
+            options.sink.report("time source of flow \"" + graph.name + "\"", failure);
+            return -1; // nobody knows; a node has ended all the same
+        }
     }
 
     NodeContext<?> contextOf(int node) {

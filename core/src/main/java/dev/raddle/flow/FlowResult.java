@@ -33,7 +33,7 @@ public final class FlowResult<R> {
         this.graph = board.graph;
         this.returns = returns;
         this.status = status;
-        this.elapsedNanos = elapsedNanos;
+        this.elapsedNanos = Math.max(0, elapsedNanos); // no time source could say
         this.compensationFailures = List.copyOf(compensationFailures);
         this.stopCause = stopCause;
     }
@@ -103,11 +103,11 @@ public final class FlowResult<R> {
      * @param <T> the type of its value
      * @param node which
      * @return its report
-     * @throws IllegalArgumentException if there is no such node
+     * @throws IllegalArgumentException if it is not a node of this flow
      */
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> NodeReport<T> node(Node<T> node) {
-        return (NodeReport<T>) node(node.id());
+        return (NodeReport<T>) board.report(graph.indexOf(node));
     }
 
     /**
@@ -127,11 +127,11 @@ public final class FlowResult<R> {
      * @param <T> the type of its value
      * @param node which
      * @return its outcome
-     * @throws IllegalArgumentException if there is no such node
+     * @throws IllegalArgumentException if it is not a node of this flow
      */
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> Outcome<T> outcome(Node<T> node) {
-        return (Outcome<T>) outcome(node.id());
+        return (Outcome<T>) board.outcome(graph.indexOf(node));
     }
 
     /**
@@ -179,7 +179,7 @@ public final class FlowResult<R> {
             }
         }
         List<String> path = new ArrayList<>();
-        for (int node = last; node >= 0; node = waitedFor(node)) {
+        for (int node = last; node >= 0; node = waitedFor(node, true)) {
             path.add(graph.ids[node]);
         }
         return path.reversed();
@@ -189,17 +189,27 @@ public final class FlowResult<R> {
         return board.startNanos(node) >= 0;
     }
 
-    private int waitedFor(int node) {
+    /** Returns the upstream node that ended last of those without which a node could not begin, or -1. */
+    private int waitedFor(int node, boolean onlyRun) {
         int latest = Settled.NOBODY;
-        for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
-            int upstream = graph.up[edge];
-            if (hasRun(upstream)
-                    && board.endNanos(upstream) <= board.startNanos(node)
-                    && (latest < 0 || board.endNanos(upstream) > board.endNanos(latest))) {
-                latest = upstream;
+        for (int each = graph.dependencyStart[node]; each < graph.dependencyStart[node + 1]; each++) {
+            Dependency.Kind kind = graph.dependencyKind[each];
+            if (kind == Dependency.Kind.AFTER || FlowPlan.isMust(kind)) {
+                for (int edge = graph.dependencyEdge[each]; edge < graph.dependencyEdge[each + 1]; edge++) {
+                    latest = later(latest, graph.up[edge], onlyRun);
+                }
             }
         }
+        for (int clause = 0; clause < graph.clauses(); clause++) {
+            int winner = graph.clauseTarget[clause] == node ? board.winner(clause) : Settled.NOBODY;
+            latest = winner < 0 ? latest : later(latest, winner, onlyRun);
+        }
         return latest;
+    }
+
+    private int later(int known, int node, boolean onlyRun) {
+        boolean counts = !onlyRun || hasRun(node);
+        return counts && (known < 0 || board.endNanos(node) >= board.endNanos(known)) ? node : known;
     }
 
     /**
@@ -238,6 +248,7 @@ public final class FlowResult<R> {
             case OUT_OF_TIME -> cause;
             case RUN_ENDED -> "it had not ended at " + moment(settled.nanos()) + " when " + cause;
             case PLACING -> "no thread could be had for it: " + cause;
+            case UNTIMED -> "its timeout could not be watched: " + cause;
             case RESTORED -> "an earlier run had finished it, says the journal";
         };
     }
@@ -252,14 +263,12 @@ public final class FlowResult<R> {
 
     /** Returns the upstream node whose end decided a node, if one did. */
     private int decider(int node) {
-        if (board.slots[node] instanceof Settled settled && settled.from() >= 0) {
-            return settled.from();
+        if (board.slots[node] instanceof Settled settled) {
+            if (settled.from() >= 0 || settled.reason() == Settled.Reason.RESTORED) {
+                return settled.from();
+            }
         }
-        int last = waitedFor(node);
-        for (int clause = 0; last < 0 && clause < graph.clauses(); clause++) {
-            last = graph.clauseTarget[clause] == node ? board.winner(clause) : last;
-        }
-        return last;
+        return waitedFor(node, false);
     }
 
     private String quoted(int node) {

@@ -67,6 +67,11 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
     }
 
     @Override
+    boolean isGuest() {
+        return options.scheduler instanceof Home;
+    }
+
+    @Override
     void wakeHome() {
         if (home != null) {
             LockSupport.unpark(home.thread);

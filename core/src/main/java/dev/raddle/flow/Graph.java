@@ -53,7 +53,7 @@ final class Graph {
     final int[] roots;
     final boolean hasTimeouts;
     final boolean hasGroups;
-    final boolean hasPlaces; // whether some nodes run in a group, or among those that burn CPU
+    final boolean hasComputing; // whether some nodes run among those that burn CPU
     final boolean hasNested;
     final boolean hasCallbacks;
     final boolean hasCompensations;
@@ -93,7 +93,7 @@ final class Graph {
         roots = from.roots;
         hasTimeouts = from.hasTimeouts;
         hasGroups = from.hasGroups;
-        hasPlaces = from.hasPlaces;
+        hasComputing = from.hasComputing;
         hasNested = from.hasNested;
         hasCallbacks = from.hasCallbacks;
         hasCompensations = from.hasCompensations;
@@ -135,6 +135,17 @@ final class Graph {
                     + "\"; its nodes are " + list());
         }
         return known;
+    }
+
+    /** Returns the position of a node, which must be of the definition that this was made of. */
+    int indexOf(Node<?> node) {
+        int position = node.position;
+        if (position < size && bodies[position] == node.body && ids[position].equals(node.id())) {
+            return position;
+        }
+        indexOf(node.id());
+        throw new IllegalArgumentException(node + " is of another flow, and flow \"" + name
+                + "\" has one of that name; ask with the node that it was defined with");
     }
 
     private String list() {

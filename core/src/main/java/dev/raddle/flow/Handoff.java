@@ -1,6 +1,7 @@
 package dev.raddle.flow;
 
 import dev.raddle.task.Scheduler;
+import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -10,14 +11,28 @@ final class Handoff implements Scheduler.Placeable, Mark {
     private final Engine run;
     final int node;
     private volatile Scheduler.@Nullable Placement placement;
+    private @Nullable Thread caller; // the thread that is inside place(); meaningful to that thread only
+    private @Nullable Runner placer; // whose hands that thread has; likewise
+    private boolean interruptedHome; // likewise: whether the thread that joins was interrupted here
 
     Handoff(Engine run, int node) {
         this.run = run;
         this.node = node;
     }
 
-    void place(Scheduler group) {
-        placement = group.place(this);
+    void place(Scheduler group, Runner by) {
+        boolean interrupted = Thread.interrupted(); // it is for the caller, and for nothing that runs here
+        placer = by;
+        caller = Thread.currentThread();
+        try {
+            placement = group.place(this);
+        } finally {
+            caller = null;
+            placer = null;
+            if (interrupted || interruptedHome) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Leaves the group's queue, if that is possible. */
@@ -30,7 +45,13 @@ final class Handoff implements Scheduler.Placeable, Mark {
 
     @Override
     public void run() {
-        run.runGrouped(this);
+        if (caller == Thread.currentThread()) { // the stack shall not grow with the flow
+            Runner by = Objects.requireNonNull(placer);
+            run.runInPlace(this, by);
+            interruptedHome = by.isHome && Thread.interrupted(); // or the group would forget it
+        } else {
+            run.runGrouped(this);
+        }
     }
 
     @Override

@@ -18,6 +18,6 @@ sealed interface Mark permits Mark.Plain, Mark.Beginning, Mark.Nested, Handoff, 
     /** A runner is calling the node's begin callback. The signal is set when it goes on to the action. */
     record Beginning(Runner runner, Signal over) implements Mark {}
 
-    /** The node is a run of its own, which goes on without a thread of this one. */
-    record Nested(Engine run) implements Mark {}
+    /** The node is a run of its own, which began at some moment and goes on without a thread of this one. */
+    record Nested(Engine run, long began) implements Mark {}
 }

@@ -3,6 +3,7 @@ package dev.raddle.flow;
 import dev.raddle.task.Enclosure;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
@@ -56,12 +57,13 @@ final class NodeTimes {
         Deadline until = Deadline.after(run.time, length);
         deadlines[node] = until;
         alarms[node] = until.alarm(() -> run.alarmThread().execute(() -> whenOver.accept(node, length)));
+        VarHandle.fullFence(); // who ends the node sees the alarm, or who has armed it sees the end
     }
 
     void disarm(int node) {
         Alarm set = alarms[node];
         if (set != null) {
-            set.cancel();
+            run.guard("alarm for the timeout", node, set::cancel);
         }
     }
 

@@ -34,9 +34,17 @@ record Reader(Engine run, int node) implements NodeContext<Object> {
     }
 
     private int upstream(String id) {
-        int index = board().graph.indexOf(id);
-        if (!board().graph.isUpstream(index, node)) {
-            throw new IllegalArgumentException("node \"" + id() + "\" may not read \"" + id
+        return ensureUpstream(board().graph.indexOf(id));
+    }
+
+    private int upstream(Node<?> upstream) {
+        return ensureUpstream(board().graph.indexOf(upstream));
+    }
+
+    private int ensureUpstream(int index) {
+        Graph graph = board().graph;
+        if (!graph.isUpstream(index, node)) {
+            throw new IllegalArgumentException("node \"" + id() + "\" may not read \"" + graph.ids[index]
                     + "\", which is not upstream of it; make it a dependency");
         }
         return index;
@@ -45,16 +53,19 @@ record Reader(Engine run, int node) implements NodeContext<Object> {
     @Override
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> T read(Node<T> upstream) {
-        return (T) read(upstream.id());
+        return (T) read(upstream(upstream));
     }
 
     @Override
-    @SuppressWarnings("NullAway") // null is a value
     public Object read(String id) {
-        int index = upstream(id);
+        return read(upstream(id));
+    }
+
+    @SuppressWarnings("NullAway") // null is a value
+    private Object read(int index) {
         if (board().via(index) == Via.NONE) {
-            throw new IllegalStateException("node \"" + id + "\" has no value, it is " + board().state(index)
-                    + "; use peek, or give it a default");
+            throw new IllegalStateException("node \"" + board().graph.ids[index] + "\" has no value, it is "
+                    + board().state(index) + "; use peek, or give it a default");
         }
         return board().value(index);
     }
@@ -62,7 +73,7 @@ record Reader(Engine run, int node) implements NodeContext<Object> {
     @Override
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> Optional<T> peek(Node<T> upstream) {
-        return (Optional<T>) peek(upstream.id());
+        return (Optional<T>) Optional.ofNullable(board().value(upstream(upstream)));
     }
 
     @Override

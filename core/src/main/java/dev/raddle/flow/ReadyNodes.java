@@ -16,6 +16,26 @@ final class ReadyNodes {
         last = node;
     }
 
+    /** Takes the node that was added first, or -1. */
+    int takeFirst(Board board) {
+        int node = first;
+        if (count > 0) {
+            count--;
+            first = count == 0 ? Settled.NOBODY : board.below(node);
+        }
+        return node;
+    }
+
+    /** Returns all in a list of their own. */
+    ReadyNodes takeAll() {
+        ReadyNodes all = new ReadyNodes();
+        all.first = first;
+        all.last = last;
+        all.count = count;
+        clear();
+        return all;
+    }
+
     void clear() {
         first = Settled.NOBODY;
         count = 0;

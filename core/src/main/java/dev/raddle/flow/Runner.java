@@ -27,13 +27,15 @@ final class Runner implements Mark {
     int finished;
 
     long now; // the moment at which the last node ended, or -1
+    long began; // when it entered the action of the node that it is in, or -1
 
     volatile @Nullable Attempts<?> attempts; // that it is at, of a node with a retry policy
     int failed = Settled.NOBODY; // the first node that failed and is to stop the run
     boolean isLettingGo; // whether somebody further down the stack takes what is open
-    boolean isHome; // whether it is that of the thread that joins
+    boolean isHome; // whether its thread is the one that joins this run or one around it, whose interrupts are its own
     int postponed; // places, as bits, whose schedulers want what is handed over run in this thread
     final ReadyNodes ready = new ReadyNodes(); // to be handed over
+    final ReadyNodes grouped = new ReadyNodes(); // to be placed in their groups
     int kept = Settled.NOBODY; // the top of a stack of nodes that it runs itself: of one at most, unless it is at home
     private int[] ended = EMPTY;
     private int endedCount;

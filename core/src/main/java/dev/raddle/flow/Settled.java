@@ -29,6 +29,7 @@ record Settled(
         OUT_OF_TIME,
         RUN_ENDED,
         PLACING,
+        UNTIMED,
         RESTORED
     }
 

@@ -339,4 +339,90 @@ class FlowCallbacksTest {
         assertThat(result.outcome("any").status()).isEqualTo(TaskStatus.FAILED);
         assertThat(result.outcome(any)).isEqualTo(result.outcome("any"));
     }
+
+    /** Cancels a run when it hears of a node. */
+    private static final class Canceller implements TaskListener {
+        private final List<String> events = new ArrayList<>();
+        private Runnable cancel = () -> {};
+
+        @Override
+        public void onSubmitted(TaskIdentity task) {
+            if (task.name().equals("b")) {
+                cancel.run();
+                events.add("submitted");
+            }
+        }
+
+        @Override
+        public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+            if (task.name().equals("b")) {
+                events.add("settled " + outcome.status());
+            }
+        }
+    }
+
+    @Test
+    void a_listener_never_hears_that_a_node_has_settled_while_it_hears_that_it_was_submitted() throws Exception {
+        Canceller canceller = new Canceller();
+        StepScheduler steps = new StepScheduler();
+        Node<String> a = f.node("a", () -> "A");
+        f.node("b", a, x -> x);
+        FlowRun<Void> run =
+                f.build().start(null, options.withListener(canceller).withScheduler(steps));
+        canceller.cancel = () -> run.cancel("just now");
+        steps.runAll();
+        run.join();
+        assertThat(canceller.events).containsExactly("submitted", "settled CANCELLED");
+    }
+
+    @Test
+    void errors_of_callbacks_and_listeners_reach_the_sink_and_change_nothing() throws Exception {
+        List<String> heard = new java.util.concurrent.CopyOnWriteArrayList<>();
+        TaskListener broken = new TaskListener() {
+            @Override
+            public void onSubmitted(TaskIdentity task) {
+                throw new NoClassDefFoundError("submitted " + task.name());
+            }
+
+            @Override
+            public void onStarted(TaskIdentity task, long waitNanos) {
+                throw new NoClassDefFoundError("started " + task.name());
+            }
+
+            @Override
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                throw new NoClassDefFoundError("settled " + task.name());
+            }
+        };
+        Node<String> a = f.node("a", () -> "A")
+                .onBegin(c -> {
+                    throw new AssertionError("begin a");
+                })
+                .onResult(report -> {
+                    throw new StackOverflowError("result a");
+                });
+        Node<String> b = f.node("b", a, x -> x + "B").onResult(report -> {
+            throw new OutOfMemoryError("result b");
+        });
+        FlowResult<String> result = f.returning(b)
+                .run(
+                        null,
+                        RunOptions.defaults()
+                                .withListener(broken)
+                                .withExceptionSink(
+                                        ExceptionSink.to((source, failure) -> heard.add(failure.getMessage()))));
+        assertThat(result.value()).isEqualTo("AB");
+        assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThat(heard)
+                .containsExactlyInAnyOrder(
+                        "submitted a",
+                        "begin a",
+                        "started a",
+                        "result a",
+                        "settled a",
+                        "submitted b",
+                        "started b",
+                        "result b",
+                        "settled b");
+    }
 }

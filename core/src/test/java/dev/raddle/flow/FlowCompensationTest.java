@@ -14,8 +14,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -247,5 +249,31 @@ class FlowCompensationTest {
         FlowResult<String> result = f.returning(sub).run(null);
         assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
         assertThat(undone).containsExactly("x A", "a A");
+    }
+
+    @Test
+    void closing_a_run_in_its_callers_thread_waits_for_what_undoes_it() throws Exception {
+        Plug undoing = Plug.stubborn();
+        AtomicBoolean isClosing = new AtomicBoolean();
+        Node<String> a = f.node("a", () -> "A").compensate(value -> undoing.apply());
+        failing("bad", a);
+        FlowRun<Void> run = f.build().start(null, RunOptions.defaults().inCallersThread());
+        FutureTask<Integer> closing = new FutureTask<>(() -> {
+            try {
+                run.join();
+            } catch (InterruptedException interrupt) {
+                isClosing.set(true);
+                run.close();
+            }
+            return undoing.returns();
+        });
+        Thread caller = Thread.ofPlatform().daemon().start(closing);
+        undoing.awaitBegun();
+        caller.interrupt();
+        Wait.until(() -> isClosing.get() && caller.getState() == Thread.State.WAITING);
+        assertThat(run.isDone()).isFalse();
+        undoing.letGo();
+        assertThat(closing.get()).isEqualTo(1);
+        assertThat(run.isDone()).isTrue();
     }
 }

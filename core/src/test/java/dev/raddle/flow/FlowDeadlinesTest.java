@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
@@ -17,9 +18,13 @@ import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
+import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.FutureTask;
@@ -794,5 +799,267 @@ class FlowDeadlinesTest {
         FlowResult<Void> result = run.join();
         assertThat(tries).hasValue(3);
         assertThat(result.node("b").state()).isIn(NodeState.FAILED, NodeState.TIMED_OUT);
+    }
+
+    // F8: a default that is asked for is the user's code
+    @Test
+    void a_default_that_is_long_in_coming_holds_up_no_other_end_and_lets_nothing_begin() throws Exception {
+        Plug asked = new Plug();
+        Plug running = new Plug();
+        AtomicInteger ran = new AtomicInteger();
+        StepScheduler steps = new StepScheduler();
+        f.node("slow", ran::incrementAndGet).compute().defaultFrom(() -> {
+            try {
+                return asked.apply().length();
+            } catch (InterruptedException impossible) {
+                throw new AssertionError(impossible);
+            }
+        });
+        f.node("running", running);
+        Node<Integer> later = f.node("later", ran::incrementAndGet).compute().defaultFrom(() -> 7);
+        FlowRun<Integer> run = f.returning(later).start(null, timed.withComputeScheduler(steps));
+        running.awaitBegun();
+        time.advance(SECOND);
+        asked.awaitBegun();
+        assertThat(run.state("running")).isEqualTo(NodeState.TIMED_OUT);
+        running.awaitInterrupt();
+        steps.runAll();
+        assertThat(ran).hasValue(0);
+        asked.letGo();
+        assertThat(run.get()).isEqualTo(7);
+        assertThat(run.join().node("slow").value()).isEqualTo("value".length());
+        assertThat(run.join().node(later).state()).isEqualTo(NodeState.TIMED_OUT);
+    }
+
+    /** A time in which something happens before an alarm is set, and before somebody is told what time it is. */
+    private final class Hooked implements TimeSource {
+        private volatile Runnable beforeAlarm = () -> {};
+        private volatile Runnable beforeNow = () -> {};
+
+        @Override
+        public long nanoTime() {
+            beforeNow.run();
+            return time.nanoTime();
+        }
+
+        @Override
+        public Alarm after(Duration delay, Runnable action) {
+            beforeAlarm.run();
+            return time.after(delay, action);
+        }
+    }
+
+    @Test
+    void a_node_that_is_ended_while_its_timeout_is_set_leaves_no_alarm_behind() throws Exception {
+        Hooked hooked = new Hooked();
+        StepScheduler steps = new StepScheduler();
+        Node<String> root = f.node("root", () -> "R");
+        f.node("a", root, x -> x).timeout(SECOND);
+        FlowRun<Void> run = f.build()
+                .start(null, RunOptions.defaults().withTimeSource(hooked).withScheduler(steps));
+        hooked.beforeAlarm = () -> run.cancel("just now");
+        steps.runAll();
+        assertThat(run.join().node("a").state()).isEqualTo(NodeState.CANCELLED);
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    void a_run_that_has_ended_leaves_no_alarm_behind() throws Exception {
+        Node<String> a = f.node("a", () -> "A").timeout(SECOND);
+        Node<String> b = f.node("b", a, x -> x).timeout(SECOND);
+        assertThat(f.returning(b).run(null, timed).value()).isEqualTo("A");
+        assertThat(time.alarms()).isZero();
+    }
+
+    private static void awaitWhateverComes(CountDownLatch latch) {
+        boolean interrupted = false;
+        while (latch.getCount() > 0) {
+            try {
+                latch.await();
+            } catch (InterruptedException interrupt) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void a_report_does_not_change_when_a_thread_that_comes_late_looks_at_the_clock() throws Exception {
+        Hooked hooked = new Hooked();
+        CountDownLatch asked = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        Thread starter = Thread.currentThread();
+        f.node("a", () -> "A");
+        FlowPlan<Void, Void> plan = f.build();
+        AtomicBoolean isOn = new AtomicBoolean(true);
+        hooked.beforeNow = () -> {
+            if (Thread.currentThread() != starter && isOn.getAndSet(false)) {
+                asked.countDown();
+                awaitWhateverComes(goOn);
+            }
+        };
+        FlowRun<Void> run = plan.start(null, RunOptions.defaults().withTimeSource(hooked));
+        asked.await();
+        run.cancel("enough");
+        NodeReport<?> early = run.join().node("a");
+        time.advance(SECOND);
+        goOn.countDown();
+        run.close();
+        assertThat(run.join().node("a")).isEqualTo(early);
+        assertThat(early.state()).isEqualTo(NodeState.CANCELLED);
+    }
+
+    @Test
+    void a_report_does_not_change_when_a_condition_outlives_its_node() throws Exception {
+        Plug asked = Plug.stubborn();
+        f.node("a", () -> "A").when(c -> {
+            try {
+                return asked.apply() != null;
+            } catch (InterruptedException impossible) {
+                throw new AssertionError(impossible);
+            }
+        });
+        FlowRun<Void> run = f.build().start(null, untimed);
+        asked.awaitBegun();
+        run.cancel("enough");
+        NodeReport<?> early = run.join().node("a");
+        asked.letGo();
+        run.close();
+        assertThat(run.join().node("a")).isEqualTo(early);
+        assertThat(early.startNanos()).as("it was not entered").isNegative();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_node_that_is_ended_while_it_runs_has_begun_when_it_was_entered(boolean interrupted) throws Exception {
+        Plug slow = new Plug();
+        Node<String> a = f.node("a", slow);
+        if (!interrupted) {
+            a.noInterrupt();
+        }
+        time.advance(SECOND);
+        FlowRun<String> run = f.returning(a).start(null, untimed);
+        slow.awaitBegun();
+        time.advance(SECOND);
+        run.cancel("enough");
+        NodeReport<String> early = run.join().node(a);
+        assertThat(early.startNanos()).isZero();
+        assertThat(early.endNanos()).isEqualTo(SECOND.toNanos());
+        slow.letGo();
+        run.close();
+        assertThat(run.join().node(a)).isEqualTo(early);
+    }
+
+    // what throws in the engine's own steps
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_timeout_that_cannot_be_watched_fails_its_node_and_the_run_goes_on(boolean chooses) throws Exception {
+        Hooked broken = new Hooked();
+        Node<String> root = f.node("root", () -> {
+            broken.beforeAlarm = () -> {
+                throw new IllegalStateException("no alarm today");
+            };
+            return "R";
+        });
+        Node<String> a = (chooses ? f.node("a", anyOf(root), x -> x) : f.node("a", root, x -> x))
+                .timeout(SECOND)
+                .defaultValue("D");
+        Node<String> b = f.node("b", after(a), o -> "B");
+        FlowResult<String> result =
+                f.returning(b).run(null, RunOptions.defaults().withTimeSource(broken));
+        assertThat(result.value()).isEqualTo("B");
+        assertThat(result.node(a).state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.node(a).value()).isEqualTo("D");
+        assertThat(result.explain("a"))
+                .isEqualTo("FAILED: its timeout could not be watched:"
+                        + " java.lang.IllegalStateException: no alarm today");
+    }
+
+    @Test
+    void a_deadline_that_cannot_be_watched_is_told_to_who_starts_the_run_and_the_scheduler_is_let_go() {
+        Hooked broken = new Hooked();
+        broken.beforeAlarm = () -> {
+            throw new IllegalStateException("no alarm today");
+        };
+        AtomicInteger leases = new AtomicInteger();
+        Scheduler leased = new Scheduler() {
+            @Override
+            public void execute(Runnable task) {
+                Thread.startVirtualThread(task);
+            }
+
+            @Override
+            public Lease lease() {
+                leases.incrementAndGet();
+                return leases::decrementAndGet;
+            }
+        };
+        AtomicInteger ran = new AtomicInteger();
+        f.node("a", ran::incrementAndGet);
+        FlowPlan<Void, Void> plan = f.build();
+        assertThatThrownBy(() -> plan.start(
+                        null, RunOptions.timeout(SECOND).withTimeSource(broken).withScheduler(leased)))
+                .hasMessage("no alarm today");
+        assertThat(leases).hasValue(0);
+        assertThat(ran).hasValue(0);
+    }
+
+    @Test
+    void a_time_source_that_breaks_meanwhile_is_reported_and_the_run_ends() throws Exception {
+        Hooked broken = new Hooked();
+        AtomicInteger reported = new AtomicInteger();
+        Node<Integer> a = f.node("a", () -> {
+            broken.beforeNow = () -> {
+                throw new AssertionError("it is never now");
+            };
+            return 1;
+        });
+        Node<Integer> b = f.node("b", a, x -> x + 1).onResult(report -> {});
+        Node<Integer> c = f.node("c", b, x -> x / (x - 2)).fallbackValue(3);
+        Node<Integer> d = f.node("d", c, x -> x / (x - 3)).defaultValue(4);
+        FlowResult<Integer> result = f.returning(d)
+                .run(
+                        null,
+                        RunOptions.defaults()
+                                .withTimeSource(broken)
+                                .withExceptionSink(ExceptionSink.to((source, failure) -> reported.incrementAndGet())));
+        assertThat(result.value()).isEqualTo(4);
+        assertThat(result.node(d).state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.elapsed()).isGreaterThanOrEqualTo(Duration.ZERO);
+        assertThat(result.explain("d")).contains("at a moment that was not noted");
+        assertThat(reported.get()).isPositive();
+    }
+
+    @Test
+    void an_alarm_that_cannot_be_cancelled_is_reported_and_the_run_ends() throws Exception {
+        List<String> reported = new CopyOnWriteArrayList<>();
+        TimeSource broken = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return time.nanoTime();
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                return () -> {
+                    throw new IllegalStateException("it cannot be stopped");
+                };
+            }
+        };
+        Node<String> a = f.node("a", () -> "A").timeout(SECOND);
+        Node<String> b = f.node("b", a, x -> x);
+        FlowResult<String> result = f.returning(b)
+                .run(
+                        null,
+                        RunOptions.timeout(SECOND)
+                                .withTimeSource(broken)
+                                .withExceptionSink(ExceptionSink.to((source, failure) -> reported.add(source))));
+        assertThat(result.value()).isEqualTo("A");
+        assertThat(reported)
+                .containsExactly(
+                        "alarm for the timeout of node \"a\" in flow \"deadlines\"",
+                        "alarm for the deadline in flow \"deadlines\"");
     }
 }

@@ -2,6 +2,8 @@ package dev.raddle.flow;
 
 import static dev.raddle.flow.Dependency.after;
 import static dev.raddle.flow.Dependency.anyOf;
+import static dev.raddle.flow.Dependency.atLeast;
+import static dev.raddle.flow.Dependency.optional;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.testing.StepScheduler;
@@ -143,5 +145,54 @@ class FlowExplainTest {
         assertThat(run.join()).hasToString("flow \"why\", SUCCESS after 12 ms");
         assertThat(run).hasToString("run of flow \"why\", ended");
         assertThat(f).hasToString("definition of flow \"why\" with 1 nodes");
+    }
+
+    @Test
+    void what_decided_a_choice_is_the_success_that_met_it() throws Exception {
+        StepScheduler later = new StepScheduler();
+        Node<String> a = taking("a", 10);
+        Node<String> b = taking("b", 20);
+        Node<String> c = taking("c", 30);
+        Node<String> d = taking("d", 1).compute();
+        Node<String> x = f.node("x", d, v -> v);
+        f.node("g", atLeast(2, a, b, c, x), v -> v).compute();
+        FlowRun<Void> run = f.build().start(null, options.withComputeScheduler(later));
+        steps.runAll(); // c has ended before g begins, but g did not wait for it
+        later.runAll();
+        steps.runAll();
+        FlowResult<Void> result = run.join();
+        assertThat(result.explain("x"))
+                .isEqualTo("SKIPPED: \"g\" was decided by \"b\" at +30 ms and \"x\" has no other undecided consumer");
+    }
+
+    @Test
+    void the_critical_path_goes_through_what_met_a_choice() throws Exception {
+        Node<String> a = taking("a", 10);
+        Node<String> b = taking("b", 20);
+        taking("g", 1, anyOf(a, b)).compute();
+        StepScheduler later = new StepScheduler();
+        FlowRun<Void> run = f.build().start(null, options.withComputeScheduler(later));
+        steps.runAll(); // b has ended before g begins, but g did not wait for it
+        later.runAll();
+        assertThat(run.join().criticalPath()).containsExactly("a", "g");
+    }
+
+    @Test
+    void what_decided_a_node_of_several_choices_is_what_met_the_last_of_them() throws Exception {
+        Node<String> a = taking("a", 10);
+        Node<String> b = taking("b", 20);
+        Node<String> c = taking("c", 30);
+        Node<String> x = f.node("x", taking("d", 1).compute(), v -> v);
+        Node<String> y = f.node("y", taking("e", 1).compute(), v -> v);
+        f.node("g", anyOf(a, x), atLeast(1, b, y), optional(c), (one, two, three) -> one)
+                .compute();
+        StepScheduler later = new StepScheduler();
+        FlowRun<Void> run = f.build().start(null, options.withComputeScheduler(later));
+        steps.runAll();
+        later.runAll();
+        steps.runAll();
+        FlowResult<Void> result = run.join();
+        assertThat(result.explain("x")).startsWith("SKIPPED: \"g\" was decided by \"b\" at +30 ms");
+        assertThat(result.explain("y")).startsWith("SKIPPED: \"g\" was decided by \"b\" at +30 ms");
     }
 }

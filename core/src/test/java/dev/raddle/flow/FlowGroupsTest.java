@@ -4,6 +4,7 @@ import static dev.raddle.flow.Dependency.after;
 import static dev.raddle.flow.Dependency.anyOf;
 import static dev.raddle.flow.Dependency.optional;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
@@ -16,12 +17,16 @@ import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** F20: nodes that run under the limits of a group. */
 @Timeout(60)
@@ -96,12 +101,13 @@ class FlowGroupsTest {
         assertThat(most).hasValue(1);
     }
 
-    @Test
-    void a_permit_is_not_kept_for_the_nodes_that_follow() throws Exception {
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_permit_is_not_kept_for_the_nodes_that_follow(boolean inCaller) throws Exception {
         Plug next = new Plug();
         Node<String> a = f.node("a", () -> "A").group("g");
         Node<String> b = f.node("b", a, x -> next.apply());
-        FlowRun<String> run = f.returning(b).start(null, options);
+        FlowRun<String> run = f.returning(b).start(null, inCaller ? options.withScheduler(Runnable::run) : options);
         next.awaitBegun();
         assertFree();
         next.letGo();
@@ -358,5 +364,197 @@ class FlowGroupsTest {
                 .group("h");
         Node<String> end = f.node("end", sub, mapped, (x, y) -> x + " " + y);
         assertThat(f.returning(end).run(null, options).value()).isEqualTo("2 [2, 4, 6]");
+    }
+
+    private static GroupExecutor inCaller(RejectionPolicy policy, int queue, Scheduler scheduler) {
+        return GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(1)
+                .perGroupQueueThreshold(java.util.Map.of("g", queue))
+                .rejectionPolicy(policy)
+                .scheduler(key -> scheduler)
+                .build());
+    }
+
+    // F15
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_group_that_runs_in_the_caller_needs_no_stack_for_a_long_chain(boolean here) throws Exception {
+        Node<Integer> last = f.node("0", () -> 1).group("g");
+        for (int i = 1; i < 20_000; i++) {
+            last = f.node("" + i, last, x -> x + 1).group("g");
+        }
+        try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 10, Runnable::run)) {
+            RunOptions each = options.withGroups(inCaller::scheduler);
+            assertThat(f.returning(last)
+                            .run(null, here ? each.inCallersThread() : each)
+                            .value())
+                    .isEqualTo(20_000);
+            assertThat(inCaller.stats().totalActiveCount()).isZero();
+        }
+    }
+
+    @Test
+    void a_full_group_whose_callers_run_needs_no_stack_for_a_long_chain() throws Exception {
+        Node<Integer> last = f.node("0", () -> 1).group("g");
+        for (int i = 1; i < 20_000; i++) {
+            last = f.node("" + i, last, x -> x + 1).group("g");
+        }
+        Plug busy = new Plug();
+        try (GroupExecutor full = inCaller(RejectionPolicy.CALLER_RUNS, 0, Scheduler.virtualThreads())) {
+            full.submit("g", "busy", busy::apply);
+            busy.awaitBegun();
+            assertThat(f.returning(last)
+                            .run(null, options.withGroups(full::scheduler))
+                            .value())
+                    .isEqualTo(20_000);
+            busy.letGo();
+        }
+    }
+
+    @Test
+    void a_node_that_runs_where_it_is_placed_has_given_its_permit_back_before_what_follows_begins() throws Exception {
+        try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
+            Node<Integer> a =
+                    f.node("a", () -> inCaller.stats().totalActiveCount()).group("g");
+            Node<Integer> b = f.node("b", a, x -> 10 * x + inCaller.stats().totalActiveCount())
+                    .group("g"); // one more than the permits would be refused
+            Node<Integer> c = f.node("c", b, x -> 10 * x + inCaller.stats().totalActiveCount());
+            assertThat(f.returning(c)
+                            .run(null, options.withGroups(inCaller::scheduler))
+                            .value())
+                    .isEqualTo(110);
+        }
+    }
+
+    @Test
+    void nodes_without_a_group_are_handed_over_before_one_runs_where_it_is_placed() throws Exception {
+        Plug other = new Plug();
+        Node<String> a = f.node("a", () -> {
+                    other.awaitBegun();
+                    other.letGo();
+                    return "A";
+                })
+                .group("g");
+        Node<String> b = f.node("b", other);
+        Node<String> c = f.node("c", a, b, (x, y) -> x + y);
+        try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
+            assertThat(f.returning(c)
+                            .run(null, options.withGroups(inCaller::scheduler))
+                            .value())
+                    .isEqualTo("Avalue");
+        }
+    }
+
+    @Test
+    void a_node_that_runs_where_it_is_placed_ends_at_the_deadline_and_so_does_the_run() throws Exception {
+        Plug slow = new Plug();
+        Node<String> root = f.node("root", () -> "R");
+        Node<String> a = f.node("a", root, x -> slow.apply()).group("g").defaultValue("D");
+        try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run);
+                FlowRun<String> run = f.returning(a)
+                        .start(null, options.withGroups(inCaller::scheduler).withTimeout(SECOND))) {
+            slow.awaitBegun();
+            time.advance(SECOND);
+            assertThat(run.get()).isEqualTo("D");
+            assertThat(run.join().node(root).state()).isEqualTo(NodeState.SUCCESS);
+            slow.awaitInterrupt();
+        }
+        assertThat(slow.returns()).isEqualTo(1);
+    }
+
+    @Test
+    void a_node_that_runs_where_a_timeout_has_it_placed_is_interrupted_and_close_waits_for_it() throws Exception {
+        Plug late = new Plug();
+        Plug next = Plug.stubborn();
+        Node<String> first = f.node("first", late).timeout(SECOND);
+        f.node("next", after(first), o -> next.apply()).group("g");
+        try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
+            FlowRun<Void> run = f.build().start(null, options.withGroups(inCaller::scheduler));
+            late.awaitBegun();
+            time.advance(SECOND);
+            next.awaitBegun();
+            run.cancel("enough");
+            next.awaitInterrupt();
+            assertThat(run.join().node("next").state()).isEqualTo(NodeState.CANCELLED);
+            FutureTask<Integer> closing = new FutureTask<>(() -> {
+                run.close();
+                return next.returns();
+            });
+            Thread closer = Thread.ofPlatform().daemon().start(closing);
+            Wait.until(() -> closer.getState() == Thread.State.WAITING || closing.isDone());
+            next.letGo();
+            assertThat(closing.get()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void a_node_that_runs_in_the_starters_thread_leaves_the_starters_interrupt_alone() throws Exception {
+        Node<Boolean> a =
+                f.node("a", () -> Thread.currentThread().isInterrupted()).group("g");
+        FlowPlan<Void, Boolean> plan = f.returning(a);
+        try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
+            Thread.currentThread().interrupt();
+            FlowRun<Boolean> run = plan.start(null, options.withGroups(inCaller::scheduler));
+            assertThat(Thread.interrupted())
+                    .as("the starter is still interrupted")
+                    .isTrue();
+            assertThat(run.get()).isFalse();
+        }
+    }
+
+    @Test
+    void a_caller_that_is_interrupted_while_a_node_runs_where_it_is_placed_is_interrupted() throws Exception {
+        Thread caller = Thread.currentThread();
+        Plug slow = new Plug();
+        Node<String> root = f.node("root", () -> "R");
+        Node<String> a = f.node("a", root, x -> slow.apply()).group("g");
+        f.node("b", after(a), o -> "B");
+        Thread.startVirtualThread(() -> {
+            try {
+                slow.awaitBegun();
+                caller.interrupt();
+            } catch (InterruptedException impossible) {
+                throw new AssertionError(impossible);
+            }
+        });
+        try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
+            FlowRun<Void> run = f.build()
+                    .start(null, options.withGroups(inCaller::scheduler).inCallersThread());
+            assertThatThrownBy(run::join).isInstanceOf(InterruptedException.class);
+            assertThat(run.join().node("a").cause()).isInstanceOf(InterruptedException.class);
+        }
+    }
+
+    // other deadlines would be late
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void what_follows_a_timeout_never_runs_in_the_thread_of_the_alarms(boolean grouped) throws Exception {
+        Plug late = new Plug();
+        CountDownLatch laterIsOver = new CountDownLatch(1);
+        Node<String> first = f.node("first", late).timeout(SECOND).compute();
+        f.node("later", new Plug())
+                .timeout(SECOND.multipliedBy(2))
+                .compute()
+                .onResult(report -> laterIsOver.countDown());
+        Node<String> next = f.node("next", after(first), o -> {
+            laterIsOver.await();
+            return "N";
+        });
+        if (grouped) {
+            next.group("g");
+        }
+        try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
+            FlowRun<String> run = f.returning(next)
+                    .start(
+                            null,
+                            options.withGroups(inCaller::scheduler)
+                                    .withScheduler(Runnable::run)
+                                    .withComputeScheduler(Scheduler.virtualThreads()));
+            late.awaitBegun();
+            time.advance(SECOND);
+            Wait.until(() -> run.state("next") == NodeState.RUNNING);
+            time.advance(SECOND);
+            assertThat(run.get()).isEqualTo("N");
+        }
     }
 }

@@ -17,8 +17,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -277,5 +279,89 @@ class FlowNestedTest {
                 .value();
         assertThat(result).hasSize(100_000);
         assertThat(result.getLast()).isEqualTo(100_000);
+    }
+
+    @Test
+    void a_caller_that_runs_a_nested_run_itself_is_interrupted_like_one_that_waits() throws Exception {
+        Plug slow = new Plug();
+        AtomicInteger ran = new AtomicInteger();
+        FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
+        Node<String> a = inner.node("a", slow);
+        Node<Integer> b = inner.node("b", after(a), o -> ran.incrementAndGet());
+        Node<Integer> sub = f.subflow("sub", inner.returning(b), three);
+        FlowRun<Integer> run =
+                f.returning(sub).start(null, RunOptions.defaults().inCallersThread());
+        FutureTask<Object> running = new FutureTask<>(() -> {
+            try {
+                return run.join();
+            } catch (InterruptedException expected) {
+                return expected;
+            }
+        });
+        Thread caller = Thread.ofVirtual().start(running);
+        slow.awaitBegun();
+        caller.interrupt();
+        assertThat(running.get()).isInstanceOf(InterruptedException.class);
+        assertThat(ran).hasValue(0);
+        assertThat(run.isDone()).isFalse();
+        assertThat(run.get()).isEqualTo(1); // one may join again
+    }
+
+    // F15
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void an_executor_that_runs_in_the_caller_needs_no_stack_for_a_chain_of_subflows(boolean here) throws Exception {
+        FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
+        FlowPlan<Integer, Integer> plan = inner.returning(inner.node("n", c -> c.param() + 1));
+        Node<Integer> last = three;
+        for (int i = 0; i < 5_000; i++) {
+            last = f.subflow("s" + i, plan, last);
+        }
+        RunOptions options = RunOptions.defaults();
+        assertThat(f.returning(last)
+                        .run(null, here ? options.inCallersThread() : options.withScheduler(Runnable::run))
+                        .value())
+                .isEqualTo(5_003);
+    }
+
+    // F8
+    @Test
+    @SuppressWarnings("ThreadPriorityCheck") // who joins may need this one's processor
+    void nothing_of_a_nested_run_is_called_after_the_run_around_it_has_ended() throws Exception {
+        VirtualTime time = new VirtualTime();
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
+        AtomicReference<FlowRun<?>> outer = new AtomicReference<>();
+        List<Boolean> wasDone = new CopyOnWriteArrayList<>();
+        FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
+        Node<String> a = inner.node("a", () -> "A")
+                .onBegin(c -> {
+                    begun.countDown();
+                    await(goOn); // the deadline lets a begin callback come to its end
+                })
+                .onResult(report -> {
+                    for (int i = 0; i < 1_000 && !outer.get().isDone(); i++) {
+                        Thread.yield();
+                    }
+                    wasDone.add(outer.get().isDone());
+                });
+        Node<String> sub = f.subflow("sub", inner.returning(a), three);
+        FlowRun<String> run =
+                f.returning(sub).start(null, RunOptions.timeout(SECOND).withTimeSource(time));
+        outer.set(run);
+        begun.await();
+        time.advance(SECOND);
+        Wait.until(() -> run.state("sub").isTerminal());
+        goOn.countDown();
+        assertThat(run.join().status()).isEqualTo(FlowStatus.TIMED_OUT);
+        assertThat(wasDone).containsExactly(false);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException impossible) {
+            throw new AssertionError(impossible);
+        }
     }
 }

@@ -203,4 +203,47 @@ class FlowReadsTest {
                 .hasRootCauseMessage("bad is broken")
                 .hasMessageStartingWith("flow \"reads\" has no value, it is FAILED: FAILED: its action threw ");
     }
+
+    // the value would be of another type
+    @Test
+    void a_node_of_another_flow_cannot_be_read_even_if_this_flow_has_one_of_that_name() throws Exception {
+        FlowBuilder<Void> another = FlowPlan.define("another");
+        Node<Integer> foreign = another.node("root", () -> 1);
+        Node<Integer> unknown = another.node("unknown", () -> 1);
+        List<Throwable> thrown = new ArrayList<>();
+        List<Fn.V1<NodeContext<Void>>> reads =
+                List.of(c -> c.read(foreign), c -> c.peek(foreign), c -> c.read(unknown), c -> c.peek(unknown));
+        Node<String> end = f.node("end", root, (c, x) -> {
+            for (Fn.V1<NodeContext<Void>> read : reads) {
+                try {
+                    read.accept(c);
+                } catch (IllegalArgumentException refused) {
+                    thrown.add(refused);
+                }
+            }
+            return x;
+        });
+        FlowResult<String> result = f.returning(end).run(null);
+        String message = "node \"root\" is of another flow, and flow \"reads\" has one of that name;"
+                + " ask with the node that it was defined with";
+        assertThat(thrown.subList(0, 2)).extracting(Throwable::getMessage).containsOnly(message);
+        assertThat(thrown.subList(2, 4))
+                .extracting(Throwable::getMessage)
+                .allMatch(each -> each.startsWith("unknown id \"unknown\""));
+        assertThatThrownBy(() -> result.node(foreign)).hasMessage(message);
+        assertThatThrownBy(() -> result.outcome(foreign)).hasMessage(message);
+        assertThatThrownBy(() -> result.node(unknown)).hasMessageStartingWith("unknown id \"unknown\"");
+    }
+
+    @Test
+    void every_plan_of_one_definition_knows_its_nodes() throws Exception {
+        Node<String> end = f.node("end", root, (c, x) -> x + c.read(root));
+        FlowResult<String> first = f.returning(end).run(null);
+        Node<String> more = f.node("more", end, (c, x) -> x + c.read(end));
+        FlowResult<String> second = f.returning(more).run(null);
+        assertThat(first.node(end).value()).isEqualTo("RR");
+        assertThat(second.outcome(end)).isEqualTo(first.outcome(end));
+        assertThat(second.value()).isEqualTo("RRRR");
+        assertThatThrownBy(() -> first.node(more)).hasMessageStartingWith("unknown id \"more\"");
+    }
 }
