@@ -1,12 +1,17 @@
 package dev.raddle.flow;
 
+import dev.raddle.task.Outcome;
+import dev.raddle.task.Recorder;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Those who hear of the nodes of one run: callbacks of nodes, and the run's listener. What they throw goes to the sink. */
+/**
+ * Those who hear of the nodes of one run: callbacks of nodes, the run's listener, and flight recordings. What they throw goes to
+ * the sink.
+ */
 final class Audience {
 
     /** A node of this run, for the listener. */
@@ -47,12 +52,14 @@ final class Audience {
 
     private final Engine run;
     private final @Nullable TaskListener listener;
-    private final Identity[] identities; // for the listener; empty if there is none
+    private final boolean isRecorded;
+    private final Identity[] identities; // for the listener and recordings; empty if there are none
 
-    Audience(Engine run) {
+    Audience(Engine run, boolean isRecorded) {
         this.run = run;
+        this.isRecorded = isRecorded;
         listener = run.options.listener;
-        identities = new Identity[listener == null ? 0 : run.graph.size];
+        identities = new Identity[listener == null && !isRecorded ? 0 : run.graph.size];
         for (int node = 0; node < identities.length; node++) {
             identities[node] = new Identity(run, node);
         }
@@ -60,15 +67,15 @@ final class Audience {
 
     /** Has the listener hear that a node is ready, or that it has ended without, unless it has heard of it. */
     void submitted(int node) {
-        if (listener == null) {
+        if (identities.length == 0) {
             return;
         }
         Identity told = identities[node];
         if (told.stage.compareAndSet(Identity.Stage.UNHEARD, Identity.Stage.SUBMITTING)) {
             told.submitted = run.now();
-            run.guard("listener", node, () -> listener.onSubmitted(told));
+            tell(node, listener -> listener.onSubmitted(told));
             if (told.stage.getAndSet(Identity.Stage.SUBMITTED) == Identity.Stage.ENDED) {
-                settled(listener, node); // who ended it has left that to this thread, which the run waits for
+                settled(node); // who ended it has left that to this thread, which the run waits for
             }
         }
     }
@@ -76,7 +83,7 @@ final class Audience {
     void started(int node) {
         if (listener != null) {
             Identity told = identities[node];
-            run.guard("listener", node, () -> listener.onStarted(told, Math.max(0, run.now() - told.submitted)));
+            tell(node, hearer -> hearer.onStarted(told, Math.max(0, run.now() - told.submitted)));
         }
     }
 
@@ -86,16 +93,30 @@ final class Audience {
             Consumer<? super NodeReport<?>> callback = own.result();
             inContext(() -> callEach("result callback", node, callback, run.board.report(node)));
         }
-        if (listener != null) {
+        if (identities.length > 0) {
             submitted(node);
             if (!identities[node].stage.compareAndSet(Identity.Stage.SUBMITTING, Identity.Stage.ENDED)) {
-                settled(listener, node);
+                settled(node);
             }
         }
     }
 
-    private void settled(TaskListener hearer, int node) {
-        run.guard("listener", node, () -> hearer.onSettled(identities[node], run.board.outcome(node), ranNanos(node)));
+    private void settled(int node) {
+        Identity told = identities[node];
+        Outcome<?> outcome = run.board.outcome(node);
+        tell(node, hearer -> hearer.onSettled(told, outcome, ranNanos(node)));
+        if (isRecorded) {
+            long began = run.board.startNanos(node);
+            long until = began < 0 ? run.now() : began;
+            Recorder.settled(
+                    told.owner(), told.name(), outcome.status(), Math.max(0, until - told.submitted), ranNanos(node));
+        }
+    }
+
+    private void tell(int node, Consumer<TaskListener> event) {
+        if (listener != null) {
+            run.guard("listener", node, () -> event.accept(listener));
+        }
     }
 
     private long ranNanos(int node) {

@@ -6,6 +6,7 @@ import dev.raddle.task.CapturedContext;
 import dev.raddle.task.Elsewhere;
 import dev.raddle.task.Enclosure;
 import dev.raddle.task.Propagation;
+import dev.raddle.task.Recorder;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
@@ -123,13 +124,14 @@ abstract class Engine extends Decisions {
         perThread = options.forThreads().capture(TaskContext.current().within(this));
         Propagation forNodes = options.forNodes();
         perNode = forNodes == null ? null : forNodes.capture(TaskContext.current());
-        if (graph.hasCallbacks || options.listener != null) {
-            audience = new Audience(this);
+        boolean isRecorded = Recorder.isOn();
+        if (graph.hasCallbacks || options.listener != null || isRecorded) {
+            audience = new Audience(this, isRecorded);
         }
         if (graph.hasTimeouts) {
             nodeTimes = new NodeTimes(this, this::nodeOutOfTime);
         }
-        plain = perNode == null && options.listener == null && options.journal == null;
+        plain = perNode == null && options.listener == null && options.journal == null && !isRecorded;
         ready = new ReadyStack(board, options.scheduler);
         Scheduler compute = options.compute;
         readyToCompute =

@@ -1,12 +1,13 @@
 package dev.raddle.flow;
 
 import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskIdentity;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** A ready node that waits for a permit of its group. */
-final class Handoff implements Scheduler.Placeable, Mark {
+final class Handoff implements Scheduler.Placeable, TaskIdentity, Mark {
 
     private final Engine run;
     final int node;
@@ -33,6 +34,16 @@ final class Handoff implements Scheduler.Placeable, Mark {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    @Override
+    public String owner() {
+        return run.graph.name;
+    }
+
+    @Override
+    public String name() {
+        return run.graph.ids[node];
     }
 
     /** Leaves the group's queue, if that is possible. */

@@ -5,18 +5,37 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Writes what becomes of tasks into flight recordings, where the runtime image has the recorder. The classes of the events
- * are loaded only there.
+ * are loaded only there. Doors whose tasks are no {@link TaskRun} record them here.
  */
-final class Recorder {
+public final class Recorder {
 
     private static final boolean IS_PRESENT =
             ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
     private Recorder() {}
 
-    /** Tells whether a recording asks how tasks end. */
-    static boolean isOn() {
+    /**
+     * Tells whether a recording asks how tasks end.
+     *
+     * @return true if it is worth while to keep what will be recorded
+     */
+    public static boolean isOn() {
         return IS_PRESENT && TaskEvent.isOn();
+    }
+
+    /**
+     * Records how the node of a flow has ended.
+     *
+     * @param flow the name of the flow
+     * @param id of the node
+     * @param status how it ended
+     * @param waited nanoseconds from when it was ready to when it began, or to its end if it did not
+     * @param ran nanoseconds from when it began to its end; 0 if it did not begin
+     */
+    public static void settled(String flow, String id, TaskStatus status, long waited, long ran) {
+        TaskEvent event = new TaskEvent();
+        event.flow = flow;
+        commit(event, id, status, waited, ran);
     }
 
     static void settled(
@@ -24,6 +43,10 @@ final class Recorder {
         TaskEvent event = new TaskEvent();
         event.group = group;
         event.scope = scope;
+        commit(event, name, status, waited, ran);
+    }
+
+    private static void commit(TaskEvent event, String name, TaskStatus status, long waited, long ran) {
         event.name = name;
         event.outcome = status.name().toLowerCase(Locale.ROOT);
         event.waitTime = waited;

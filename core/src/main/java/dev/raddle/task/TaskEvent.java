@@ -29,6 +29,11 @@ final class TaskEvent extends Event {
     @Nullable
     String scope;
 
+    @Label("Flow")
+    @Description("The name of its flow, of which it is a node; null if it is none")
+    @Nullable
+    String flow;
+
     @Label("Name")
     @Nullable
     String name;

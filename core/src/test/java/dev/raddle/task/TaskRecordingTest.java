@@ -67,7 +67,7 @@ class TaskRecordingTest {
     /** What other tests have left running may be recorded too. */
     private static boolean isOurs(RecordedEvent event) {
         String group = event.getString("group");
-        return group == null ? event.getString("scope").equals("checkout") : OUR_GROUPS.contains(group);
+        return group == null ? "checkout".equals(event.getString("scope")) : OUR_GROUPS.contains(group);
     }
 
     private RecordedEvent onlyTask(Recording recording) throws Exception {
