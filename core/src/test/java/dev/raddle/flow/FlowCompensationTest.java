@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -71,7 +72,7 @@ class FlowCompensationTest {
     void runs_that_were_cancelled_or_ran_out_of_time_or_failed_fast_are_undone() throws Exception {
         Plug slow = new Plug();
         Node<String> a = step("a");
-        Node<String> b = f.node("b", a, x -> slow.apply()).compensate(value -> undone.add("b, which was cut off"));
+        Node<String> b = f.node("b", a, x -> slow.call()).compensate(value -> undone.add("b, which was cut off"));
         FlowPlan<Void, String> plan = f.returning(b);
         FlowRun<String> cancelled = plan.start(null);
         slow.awaitBegun();
@@ -93,7 +94,7 @@ class FlowCompensationTest {
     @Test
     void all_is_undone_before_the_run_is_reported_as_ended() throws Exception {
         Plug undoing = new Plug();
-        Node<String> a = f.node("a", () -> "A").compensate(value -> undoing.apply());
+        Node<String> a = f.node("a", () -> "A").compensate(value -> undoing.call());
         failing("bad", a);
         FlowRun<Void> run = f.build().start(null);
         undoing.awaitBegun();
@@ -194,7 +195,7 @@ class FlowCompensationTest {
                 undone.add(noTime ? "no time for " + value : "undone " + value);
             }
         });
-        Node<String> b = f.node("b", a, x -> slow.apply());
+        Node<String> b = f.node("b", a, x -> slow.call());
         FlowRun<String> run = f.returning(b)
                 .start(null, RunOptions.timeout(Duration.ofSeconds(1)).withTimeSource(time));
         slow.awaitBegun();
@@ -211,7 +212,7 @@ class FlowCompensationTest {
         Plug slow = Plug.stubborn();
         CountDownLatch ended = new CountDownLatch(1);
         Node<String> a = step("a");
-        Node<String> b = f.node("b", a, x -> slow.apply());
+        Node<String> b = f.node("b", a, x -> slow.call());
         try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
             FlowRun<String> run = f.returning(b)
                     .start(
@@ -255,7 +256,7 @@ class FlowCompensationTest {
     void closing_a_run_in_its_callers_thread_waits_for_what_undoes_it() throws Exception {
         Plug undoing = Plug.stubborn();
         AtomicBoolean isClosing = new AtomicBoolean();
-        Node<String> a = f.node("a", () -> "A").compensate(value -> undoing.apply());
+        Node<String> a = f.node("a", () -> "A").compensate(value -> undoing.call());
         failing("bad", a);
         FlowRun<Void> run = f.build().start(null, RunOptions.defaults().inCallersThread());
         FutureTask<Integer> closing = new FutureTask<>(() -> {

@@ -8,6 +8,7 @@ import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -119,7 +120,7 @@ class FlowContextTest {
         VirtualTime time = new VirtualTime();
         Plug slow = new Plug();
         FlowBuilder<Void> f = FlowPlan.define("late");
-        Node<String> a = f.node("a", slow)
+        Node<String> a = f.node("a", slow::call)
                 .onResult(report -> see("result"))
                 .defaultFrom(() -> {
                     see("default");
@@ -150,7 +151,8 @@ class FlowContextTest {
         VirtualTime time = new VirtualTime();
         Plug slow = new Plug();
         FlowBuilder<Void> f = FlowPlan.define("groups");
-        Node<String> a = triggeredByTimeout ? f.node("a", slow).timeout(Duration.ofSeconds(1)) : f.node("a", () -> "A");
+        Node<String> a =
+                triggeredByTimeout ? f.node("a", slow::call).timeout(Duration.ofSeconds(1)) : f.node("a", () -> "A");
         f.node("b", after(a), x -> "B").group(c -> {
             see("key");
             return "g";

@@ -15,6 +15,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -60,7 +61,7 @@ class FlowDeadlinesTest {
         Plug slow = Plug.stubborn();
         AtomicInteger ran = new AtomicInteger();
         Node<String> quick = f.node("quick", () -> "Q");
-        Node<String> a = f.node("a", quick, x -> slow.apply()).defaultValue("DA");
+        Node<String> a = f.node("a", quick, x -> slow.call()).defaultValue("DA");
         Node<String> b = f.node("b", a, x -> {
                     ran.incrementAndGet();
                     return "B";
@@ -98,7 +99,7 @@ class FlowDeadlinesTest {
     @Test
     void run_returns_soon_after_a_real_deadline_although_an_action_ignores_interrupts() throws Exception {
         Plug slow = Plug.stubborn();
-        f.node("a", slow);
+        f.node("a", slow::call);
         long start = System.nanoTime();
 
         FlowResult<Void> result = f.build().run(null, RunOptions.timeout(Duration.ofMillis(100)));
@@ -240,7 +241,7 @@ class FlowDeadlinesTest {
         AtomicInteger ran = new AtomicInteger();
         f.node("a", ran::incrementAndGet).when(c -> {
             try {
-                condition.apply();
+                condition.call();
             } catch (InterruptedException impossible) {
                 throw new AssertionError(impossible);
             }
@@ -262,7 +263,7 @@ class FlowDeadlinesTest {
         StringBuffer heard = new StringBuffer();
         f.node("a", () -> "A").when(c -> {
             try {
-                condition.apply();
+                condition.call();
             } catch (InterruptedException impossible) {
                 throw new AssertionError(impossible);
             }
@@ -300,7 +301,7 @@ class FlowDeadlinesTest {
                 })
                 .onBegin(c -> {
                     try {
-                        callback.apply();
+                        callback.call();
                     } catch (InterruptedException impossible) {
                         throw new AssertionError(impossible);
                     }
@@ -325,7 +326,7 @@ class FlowDeadlinesTest {
         AtomicInteger ran = new AtomicInteger();
         f.node("a", ran::incrementAndGet).onBegin(c -> {
             try {
-                callback.apply();
+                callback.call();
             } catch (InterruptedException impossible) {
                 throw new AssertionError(impossible);
             }
@@ -348,7 +349,7 @@ class FlowDeadlinesTest {
         Plug slow = new Plug();
         f.node("last", must("middle"), x -> x);
         f.node("middle", must("first"), x -> x);
-        f.node("first", slow);
+        f.node("first", slow::call);
         FlowRun<Void> run = f.build().start(null, timed);
         slow.awaitBegun();
         time.advance(SECOND);
@@ -360,7 +361,7 @@ class FlowDeadlinesTest {
     @Test
     void a_nodes_timeout_ends_the_node_and_nothing_else() throws Exception {
         Plug slow = Plug.stubborn();
-        Node<String> a = f.node("a", slow).timeout(SECOND).defaultValue("DA");
+        Node<String> a = f.node("a", slow::call).timeout(SECOND).defaultValue("DA");
         Node<String> b = f.node("b", a, x -> x);
         Node<String> other = f.node("other", after(a), x -> "O");
         Node<String> end = f.node("end", anyOf(b, other), x -> x);
@@ -391,7 +392,7 @@ class FlowDeadlinesTest {
         AtomicReference<NodeContext<?>> context = new AtomicReference<>();
         Node<String> a = f.node("a", c -> {
                     context.set(c);
-                    return slow.apply();
+                    return slow.call();
                 })
                 .timeout(SECOND)
                 .noInterrupt();
@@ -426,7 +427,7 @@ class FlowDeadlinesTest {
     @Test
     void a_nodes_timeout_does_not_count_before_it_is_ready() throws Exception {
         Plug slow = new Plug();
-        Node<String> a = f.node("a", slow);
+        Node<String> a = f.node("a", slow::call);
         Node<String> b = f.node("b", a, x -> x).timeout(SECOND);
         FlowRun<String> run = f.returning(b).start(null, untimed);
         slow.awaitBegun();
@@ -441,7 +442,7 @@ class FlowDeadlinesTest {
     void a_cancel_ends_the_rest_of_the_run_and_what_has_ended_stays() throws Exception {
         Plug slow = new Plug();
         Node<String> quick = f.node("quick", () -> "Q");
-        Node<String> a = f.node("a", quick, x -> slow.apply());
+        Node<String> a = f.node("a", quick, x -> slow.call());
         Node<String> b = f.node("b", a, x -> x).defaultValue("DB");
         FlowRun<String> run = f.returning(b).start(null);
         slow.awaitBegun();
@@ -477,7 +478,7 @@ class FlowDeadlinesTest {
     @Test
     void under_fail_fast_the_first_failure_cancels_the_rest() throws Exception {
         Plug slow = new Plug();
-        Node<String> a = f.node("a", slow);
+        Node<String> a = f.node("a", slow::call);
         Node<String> bad = f.node("bad", () -> {
             slow.awaitBegun();
             throw new IllegalStateException("bad is broken");
@@ -519,7 +520,7 @@ class FlowDeadlinesTest {
     // D9
     @Test
     void a_sink_that_timed_out_fails_the_run_and_one_that_was_skipped_does_not() throws Exception {
-        f.node("late", new Plug()).timeout(Duration.ofMillis(1));
+        f.node("late", new Plug()::call).timeout(Duration.ofMillis(1));
         assertThat(f.build().run(null).status()).isEqualTo(FlowStatus.FAILED);
         FlowBuilder<Void> g = FlowPlan.define("skipped");
         g.node("off", () -> 1).when(c -> false);
@@ -530,7 +531,7 @@ class FlowDeadlinesTest {
     @Test
     void a_run_has_no_more_time_than_the_scope_around_it() throws Exception {
         Plug slow = new Plug();
-        f.node("a", slow);
+        f.node("a", slow::call);
         AtomicReference<Deadline> seen = new AtomicReference<>();
         try (ThreadScope scope = ThreadScope.open("around").withTimeSource(time).withDeadline(SECOND)) {
             FlowRun<Void> run = f.build().start(null, RunOptions.timeout(Duration.ofDays(1)));
@@ -581,7 +582,7 @@ class FlowDeadlinesTest {
     @Test
     void close_cancels_and_waits_for_actions_that_ignore_their_interrupt() throws Exception {
         Plug slow = Plug.stubborn();
-        f.node("a", slow);
+        f.node("a", slow::call);
         FlowRun<Void> run = f.build().start(null);
         slow.awaitBegun();
         AtomicBoolean returned = new AtomicBoolean();
@@ -685,7 +686,7 @@ class FlowDeadlinesTest {
     @Test
     void a_join_that_is_interrupted_leaves_the_run_alone() throws Exception {
         Plug slow = new Plug();
-        Node<String> a = f.node("a", slow);
+        Node<String> a = f.node("a", slow::call);
         FlowRun<String> run = f.returning(a).start(null);
         slow.awaitBegun();
         Thread.currentThread().interrupt();
@@ -699,7 +700,7 @@ class FlowDeadlinesTest {
     @Test
     void a_run_whose_caller_is_interrupted_is_cancelled() throws Exception {
         Plug slow = new Plug();
-        f.node("a", slow);
+        f.node("a", slow::call);
         FlowPlan<Void, Void> plan = f.build();
         FutureTask<Object> running = new FutureTask<>(() -> {
             try {
@@ -719,7 +720,7 @@ class FlowDeadlinesTest {
     void a_caller_that_runs_the_nodes_itself_is_interrupted_like_one_that_waits() throws Exception {
         Plug slow = new Plug();
         AtomicInteger ran = new AtomicInteger();
-        Node<String> a = f.node("a", slow);
+        Node<String> a = f.node("a", slow::call);
         Node<Integer> b = f.node("b", after(a), x -> ran.incrementAndGet());
         FlowRun<Integer> run = f.returning(b).start(null, RunOptions.defaults().inCallersThread());
         FutureTask<Object> running = new FutureTask<>(() -> {
@@ -753,7 +754,7 @@ class FlowDeadlinesTest {
     @Test
     void in_the_callers_thread_a_deadline_interrupts_the_action_and_the_interrupt_does_not_stay() throws Exception {
         Plug slow = new Plug();
-        Node<String> a = f.node("a", slow);
+        Node<String> a = f.node("a", slow::call);
         FlowRun<String> run = f.returning(a).start(null, timed.inCallersThread());
         Thread.startVirtualThread(() -> {
             try {
@@ -810,12 +811,12 @@ class FlowDeadlinesTest {
         StepScheduler steps = new StepScheduler();
         f.node("slow", ran::incrementAndGet).compute().defaultFrom(() -> {
             try {
-                return asked.apply().length();
+                return asked.call().length();
             } catch (InterruptedException impossible) {
                 throw new AssertionError(impossible);
             }
         });
-        f.node("running", running);
+        f.node("running", running::call);
         Node<Integer> later = f.node("later", ran::incrementAndGet).compute().defaultFrom(() -> 7);
         FlowRun<Integer> run = f.returning(later).start(null, timed.withComputeScheduler(steps));
         running.awaitBegun();
@@ -916,7 +917,7 @@ class FlowDeadlinesTest {
         Plug asked = Plug.stubborn();
         f.node("a", () -> "A").when(c -> {
             try {
-                return asked.apply() != null;
+                return asked.call() != null;
             } catch (InterruptedException impossible) {
                 throw new AssertionError(impossible);
             }
@@ -935,7 +936,7 @@ class FlowDeadlinesTest {
     @ValueSource(booleans = {true, false})
     void a_node_that_is_ended_while_it_runs_has_begun_when_it_was_entered(boolean interrupted) throws Exception {
         Plug slow = new Plug();
-        Node<String> a = f.node("a", slow);
+        Node<String> a = f.node("a", slow::call);
         if (!interrupted) {
             a.noInterrupt();
         }

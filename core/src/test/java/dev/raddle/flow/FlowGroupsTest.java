@@ -11,6 +11,7 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.task.Scheduler;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -47,7 +48,7 @@ class FlowGroupsTest {
 
     /** Takes the only permit of a group until the holder is let go. */
     private void take(String group) throws InterruptedException {
-        executor.submit(group, "holder", holder::apply);
+        executor.submit(group, "holder", holder::call);
         holder.awaitBegun();
     }
 
@@ -106,7 +107,7 @@ class FlowGroupsTest {
     void a_permit_is_not_kept_for_the_nodes_that_follow(boolean inCaller) throws Exception {
         Plug next = new Plug();
         Node<String> a = f.node("a", () -> "A").group("g");
-        Node<String> b = f.node("b", a, x -> next.apply());
+        Node<String> b = f.node("b", a, x -> next.call());
         FlowRun<String> run = f.returning(b).start(null, inCaller ? options.withScheduler(Runnable::run) : options);
         next.awaitBegun();
         assertFree();
@@ -130,7 +131,7 @@ class FlowGroupsTest {
         Plug go = new Plug();
         Node<Integer> waiting = f.node("waiting", ran::incrementAndGet).group("g");
         Node<Integer> fast = f.node("fast", () -> {
-            go.apply();
+            go.call();
             return 7;
         });
         Node<Integer> end = f.node("end", anyOf(waiting, fast), x -> x);
@@ -189,7 +190,7 @@ class FlowGroupsTest {
                     throw new AssertionError("broken");
                 })
                 .group("1");
-        f.node("late", slow).group("2").timeout(SECOND);
+        f.node("late", slow::call).group("2").timeout(SECOND);
         f.node("off", () -> 1).group("3").when(c -> false);
         f.node("worse", () -> 1).group("4").when(c -> {
             throw new IllegalStateException("condition is broken");
@@ -207,7 +208,7 @@ class FlowGroupsTest {
     @Test
     void a_permit_is_kept_until_an_action_that_ignores_its_interrupt_returns() throws Exception {
         Plug slow = Plug.stubborn();
-        f.node("late", slow).group("g").timeout(SECOND);
+        f.node("late", slow::call).group("g").timeout(SECOND);
         FlowRun<Void> run = f.build().start(null, options);
         slow.awaitBegun();
         time.advance(SECOND);
@@ -401,7 +402,7 @@ class FlowGroupsTest {
         }
         Plug busy = new Plug();
         try (GroupExecutor full = inCaller(RejectionPolicy.CALLER_RUNS, 0, Scheduler.virtualThreads())) {
-            full.submit("g", "busy", busy::apply);
+            full.submit("g", "busy", busy::call);
             busy.awaitBegun();
             assertThat(f.returning(last)
                             .run(null, options.withGroups(full::scheduler))
@@ -435,7 +436,7 @@ class FlowGroupsTest {
                     return "A";
                 })
                 .group("g");
-        Node<String> b = f.node("b", other);
+        Node<String> b = f.node("b", other::call);
         Node<String> c = f.node("c", a, b, (x, y) -> x + y);
         try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
             assertThat(f.returning(c)
@@ -449,7 +450,7 @@ class FlowGroupsTest {
     void a_node_that_runs_where_it_is_placed_ends_at_the_deadline_and_so_does_the_run() throws Exception {
         Plug slow = new Plug();
         Node<String> root = f.node("root", () -> "R");
-        Node<String> a = f.node("a", root, x -> slow.apply()).group("g").defaultValue("D");
+        Node<String> a = f.node("a", root, x -> slow.call()).group("g").defaultValue("D");
         try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run);
                 FlowRun<String> run = f.returning(a)
                         .start(null, options.withGroups(inCaller::scheduler).withTimeout(SECOND))) {
@@ -466,8 +467,8 @@ class FlowGroupsTest {
     void a_node_that_runs_where_a_timeout_has_it_placed_is_interrupted_and_close_waits_for_it() throws Exception {
         Plug late = new Plug();
         Plug next = Plug.stubborn();
-        Node<String> first = f.node("first", late).timeout(SECOND);
-        f.node("next", after(first), o -> next.apply()).group("g");
+        Node<String> first = f.node("first", late::call).timeout(SECOND);
+        f.node("next", after(first), o -> next.call()).group("g");
         try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
             FlowRun<Void> run = f.build().start(null, options.withGroups(inCaller::scheduler));
             late.awaitBegun();
@@ -507,7 +508,7 @@ class FlowGroupsTest {
         Thread caller = Thread.currentThread();
         Plug slow = new Plug();
         Node<String> root = f.node("root", () -> "R");
-        Node<String> a = f.node("a", root, x -> slow.apply()).group("g");
+        Node<String> a = f.node("a", root, x -> slow.call()).group("g");
         f.node("b", after(a), o -> "B");
         Thread.startVirtualThread(() -> {
             try {
@@ -531,8 +532,8 @@ class FlowGroupsTest {
     void what_follows_a_timeout_never_runs_in_the_thread_of_the_alarms(boolean grouped) throws Exception {
         Plug late = new Plug();
         CountDownLatch laterIsOver = new CountDownLatch(1);
-        Node<String> first = f.node("first", late).timeout(SECOND).compute();
-        f.node("later", new Plug())
+        Node<String> first = f.node("first", late::call).timeout(SECOND).compute();
+        f.node("later", new Plug()::call)
                 .timeout(SECOND.multipliedBy(2))
                 .compute()
                 .onResult(report -> laterIsOver.countDown());

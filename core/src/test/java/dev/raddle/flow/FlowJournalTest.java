@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.Scheduler;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
@@ -199,7 +200,7 @@ class FlowJournalTest {
     void what_comes_after_the_end_of_its_node_is_not_recorded() throws Exception {
         VirtualTime time = new VirtualTime();
         Plug late = Plug.stubborn();
-        Node<String> a = f.node("a", late).timeout(Duration.ofSeconds(1));
+        Node<String> a = f.node("a", late::call).timeout(Duration.ofSeconds(1));
         f.node("b", after(a), o -> "b");
         try (FlowRun<Void> run = f.build().start(null, options.withTimeSource(time))) {
             late.awaitBegun();

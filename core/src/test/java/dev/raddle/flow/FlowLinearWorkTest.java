@@ -5,6 +5,7 @@ import static dev.raddle.flow.Dependency.anyOf;
 import static dev.raddle.flow.Dependency.optional;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -50,7 +51,7 @@ class FlowLinearWorkTest {
     void diamonds_behind_a_blocked_root_end_at_the_deadline_each_node_once(boolean any) throws Exception {
         VirtualTime time = new VirtualTime();
         Plug slow = new Plug();
-        Node<Integer> root = f.node("root", () -> slow.apply().length());
+        Node<Integer> root = f.node("root", () -> slow.call().length());
         FlowPlan<Void, Integer> plan = f.returning(diamonds(root, any));
         long start = System.nanoTime();
         FlowRun<Integer> run = plan.start(null, RunOptions.timeout(SECOND).withTimeSource(time));
@@ -82,7 +83,7 @@ class FlowLinearWorkTest {
     @ValueSource(booleans = {true, false})
     void diamonds_that_nobody_needs_any_more_are_skipped_each_node_once(boolean any) throws Exception {
         Plug slow = new Plug();
-        Node<Integer> root = f.node("root", () -> slow.apply().length());
+        Node<Integer> root = f.node("root", () -> slow.call().length());
         Node<Integer> last = diamonds(root, any);
         Node<Integer> fast = f.node("fast", () -> {
             slow.awaitBegun();

@@ -5,6 +5,7 @@ import static dev.raddle.flow.Dependency.anyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.Scheduler;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -44,7 +45,7 @@ class FlowNestedTest {
 
     private static FlowPlan<Integer, String> blocked(Plug slow) {
         FlowBuilder<Integer> inner = FlowPlan.define("blocked", Integer.class);
-        return inner.returning(inner.node("slow", slow));
+        return inner.returning(inner.node("slow", slow::call));
     }
 
     @ParameterizedTest
@@ -161,7 +162,7 @@ class FlowNestedTest {
     @Test
     void a_subflow_that_meets_the_runs_deadline_has_timed_out_like_every_other_node() throws Exception {
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
-        Node<String> output = inner.node("slow", () -> new Plug().apply()).defaultValue("D");
+        Node<String> output = inner.node("slow", () -> new Plug().call()).defaultValue("D");
         FlowPlan<Integer, String> withDefault = inner.returning(output);
         Node<String> a = f.subflow("a", withDefault, three);
         Node<String> b = f.subflow("b", blocked(new Plug()), three);
@@ -256,7 +257,7 @@ class FlowNestedTest {
         Plug slow = new Plug();
         Node<List<String>> mapped = f.map("mapped", f.node("list", () -> List.of("slow", "bad")), x -> {
             if (x.equals("slow")) {
-                return slow.apply();
+                return slow.call();
             }
             slow.awaitBegun();
             throw new IllegalStateException("bad is broken");
@@ -286,7 +287,7 @@ class FlowNestedTest {
         Plug slow = new Plug();
         AtomicInteger ran = new AtomicInteger();
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
-        Node<String> a = inner.node("a", slow);
+        Node<String> a = inner.node("a", slow::call);
         Node<Integer> b = inner.node("b", after(a), o -> ran.incrementAndGet());
         Node<Integer> sub = f.subflow("sub", inner.returning(b), three);
         FlowRun<Integer> run =

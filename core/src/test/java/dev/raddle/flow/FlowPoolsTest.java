@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
@@ -505,7 +506,7 @@ class FlowPoolsTest {
         VirtualTime time = new VirtualTime();
         Plug slow = Plug.stubborn();
         AtomicReference<Boolean> seen = new AtomicReference<>();
-        Node<String> a = f.node("a", slow).timeout(Duration.ofSeconds(1)).retry(RetryPolicy.attempts(3));
+        Node<String> a = f.node("a", slow::call).timeout(Duration.ofSeconds(1)).retry(RetryPolicy.attempts(3));
         Node<String> b = f.node("b", after(a), o -> "B")
                 .onBegin(c -> seen.set(Thread.currentThread().isInterrupted()));
         FlowRun<String> run = f.returning(b).start(null, RunOptions.defaults().withTimeSource(time));

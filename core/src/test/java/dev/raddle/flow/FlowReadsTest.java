@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.Outcome;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.Wait;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,7 +110,7 @@ class FlowReadsTest {
     @Test
     void a_node_that_has_not_ended_is_pending_and_has_no_value_or_outcome() throws Exception {
         Plug slow = new Plug();
-        Node<String> loser = f.node("loser", slow);
+        Node<String> loser = f.node("loser", slow::call);
         Node<String> fast = f.node("fast", () -> {
             slow.awaitBegun();
             return "F";

@@ -6,6 +6,7 @@ import static dev.raddle.flow.Dependency.optional;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.Wait;
 import java.util.ArrayList;
@@ -209,7 +210,7 @@ class FlowSkipsTest {
     @Test
     void a_running_loser_finishes_and_keeps_its_result() throws Exception {
         Plug slow = new Plug();
-        Node<String> loser = f.node("loser", slow);
+        Node<String> loser = f.node("loser", slow::call);
         Node<String> fast = f.node("fast", () -> {
             slow.awaitBegun();
             return "fast";
@@ -231,7 +232,7 @@ class FlowSkipsTest {
     void a_running_loser_is_interrupted_if_the_run_says_so() throws Exception {
         Plug slow = Plug.stubborn();
         AtomicInteger later = new AtomicInteger();
-        Node<String> loser = f.node("loser", slow).defaultValue("D");
+        Node<String> loser = f.node("loser", slow::call).defaultValue("D");
         Node<String> fast = f.node("fast", () -> {
             slow.awaitBegun();
             return "fast";
@@ -258,7 +259,7 @@ class FlowSkipsTest {
     @Test
     void a_running_loser_that_must_not_be_interrupted_is_cancelled_all_the_same() throws Exception {
         Plug slow = new Plug();
-        Node<String> loser = f.node("loser", slow).noInterrupt();
+        Node<String> loser = f.node("loser", slow::call).noInterrupt();
         Node<String> fast = f.node("fast", () -> {
             slow.awaitBegun();
             return "fast";

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -48,7 +49,7 @@ class FlowTriggersTest {
         AtomicInteger begun = new AtomicInteger();
         Node<String> a = f.node("a", () -> "A").onResult(report -> {
             try {
-                callback.apply();
+                callback.call();
             } catch (InterruptedException interrupt) {
                 throw new AssertionError(interrupt);
             }
@@ -162,7 +163,7 @@ class FlowTriggersTest {
     void a_failed_must_decides_at_once_and_does_not_wait_for_the_others() throws Exception {
         Plug slow = new Plug();
         CountDownLatch decided = new CountDownLatch(1);
-        Node<String> a = f.node("a", slow);
+        Node<String> a = f.node("a", slow::call);
         Node<String> b = f.node("b", () -> {
             slow.awaitBegun();
             throw new IllegalStateException("b is broken");
@@ -195,7 +196,7 @@ class FlowTriggersTest {
     @Test
     void an_optional_that_fails_or_is_late_does_not_matter_to_a_node_with_musts() throws Exception {
         Plug late = new Plug();
-        Node<String> a = f.node("a", late).essential();
+        Node<String> a = f.node("a", late::call).essential();
         Node<String> b = failing("b");
         Node<String> c = f.node("c", after(b), x -> {
             late.awaitBegun();
@@ -227,7 +228,7 @@ class FlowTriggersTest {
     void a_node_with_nothing_but_optionals_begins_with_the_first_success() throws Exception {
         Node<String> a = failing("a");
         Plug slow = new Plug();
-        Node<String> b = f.node("b", slow).essential();
+        Node<String> b = f.node("b", slow::call).essential();
         Node<String> c = f.node("c", after(a), x -> "C");
         Node<String> d = f.node("d", optional(a), optional(b), optional(c), (x, y, z) -> x + "," + y + "," + z);
         try (FlowRun<String> run = f.returning(d).start(null)) {
@@ -255,7 +256,7 @@ class FlowTriggersTest {
     void an_any_begins_with_the_first_success_and_says_who_won() throws Exception {
         Plug slow = new Plug();
         Node<String> bad = failing("bad");
-        Node<String> b = f.node("b", slow);
+        Node<String> b = f.node("b", slow::call);
         Node<String> good = f.node("good", after(bad), x -> "G");
         Dependency<String> any = anyOf(bad, b, good);
         Node<String> end = f.node("end", any, (c, x) -> x + " of " + c.winnerOf(any));
@@ -270,7 +271,7 @@ class FlowTriggersTest {
     @Test
     void the_winner_stays_the_winner_when_others_succeed_later() throws Exception {
         Plug slow = new Plug();
-        Node<String> late = f.node("late", slow);
+        Node<String> late = f.node("late", slow::call);
         Node<String> first = f.node("first", () -> {
             slow.awaitBegun();
             return "F";
@@ -290,7 +291,7 @@ class FlowTriggersTest {
         Plug slow = new Plug();
         Node<String> a = failing("a");
         Node<String> b = f.node("b", () -> {
-            slow.apply();
+            slow.call();
             throw new IllegalStateException("b is broken");
         });
         CountDownLatch seen = new CountDownLatch(1);
@@ -316,7 +317,7 @@ class FlowTriggersTest {
         Plug slow = new Plug();
         Node<String> a = f.node("a", () -> "A");
         Node<String> b = failing("b");
-        Node<String> c = f.node("c", slow);
+        Node<String> c = f.node("c", slow::call);
         Node<String> d = f.node("d", () -> "D");
         Node<List<String>> end = f.node("end", atLeast(2, a, b, c, d), xs -> xs);
         try (FlowRun<List<String>> run = f.returning(end).start(null)) {
@@ -331,7 +332,7 @@ class FlowTriggersTest {
     void an_at_least_that_has_become_impossible_is_decided_at_once() throws Exception {
         Plug slow = new Plug();
         CountDownLatch decided = new CountDownLatch(1);
-        Node<String> a = f.node("a", slow);
+        Node<String> a = f.node("a", slow::call);
         Node<String> b = failing("b");
         Node<String> c = failing("c");
         f.node("end", atLeast(2, a, b, c), xs -> xs).onResult(report -> decided.countDown());
@@ -351,7 +352,7 @@ class FlowTriggersTest {
     void an_impossible_choice_ends_as_the_gravest_of_its_upstreams() throws Exception {
         Node<String> skipped = f.node("skipped", () -> "").when(c -> false);
         Node<String> off = f.node("off", () -> "").when(c -> false);
-        Node<String> late = f.node("late", new Plug()).timeout(Duration.ofMillis(1));
+        Node<String> late = f.node("late", new Plug()::call).timeout(Duration.ofMillis(1));
         f.node("both", anyOf(skipped, late), x -> x);
         f.node("none", anyOf(off, skipped), x -> x);
         f.node("all", anyOf(off, late, failing("bad")), x -> x);
@@ -369,7 +370,7 @@ class FlowTriggersTest {
         Node<String> a = f.node("a", () -> "A");
         Node<String> b = failing("b");
         Plug slow = new Plug();
-        Node<String> c = f.node("c", slow);
+        Node<String> c = f.node("c", slow::call);
         Node<String> d = f.node("d", () -> "D");
         Dependency<String> first = anyOf(a, b);
         Dependency<String> second = anyOf(c, failing("e"));
@@ -391,7 +392,7 @@ class FlowTriggersTest {
             case SUCCESS -> f.node("a", () -> "A");
             case FAILED -> failing("a");
             case SKIPPED -> f.node("a", () -> "A").when(c -> false);
-            default -> f.node("a", new Plug()).timeout(Duration.ofMillis(1));
+            default -> f.node("a", new Plug()::call).timeout(Duration.ofMillis(1));
         };
         Node<Outcome<String>> end = f.node("end", after(a), o -> o);
 

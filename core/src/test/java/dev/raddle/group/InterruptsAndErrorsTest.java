@@ -9,6 +9,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import java.io.IOException;
 import java.time.Duration;

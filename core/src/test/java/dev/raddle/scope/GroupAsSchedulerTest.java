@@ -10,6 +10,7 @@ import dev.raddle.group.TaskHandle;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;

@@ -9,6 +9,7 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;

@@ -1,11 +1,12 @@
-package dev.raddle.flow;
+package dev.raddle.testing;
 
+import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** An action that says when it has begun, and stays inside until it is let go. An interrupt ends it, unless it is stubborn. */
-final class Plug implements Fn.F0<String> {
+/** A task that says when it has begun, and stays inside until it is let go. An interrupt ends it, unless it is stubborn. */
+public final class Plug implements Callable<String> {
 
     private final boolean stubborn;
     private final CountDownLatch begun = new CountDownLatch(1);
@@ -14,21 +15,23 @@ final class Plug implements Fn.F0<String> {
     private final AtomicInteger calls = new AtomicInteger();
     private final AtomicInteger returns = new AtomicInteger();
     private final AtomicInteger interrupts = new AtomicInteger();
+    private volatile Thread thread;
 
     private Plug(boolean stubborn) {
         this.stubborn = stubborn;
     }
 
-    Plug() {
+    public Plug() {
         this(false);
     }
 
-    static Plug stubborn() {
+    public static Plug stubborn() {
         return new Plug(true);
     }
 
     @Override
-    public String apply() throws InterruptedException {
+    public String call() throws InterruptedException {
+        thread = Thread.currentThread();
         calls.incrementAndGet();
         begun.countDown();
         try {
@@ -49,30 +52,39 @@ final class Plug implements Fn.F0<String> {
         }
     }
 
-    Plug awaitBegun() throws InterruptedException {
+    public Plug awaitBegun() throws InterruptedException {
         begun.await();
         return this;
     }
 
     /** Waits for an interrupt that was not waited for yet. */
-    void awaitInterrupt() throws InterruptedException {
+    public void awaitInterrupt() throws InterruptedException {
         interrupted.acquire();
     }
 
-    void letGo() {
+    public void letGo() {
         exit.countDown();
     }
 
-    int calls() {
+    public boolean hasBegun() {
+        return begun.getCount() == 0;
+    }
+
+    public int calls() {
         return calls.get();
     }
 
     /** How often it has returned or thrown. */
-    int returns() {
+    public int returns() {
         return returns.get();
     }
 
-    int interrupts() {
+    public int interrupts() {
         return interrupts.get();
+    }
+
+    /** The thread that was in it last; null if there was none. */
+    public Thread thread() {
+        return thread;
     }
 }
