@@ -254,13 +254,13 @@ final class Board {
     /** Notes when an action was entered, unless that is negative: then it was not. */
     void began(int node, long nanos) {
         if (times != null && nanos >= 0) {
-            times[2 * node] = Math.max(Float.MIN_VALUE, (float) nanos);
+            times[2 * node] = nanos <= 0 ? Float.MIN_VALUE : nanos;
         }
     }
 
     void ended(int node, long nanos) {
         if (times != null) {
-            times[2 * node + 1] = Math.max(Float.MIN_VALUE, (float) nanos);
+            times[2 * node + 1] = nanos <= 0 ? Float.MIN_VALUE : nanos;
         }
     }
 
