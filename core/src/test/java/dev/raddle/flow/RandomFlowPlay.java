@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 
 /** Runs a random flow in the engine and compares each step with the reference. What does not agree is an AssertionError. */
@@ -29,8 +30,13 @@ final class RandomFlowPlay {
         /** On virtual threads, where actions wait until they are told to end, one after the other, in a random order. */
         GATED,
         /** On virtual threads, freely. The outcome is open, what holds for every run is not. */
-        FREE
+        FREE,
+        /** The same on a fork-join pool of two threads. */
+        FORK_JOIN
     }
+
+    /** Where flows run that do not run on virtual threads. */
+    record Pools(ExecutorService oneThread, ForkJoinPool forkJoin) {}
 
     private enum What {
         ASKED,
@@ -114,16 +120,16 @@ final class RandomFlowPlay {
         expiry = new long[flow.size()];
     }
 
-    static void play(RandomFlow flow, Mode mode, Random random, ExecutorService oneThread) throws Exception {
-        new RandomFlowPlay(flow, mode, random, null).play(oneThread);
+    static void play(RandomFlow flow, Mode mode, Random random, Pools pools) throws Exception {
+        new RandomFlowPlay(flow, mode, random, null).play(pools);
     }
 
     /** Cuts a run off, and has another take it up. */
-    static void resume(RandomFlow flow, Mode mode, Random random, ExecutorService oneThread) throws Exception {
+    static void resume(RandomFlow flow, Mode mode, Random random, Pools pools) throws Exception {
         FlowJournal journal = FlowJournal.inMemory();
         RandomFlow first = random.nextInt(4) == 0 ? flow.onlyFor(random.nextInt(flow.size())) : flow;
         new RandomFlowPlay(first, Mode.CALLERS_THREAD, random, journal).cutOff();
-        new RandomFlowPlay(flow, mode, random, journal).play(oneThread);
+        new RandomFlowPlay(flow, mode, random, journal).play(pools);
     }
 
     private static NodeReport<?> restored(String id, FlowJournal.Recorded recorded) {
@@ -151,12 +157,17 @@ final class RandomFlowPlay {
                 .only(flow.only().stream().map(RandomFlow::id).toArray(String[]::new));
     }
 
-    private void play(ExecutorService oneThread) throws Exception {
+    private boolean isFree() {
+        return mode == Mode.FREE || mode == Mode.FORK_JOIN;
+    }
+
+    private void play(Pools pools) throws Exception {
         FlowPlan<Void, ?> plan = plan();
         RunOptions options = journal == null ? options() : options().withJournal(journal);
         options = switch (mode) {
             case CALLERS_THREAD -> options.inCallersThread();
-            case ONE_THREAD -> options.withScheduler(Scheduler.from(oneThread));
+            case ONE_THREAD -> options.withScheduler(Scheduler.from(pools.oneThread()));
+            case FORK_JOIN -> options.withScheduler(Scheduler.from(pools.forkJoin()));
             case GATED, FREE -> options;
         };
         try (FlowRun<?> run = plan.start(null, options)) {
@@ -610,7 +621,7 @@ final class RandomFlowPlay {
     // In the end.
 
     private void compare(FlowRun<?> run, FlowResult<?> result) {
-        if (mode != Mode.FREE) {
+        if (!isFree()) {
             require(
                     result.status() == reference.status(),
                     0,
@@ -657,12 +668,12 @@ final class RandomFlowPlay {
                 require(runs == spec.attempts(), node, "needs " + spec.attempts() + " attempts, had " + runs);
                 musts(node, spec, result);
             }
-            if (mode != Mode.FREE) {
+            if (!isFree()) {
                 require(report.state() == reference.state(node), node, "must be " + reference.state(node));
             }
             require(asked[node] <= (isRestored ? 0 : 1), node, "was asked " + asked[node] + " times for its condition");
         }
-        if (mode != Mode.FREE) {
+        if (!isFree()) {
             require(
                     undone.equals(reference.undone()),
                     0,
@@ -679,7 +690,7 @@ final class RandomFlowPlay {
             NodeReport<?> report = result.node(RandomFlow.id(node));
             FlowJournal.Recorded recorded = journal.find(RandomFlow.id(node));
             boolean done = report.state() == NodeState.SUCCESS && !undone.contains(node);
-            boolean mayBeBoth = mode == Mode.GATED || mode == Mode.FREE;
+            boolean mayBeBoth = mode == Mode.GATED || isFree();
             require(done ? recorded != null : recorded == null || mayBeBoth, node, "is " + report + " and " + recorded);
             require(!done || report.value() == recorded.value(), node, "is " + report + " and " + recorded);
         }

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.flow.RandomFlowPlay.Mode;
 import java.util.Random;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -24,17 +24,18 @@ class RandomFlowsAgreeWithTheReferenceTest {
     private static final Long SEED = Long.getLong("raddle.flow.seed");
     private static final int MOST_ATTEMPTS_TO_SIMPLIFY = 2_000;
 
-    private static ExecutorService oneThread;
+    private static RandomFlowPlay.Pools pools;
 
     @BeforeAll
     static void open() {
-        oneThread =
-                Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory());
+        pools = new RandomFlowPlay.Pools(
+                Executors.newSingleThreadExecutor(Thread.ofPlatform().daemon().factory()), new ForkJoinPool(2));
     }
 
     @AfterAll
     static void close() {
-        oneThread.shutdownNow();
+        pools.oneThread().shutdownNow();
+        pools.forkJoin().shutdownNow();
     }
 
     @ParameterizedTest(name = "{0}")
@@ -52,7 +53,7 @@ class RandomFlowsAgreeWithTheReferenceTest {
 
     /** One way to play a flow. */
     private interface Game {
-        void play(RandomFlow flow, Mode mode, Random random, ExecutorService oneThread) throws Exception;
+        void play(RandomFlow flow, Mode mode, Random random, RandomFlowPlay.Pools pools) throws Exception;
     }
 
     private static void play(Game game, Mode mode, int graphs) {
@@ -70,7 +71,7 @@ class RandomFlowsAgreeWithTheReferenceTest {
 
     private static Throwable play(Game game, RandomFlow flow, Mode mode, long seed) {
         try {
-            game.play(flow, mode, new Random(~seed), oneThread);
+            game.play(flow, mode, new Random(~seed), pools);
             return null;
         } catch (InterruptedException interrupt) {
             throw new IllegalStateException(interrupt);
