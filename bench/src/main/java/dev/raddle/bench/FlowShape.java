@@ -97,14 +97,20 @@ final class FlowShape {
         return upstreams.size();
     }
 
-    /** Declares the nodes and builds the plan. */
-    FlowPlan<Void, Object> plan() {
+    /** Declared nodes, of which plans can be built. */
+    record Declared(FlowBuilder<Void> builder, Node<Object> output) {
+        FlowPlan<Void, Object> plan() {
+            return builder.returning(output);
+        }
+    }
+
+    Declared declare() {
         FlowBuilder<Void> f = FlowPlan.define("shape");
         List<Node<Object>> nodes = new ArrayList<>(nodes());
         for (int node = 0; node < nodes(); node++) {
             nodes.add(declare(f, Integer.toString(node), upstreams.get(node), nodes));
         }
-        return f.returning(nodes.getLast());
+        return new Declared(f, nodes.getLast());
     }
 
     private static Node<Object> declare(FlowBuilder<Void> f, String id, int[] up, List<Node<Object>> nodes) {

@@ -56,8 +56,8 @@ final class Compiler {
         this.nodes = nodes;
         this.problems = new ArrayList<>(declared);
         size = nodes.size();
-        index = declaredIds.copy();
-        ids = index.toArray();
+        index = declaredIds;
+        ids = index.byPosition();
         bodies = new Body[size];
         options = new NodeOptions[size];
         traits = new byte[size];
@@ -75,12 +75,15 @@ final class Compiler {
             bodies[node] = declaredNode.body;
             NodeOptions own = declaredNode.options;
             options[node] = own == NodeOptions.NONE ? null : own;
-            boolean isNested = declaredNode.body instanceof Body.Nested;
-            traits[node] = own == NodeOptions.NONE && !isNested ? Graph.PLAIN : 0;
+            traits[node] = own == NodeOptions.NONE && !declaredNode.isNested ? Graph.PLAIN : 0;
+            if (declaredNode.isNested && own.retry() != null) {
+                problems.add("node \"" + ids[node]
+                        + "\" is a run of its own and has a retry policy; give that to the nodes in it");
+            }
             hasTimeouts |= own.timeout() != null;
             hasGroups |= own.group() != null;
             hasComputing |= own.has(NodeOptions.COMPUTE);
-            hasNested |= isNested;
+            hasNested |= declaredNode.isNested;
             hasCallbacks |= own.begin() != null || own.result() != null;
             hasCompensations |= own.compensation() != null;
             int needs = declaredNode.dependencyCount();

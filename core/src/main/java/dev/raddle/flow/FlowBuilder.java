@@ -26,7 +26,8 @@ public final class FlowBuilder<P> {
 
     private final String name;
     private final List<Node<?>> nodes = new ArrayList<>();
-    private final Ids ids = new Ids(); // of the nodes, in the same order
+    private Ids ids = new Ids(); // of the nodes, in the same order
+    private boolean areIdsShared; // with a plan, for which they have to stay as they are
     private final List<String> problems = new ArrayList<>();
 
     FlowBuilder(String name) {
@@ -37,6 +38,10 @@ public final class FlowBuilder<P> {
         Node<T> node = new Node<>(Objects.requireNonNull(id, "id"), nodes.size(), body, arguments);
         if (id.isBlank()) {
             problems.add("node " + nodes.size() + " has an empty id; give it a name");
+        }
+        if (areIdsShared) {
+            ids = ids.copy();
+            areIdsShared = false;
         }
         if (!ids.add(id)) {
             problems.add("duplicate id: there are two nodes \"" + id + "\"; give one of them another name");
@@ -798,7 +803,7 @@ public final class FlowBuilder<P> {
     }
 
     private Graph compile(List<? extends Node<?>> outputs) {
-        return new Compiler(name, nodes, ids, allProblems()).compile(outputs);
+        return new Compiler(name, nodes, frozenIds(), problems).compile(outputs);
     }
 
     /**
@@ -807,18 +812,12 @@ public final class FlowBuilder<P> {
      * @return one sentence for each problem
      */
     public List<String> problems() {
-        return List.copyOf(new Compiler(name, nodes, ids, allProblems()).problems());
+        return List.copyOf(new Compiler(name, nodes, frozenIds(), problems).problems());
     }
 
-    private List<String> allProblems() {
-        List<String> all = new ArrayList<>(problems);
-        for (Node<?> node : nodes) {
-            if (node.body instanceof Body.Nested && node.options.retry() != null) {
-                all.add("node \"" + node.id()
-                        + "\" is a run of its own and has a retry policy; give that to the nodes in it");
-            }
-        }
-        return all;
+    private Ids frozenIds() {
+        areIdsShared = true;
+        return ids;
     }
 
     @Override

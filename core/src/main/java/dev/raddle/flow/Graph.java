@@ -2,7 +2,7 @@ package dev.raddle.flow;
 
 import dev.raddle.flow.Dependency.Kind;
 import java.util.BitSet;
-import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -77,7 +77,8 @@ final class Graph {
 
     final int[] consumers;
 
-    private final AtomicReferenceArray<@Nullable BitSet> ancestors; // of those nodes that have read far upstream
+    private final ConcurrentHashMap<Integer, BitSet> ancestors =
+            new ConcurrentHashMap<>(0); // of nodes that read far upstream
 
     Graph(Compiler from) {
         name = from.name;
@@ -112,7 +113,6 @@ final class Graph {
         clauseNeeded = from.clauseNeeded;
         pending = from.counters;
         consumers = from.consumers;
-        ancestors = new AtomicReferenceArray<>(size);
     }
 
     boolean is(byte trait, int node) {
@@ -197,7 +197,7 @@ final class Graph {
         BitSet known = ancestors.get(node);
         if (known == null) {
             known = ancestorsOf(node);
-            ancestors.set(node, known);
+            ancestors.put(node, known);
         }
         return known.get(upstream);
     }

@@ -67,10 +67,11 @@ final class Ids {
 
     /** Returns the same ids, which stay as they are. */
     Ids copy() {
-        return new Ids(Arrays.copyOf(ids, size), table.clone(), size);
+        return new Ids(ids.clone(), table.clone(), size);
     }
 
-    String[] toArray() {
-        return Arrays.copyOf(ids, size);
+    /** Returns the ids by their positions, with room behind them. Not to be changed. */
+    String[] byPosition() {
+        return ids;
     }
 }

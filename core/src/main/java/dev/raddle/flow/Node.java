@@ -33,6 +33,7 @@ public final class Node<T> extends Dependency<T> {
     private Dependency<?>[] dependencies; // with room for more at the end
     private int dependencyCount;
     final Body body;
+    final boolean isNested; // whether that is a run of its own
 
     NodeOptions options = NodeOptions.NONE;
 
@@ -40,6 +41,7 @@ public final class Node<T> extends Dependency<T> {
         this.id = id;
         this.position = position;
         this.body = body;
+        isNested = body instanceof Body.Nested;
         dependencies = arguments;
         dependencyCount = arguments.length;
     }
