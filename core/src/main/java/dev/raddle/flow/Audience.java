@@ -52,14 +52,12 @@ final class Audience {
 
     private final Engine run;
     private final @Nullable TaskListener listener;
-    private final boolean isRecorded;
     private final Identity[] identities; // for the listener and recordings; empty if there are none
 
-    Audience(Engine run, boolean isRecorded) {
+    Audience(Engine run) {
         this.run = run;
-        this.isRecorded = isRecorded;
         listener = run.options.listener;
-        identities = new Identity[listener == null && !isRecorded ? 0 : run.graph.size];
+        identities = new Identity[listener == null && !run.isRecorded ? 0 : run.graph.size];
         for (int node = 0; node < identities.length; node++) {
             identities[node] = new Identity(run, node);
         }
@@ -80,7 +78,11 @@ final class Audience {
         }
     }
 
-    void started(int node) {
+    /** Has the begin callback and the listener hear that an action will be entered now. */
+    void started(int node, @Nullable Consumer<? super NodeContext<?>> callback) {
+        if (callback != null) {
+            callEach("begin callback", node, callback, run.contextOf(node));
+        }
         if (listener != null) {
             Identity told = identities[node];
             tell(node, hearer -> hearer.onStarted(told, Math.max(0, run.now() - told.submitted)));
@@ -105,7 +107,7 @@ final class Audience {
         Identity told = identities[node];
         Outcome<?> outcome = run.board.outcome(node);
         tell(node, hearer -> hearer.onSettled(told, outcome, ranNanos(node)));
-        if (isRecorded) {
+        if (run.isRecorded) {
             long began = run.board.startNanos(node);
             long until = began < 0 ? run.now() : began;
             Recorder.settled(
@@ -121,7 +123,7 @@ final class Audience {
 
     private long ranNanos(int node) {
         long began = run.board.startNanos(node);
-        return began < 0 ? 0 : run.board.endNanos(node) - began;
+        return began < 0 ? 0 : Math.max(0, run.board.endNanos(node) - began);
     }
 
     private void inContext(Runnable action) {

@@ -254,13 +254,14 @@ final class Board {
     /** Notes when an action was entered, unless that is negative: then it was not. */
     void began(int node, long nanos) {
         if (times != null && nanos >= 0) {
-            times[2 * node] = nanos <= 0 ? Float.MIN_VALUE : nanos;
+            times[2 * node] = nanos == 0 ? Float.MIN_VALUE : nanos;
         }
     }
 
+    /** Notes when a node ended, unless that is negative: then nobody knows. */
     void ended(int node, long nanos) {
-        if (times != null) {
-            times[2 * node + 1] = nanos <= 0 ? Float.MIN_VALUE : nanos;
+        if (times != null && nanos >= 0) {
+            times[2 * node + 1] = nanos == 0 ? Float.MIN_VALUE : nanos;
         }
     }
 

@@ -49,6 +49,17 @@ final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable {
         run.refused(place, reason);
     }
 
+    /** Hears that a fork-join pool lets go of it, because it is shut down. */
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        boolean wasDone = isDone();
+        boolean isCancelled = super.cancel(mayInterruptIfRunning);
+        if (isCancelled && !wasDone) {
+            run.refused(place, new RejectedExecutionException("the pool was shut down before it had a thread for it"));
+        }
+        return isCancelled;
+    }
+
     @Override
     protected boolean exec() {
         run.runReady(place);

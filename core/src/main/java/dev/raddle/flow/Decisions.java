@@ -3,6 +3,7 @@ package dev.raddle.flow;
 import dev.raddle.task.Attempts;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Enclosure;
+import dev.raddle.task.Recorder;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -24,7 +25,7 @@ abstract class Decisions extends Enclosure {
      *   2. its result callback is called;
      *   3. its edges are gone over: counters go down, and other nodes are decided (failed, skipped) or triggered. Those that are
      *      decided go through 2 and 3 themselves, from a list, not by recursion;
-     *   4. when nobody is left to tell, triggered nodes are handed over (Engine).
+     *   4. when nobody is left to tell, triggered nodes are handed over (Handover).
      *
      * Who decides nodes from outside (a deadline, a cancel) does 1 for all of them, then 2 to 4. So a skip is in force before the
      * node that caused it begins, callbacks come before dependants, and a node is told of once: by who made its step.
@@ -57,6 +58,7 @@ abstract class Decisions extends Enclosure {
     final Graph graph;
     final Board board;
     final RunOptions options;
+    final boolean isRecorded; // whether flight recordings ask for its nodes
     final @Nullable Compensations compensations; // null if nothing can be undone
 
     @Nullable
@@ -72,7 +74,8 @@ abstract class Decisions extends Enclosure {
         this.graph = graph;
         this.options = options;
         boolean alone = options.inCallersThread && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested;
-        board = new Board(graph, options.timed, alone);
+        isRecorded = Recorder.isOn();
+        board = new Board(graph, options.timed || options.listener != null || isRecorded, alone);
         compensations = graph.hasCompensations ? new Compensations() : null;
     }
 
@@ -168,7 +171,7 @@ abstract class Decisions extends Enclosure {
     final boolean left(Runner runner, int node, Object from, Object to) {
         while (!board.step(node, from, to)) {
             if (board.get(node) == Mark.Plain.INTERRUPTING) {
-                Thread.onSpinWait(); // the next task of this thread shall not be hit by it
+                letOthersRun(); // the next task of this thread shall not be hit by it
             } else if (board.get(node) != from) {
                 if (from == runner) {
                     lost(runner, node);
@@ -179,12 +182,20 @@ abstract class Decisions extends Enclosure {
         return true;
     }
 
+    /** Lets go on who is in the midst of ending a node, and may be in need of this thread's carrier. */
+    @SuppressWarnings("ThreadPriorityCheck") // nothing relies on it
+    private static void letOthersRun() {
+        Thread.yield();
+    }
+
     /** Hears that the node that the runner is in was ended by somebody else, who has taken over what it had not told. */
     final void lost(Runner runner, int node) {
         while (board.get(node) == Mark.Plain.INTERRUPTING) {
-            Thread.onSpinWait();
+            letOthersRun();
         }
-        Thread.interrupted();
+        if (!runner.isHome || !graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
+            Thread.interrupted(); // at home it may be for the thread that joins, if nobody has interrupted the node
+        }
         runner.finished = 0;
         runner.now = -1;
     }
@@ -270,6 +281,7 @@ abstract class Decisions extends Enclosure {
             }
             if (audience != null) {
                 audience.ended(node);
+                runner.now = -1; // that took time
             }
             follow(runner, node, board.succeeded(node));
             runner.finished++;
@@ -503,13 +515,13 @@ abstract class Decisions extends Enclosure {
     final void endFromOutside(
             Runner by, int node, NodeState state, @Nullable Throwable cause, Settled.Reason reason, int from) {
         while (!hasEnded(by, node, state, cause, reason, from)) {
-            Thread.onSpinWait();
+            letOthersRun();
         }
     }
 
     /*
-     * Plain comparisons, and no switch over patterns: the first of those costs a JVM tens of milliseconds, and this is on the way of
-     * its first deadline.
+     * Plain comparisons, and no switch over patterns: the first of those keeps a JVM busy for long, and this is on the way of its first
+     * deadline.
      */
     private boolean hasEnded(
             Runner by, int node, NodeState state, @Nullable Throwable cause, Settled.Reason reason, int from) {

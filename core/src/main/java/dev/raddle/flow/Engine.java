@@ -6,7 +6,6 @@ import dev.raddle.task.CapturedContext;
 import dev.raddle.task.Elsewhere;
 import dev.raddle.task.Enclosure;
 import dev.raddle.task.Propagation;
-import dev.raddle.task.Recorder;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
@@ -104,9 +103,8 @@ abstract class Engine extends Handover {
         perThread = options.forThreads().capture(TaskContext.current().within(this));
         Propagation forNodes = options.forNodes();
         perNode = forNodes == null ? null : forNodes.capture(TaskContext.current());
-        boolean isRecorded = Recorder.isOn();
         if (graph.hasCallbacks || options.listener != null || isRecorded) {
-            audience = new Audience(this, isRecorded);
+            audience = new Audience(this);
         }
         if (graph.hasTimeouts) {
             nodeTimes = new NodeTimes(this, this::nodeOutOfTime);
@@ -186,7 +184,7 @@ abstract class Engine extends Handover {
             });
         } else {
             hasBegun = true;
-            triggerRoots(starter); // no code of the user's is called
+            triggerRoots(starter); // calls nobody who may ask for the context
             handOver(starter);
         }
         tell(starter);
@@ -295,6 +293,9 @@ abstract class Engine extends Handover {
     final void runInPlace(Handoff handoff, Runner placer) {
         Thread known = placer.thread;
         come();
+        if (placer.grouped.count > 0) {
+            placeElsewhere(placer.grouped.takeAll()); // they need not wait for this one
+        }
         try {
             placer.thread = Thread.currentThread();
             placer.now = -1;
@@ -335,7 +336,7 @@ abstract class Engine extends Handover {
     }
 
     private void go(Runner runner, int first, @Nullable Object from) {
-        if (runner.place != GROUPED) {
+        if (runner.place != GROUPED && !isStopping()) {
             callAnother(runner);
         }
         perform(runner, first, from);
@@ -403,6 +404,7 @@ abstract class Engine extends Handover {
             performPlain(runner, node);
             return;
         }
+        runner.now = -1; // conditions and contexts take time
         Object value;
         try {
             NodeOptions own = graph.optionsOf(node);
@@ -465,7 +467,7 @@ abstract class Engine extends Handover {
         if (own.condition() != null && !isMet(runner, node, own.condition())) {
             return Mark.Plain.ENDING;
         }
-        if (own.begin() != null) {
+        if (own.begin() != null || options.listener != null) {
             if (!begun(runner, node, own.begin())) {
                 return Mark.Plain.ENDING;
             }
@@ -474,9 +476,6 @@ abstract class Engine extends Handover {
             return Mark.Plain.ENDING;
         } else {
             runner.began = moment(runner);
-        }
-        if (audience != null) {
-            audience.started(node);
         }
         if (graph.bodies[node] instanceof Body.Nested nested) {
             return openNested(runner, node, nested);
@@ -504,15 +503,15 @@ abstract class Engine extends Handover {
         return false;
     }
 
-    /** Calls the begin callback. Returns false if the node was decided before. */
-    private boolean begun(Runner runner, int node, Consumer<? super NodeContext<?>> callback) {
+    /** Calls the begin callback, and has the listener hear. Returns false if the node was decided before. */
+    private boolean begun(Runner runner, int node, @Nullable Consumer<? super NodeContext<?>> callback) {
         Mark.Beginning beginning = new Mark.Beginning(runner, new Signal());
         if (!board.step(node, runner, beginning)) {
             lost(runner, node);
             return false;
         }
         runner.began = moment(runner);
-        Objects.requireNonNull(audience).callEach("begin callback", node, callback, contextOf(node));
+        Objects.requireNonNull(audience).started(node, callback);
         board.set(node, runner);
         beginning.over().set();
         return true;
@@ -540,11 +539,10 @@ abstract class Engine extends Handover {
     private Object openNested(Runner runner, int node, Body.Nested body) throws Exception {
         Engine inner = body.open(this, node);
         Mark.Nested mark = new Mark.Nested(inner, runner.began);
+        oneMoreToTell(); // until the inner run has ended: none of its callbacks comes after this one's end
         if (board.step(node, runner, mark)) {
             runner.now = -1;
             tellFinished(runner); // nobody can take it over any more
-            REMAINING.getAndAdd(
-                    this, 1); // until the inner run has ended: none of its callbacks comes after this one's end
             try {
                 inner.opener = runner;
                 inner.begin();
@@ -556,6 +554,7 @@ abstract class Engine extends Handover {
             }
         } else {
             lost(runner, node);
+            runner.finished++; // the inner run never begins
         }
         return mark;
     }
@@ -631,14 +630,17 @@ abstract class Engine extends Handover {
     /** Runs here what schedulers want to have run in the thread that calls them. */
     private void runPostponed(int places) {
         boolean interrupted = Thread.interrupted(); // it is for the caller, and for nothing that runs here
-        for (byte place = HERE; place <= COMPUTING; place++) {
-            int node = (places & 1 << place) == 0 ? NOBODY : readyFor(place).pop();
-            if (node >= 0) {
-                work(place, node, unbegun(node), places);
+        try {
+            for (byte place = HERE; place <= COMPUTING; place++) {
+                int node = (places & 1 << place) == 0 ? NOBODY : readyFor(place).pop();
+                if (node >= 0) {
+                    work(place, node, unbegun(node), places);
+                }
             }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 

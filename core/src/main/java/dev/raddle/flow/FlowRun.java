@@ -27,6 +27,13 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         @Nullable
         Runner runner; // written by the starter
 
+        /** Takes note of who joins, unless somebody does. */
+        synchronized boolean isTakenBy(Thread joining) {
+            boolean isFree = thread == null;
+            thread = isFree ? joining : thread;
+            return isFree;
+        }
+
         @Override
         public void execute(Runnable task) {
             arrived.add(task);
@@ -127,7 +134,10 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
 
     private void serve(Home mine) throws InterruptedException {
         Runner runner = Objects.requireNonNull(mine.runner);
-        mine.thread = Thread.currentThread();
+        if (!mine.isTakenBy(Thread.currentThread())) {
+            throw new IllegalStateException("flow \"" + graph.name
+                    + "\" runs in the thread that joins it, and another one joins it already; join it in one thread");
+        }
         arrive(runner);
         try {
             while (!done.isSet()) {

@@ -2,6 +2,8 @@ package dev.raddle.flow;
 
 import dev.raddle.task.Elsewhere;
 import dev.raddle.task.Scheduler;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
@@ -27,6 +29,16 @@ abstract class Handover extends Decisions {
      * A run in its caller's thread has its home there: that thread keeps what it has made ready in a stack of its own, takes what
      * others have pushed while it joins, and is woken instead of called.
      */
+
+    private static final VarHandle ALARM_THREAD;
+
+    static {
+        try {
+            ALARM_THREAD = MethodHandles.lookup().findVarHandle(Handover.class, "alarmThread", AlarmThread.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
 
     static final byte HERE = 0;
     static final byte COMPUTING = 1;
@@ -67,8 +79,8 @@ abstract class Handover extends Decisions {
     final AlarmThread alarmThread() {
         AlarmThread known = alarmThread;
         if (known == null) {
-            known = new AlarmThread(graph.name, options.sink); // a race makes two threads, which is not wrong
-            alarmThread = known;
+            ALARM_THREAD.compareAndSet(this, (AlarmThread) null, new AlarmThread(graph.name, options.sink));
+            known = Objects.requireNonNull(alarmThread);
         }
         return known;
     }
@@ -77,8 +89,11 @@ abstract class Handover extends Decisions {
 
     /** Hands over what has become ready, but for one node that this runner runs itself. At home all are its own. */
     final void handOver(Runner runner) {
+        if (runner.hasEnded()) {
+            settleAll(runner); // some were ended while they were triggered
+        }
         handOverReady(runner);
-        if (runner.grouped.count > 0 && isOnAlarmThread()) {
+        if (runner.grouped.count > 0 && isOnAlarmThread() && !runner.placesAnywhere) {
             placeElsewhere(runner.grouped.takeAll());
         }
         for (int node; (node = runner.grouped.takeFirst(board)) >= 0; ) {
@@ -131,7 +146,9 @@ abstract class Handover extends Decisions {
         }
         int pushed = first;
         int calls = count;
-        if (runner.place == place && runner.kept < 0) {
+        if (runner.place == place
+                && runner.kept < 0
+                && runner.grouped.count == 0) { // a group may keep this thread for long
             pushed = board.below(first);
             calls--;
             board.link(first, NOBODY);
@@ -156,8 +173,9 @@ abstract class Handover extends Decisions {
             try {
                 callOnce(runner, place, nodes);
             } catch (Throwable refusal) {
-                if (nodes.countsCalls() && nodes.isThreadComing()) {
-                    return; // it will see to the nodes
+                if (nodes.countsCalls() && (nodes.isThreadComing() || runner.place == place)) {
+                    refusedOneMore(refusal); // that thread, or this one, will see to the nodes
+                    return;
                 }
                 int node = nodes.pop();
                 if (node >= 0) {
@@ -175,14 +193,19 @@ abstract class Handover extends Decisions {
             try {
                 callOnce(runner, runner.place, nodes);
             } catch (Throwable refusal) {
-                options.sink.report("call for one more thread for flow \"" + graph.name + "\"", refusal);
+                refusedOneMore(refusal);
             }
         }
+    }
+
+    private void refusedOneMore(Throwable refusal) {
+        options.sink.report("call for one more thread for flow \"" + graph.name + "\"", refusal);
     }
 
     private void callOnce(Runner runner, byte place, ReadyStack nodes) {
         Scheduler scheduler = nodes.scheduler;
         // A fork-join pool must not hold one object twice: its queues tell by the object whether a place has changed.
+        runner.now = -1; // that takes time
         Call call = scheduler == Scheduler.virtualThreads() ? callFor(place) : newCall(place);
         try {
             if (call.place(scheduler)) {
@@ -218,11 +241,12 @@ abstract class Handover extends Decisions {
     }
 
     /** Leaves it to another thread to place nodes in their groups, which may want them run by who places them. */
-    private void placeElsewhere(ReadyNodes nodes) {
+    final void placeElsewhere(ReadyNodes nodes) {
         oneMoreToTell(); // the keys of the groups are not asked for after the run's end
         new Elsewhere(options.sink)
                 .execute(() -> asDecider(by -> {
                     by.finished++;
+                    by.placesAnywhere = true; // here, if no other thread could be had
                     for (int node; (node = nodes.takeFirst(board)) >= 0; ) {
                         by.grouped.add(board, node);
                     }
@@ -231,6 +255,7 @@ abstract class Handover extends Decisions {
 
     private void placeInGroup(Runner runner, int node) {
         Handoff handoff = newHandoff(node);
+        runner.now = -1; // that takes time
         try {
             Function<? super NodeContext<?>, String> function =
                     Objects.requireNonNull(graph.optionsOf(node).group());
@@ -254,6 +279,10 @@ abstract class Handover extends Decisions {
     final void refused(byte place, RejectedExecutionException refusal) {
         ReadyStack nodes = readyFor(place);
         nodes.hasCome();
+        if (nodes.countsCalls() && nodes.isThreadComing()) {
+            refusedOneMore(refusal); // that thread will see to the nodes
+            return;
+        }
         int node = nodes.pop();
         if (node >= 0) {
             asDecider(by -> {

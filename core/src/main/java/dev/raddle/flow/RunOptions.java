@@ -318,7 +318,8 @@ public final class RunOptions {
 
     /**
      * Has the run not look at the clock for each node: for flows of very many very short nodes. Its result then has no times of
-     * nodes, and so no timeline and no critical path.
+     * nodes, and so no timeline and no critical path. A run with a listener, or one that a flight recording asks for, looks all the
+     * same: they are told how long nodes ran.
      *
      * @return a changed copy
      */

@@ -11,10 +11,12 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,7 +24,9 @@ import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -269,6 +273,73 @@ class FlowCallbacksTest {
     }
 
     // see TaskIdentity
+    @Test
+    void a_listener_has_heard_of_a_start_before_it_hears_of_the_end() throws Exception {
+        VirtualTime clock = new VirtualTime();
+        CountDownLatch otherSettled = new CountDownLatch(1);
+        List<String> heard = Collections.synchronizedList(new ArrayList<>());
+        f.node("a", new Plug()::call);
+        f.node("other", new Plug()::call);
+        TaskListener listener = new TaskListener() {
+            @Override
+            public void onStarted(TaskIdentity task, long waitNanos) {
+                if (task.name().equals("a")) {
+                    clock.advance(Duration.ofSeconds(1)); // all are ended now, but for this one
+                    awaitQuietly(otherSettled);
+                    heard.add("started");
+                }
+            }
+
+            @Override
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                if (task.name().equals("a")) {
+                    heard.add("settled");
+                } else {
+                    otherSettled.countDown();
+                }
+            }
+        };
+        FlowResult<Void> result = f.build()
+                .run(
+                        null,
+                        RunOptions.timeout(Duration.ofSeconds(1))
+                                .withTimeSource(clock)
+                                .withListener(listener));
+        assertThat(result.node("a").state()).isEqualTo(NodeState.TIMED_OUT);
+        assertThat(heard).containsExactly("started", "settled");
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupt) {
+            throw new IllegalStateException(interrupt);
+        }
+    }
+
+    @Test
+    void a_listener_hears_how_long_a_node_ran_also_if_the_run_does_not_keep_times() throws Exception {
+        VirtualTime clock = new VirtualTime();
+        AtomicLong ran = new AtomicLong();
+        f.node("a", () -> {
+            clock.advance(Duration.ofSeconds(2));
+            return 1;
+        });
+        f.build()
+                .run(
+                        null,
+                        RunOptions.defaults()
+                                .withTimeSource(clock)
+                                .withoutTimes()
+                                .withListener(new TaskListener() {
+                                    @Override
+                                    public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                                        ran.set(runNanos);
+                                    }
+                                }));
+        assertThat(ran).hasValue(2_000_000_000L);
+    }
+
     @Test
     void a_listener_hears_of_one_node_by_one_identity_that_no_other_run_has() throws Exception {
         Hearer hearer = new Hearer();

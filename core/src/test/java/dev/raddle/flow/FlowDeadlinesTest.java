@@ -953,6 +953,26 @@ class FlowDeadlinesTest {
         assertThat(run.join().node(a)).isEqualTo(early);
     }
 
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_node_begins_after_the_callbacks_of_what_it_waited_for_and_after_its_condition(boolean conditional)
+            throws Exception {
+        Node<Integer> a = f.node("a", () -> 1);
+        Node<Integer> b = f.node("b", a, x -> x);
+        if (conditional) {
+            b.when(c -> {
+                time.advance(SECOND);
+                return true;
+            });
+        } else {
+            a.onResult(report -> time.advance(SECOND));
+        }
+        FlowResult<Void> result = f.build().run(null, untimed);
+        assertThat(result.node(a).endNanos()).isZero();
+        assertThat(result.node(b).startNanos()).isEqualTo(SECOND.toNanos());
+        assertThat(result.node(b).endNanos()).isEqualTo(SECOND.toNanos());
+    }
+
     // what throws in the engine's own steps
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -976,6 +996,21 @@ class FlowDeadlinesTest {
         assertThat(result.explain("a"))
                 .isEqualTo("FAILED: its timeout could not be watched:"
                         + " java.lang.IllegalStateException: no alarm today");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_run_all_of_whose_roots_have_a_timeout_that_cannot_be_watched_ends(boolean atHome) throws Exception {
+        Hooked broken = new Hooked();
+        broken.beforeAlarm = () -> {
+            throw new IllegalStateException("no alarm today");
+        };
+        AtomicInteger told = new AtomicInteger();
+        f.node("a", () -> 1).timeout(SECOND).onResult(report -> told.incrementAndGet());
+        RunOptions options = RunOptions.defaults().withTimeSource(broken);
+        FlowResult<Void> result = f.build().run(null, atHome ? options.inCallersThread() : options);
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(told).hasValue(1);
     }
 
     @Test

@@ -447,6 +447,30 @@ class FlowGroupsTest {
     }
 
     @Test
+    void what_became_ready_with_a_node_that_runs_where_it_is_placed_does_not_wait_for_it() throws Exception {
+        Plug plain = new Plug();
+        Plug grouped = new Plug();
+        Node<String> root = f.node("root", () -> "R");
+        Node<String> waits = f.node("waits", root, x -> {
+                    plain.awaitBegun();
+                    grouped.awaitBegun();
+                    plain.letGo();
+                    grouped.letGo();
+                    return "A";
+                })
+                .group("first");
+        Node<String> b = f.node("b", root, x -> plain.call());
+        Node<String> c = f.node("c", root, x -> grouped.call()).group("second");
+        Node<String> all = f.node("all", waits, b, c, (x, y, z) -> x + y + z);
+        try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
+            assertThat(f.returning(all)
+                            .run(null, options.withGroups(inCaller::scheduler))
+                            .value())
+                    .isEqualTo("Avaluevalue");
+        }
+    }
+
+    @Test
     void a_node_that_runs_where_it_is_placed_ends_at_the_deadline_and_so_does_the_run() throws Exception {
         Plug slow = new Plug();
         Node<String> root = f.node("root", () -> "R");

@@ -3,7 +3,9 @@ package dev.raddle.flow;
 import static dev.raddle.flow.Dependency.after;
 import static dev.raddle.flow.Dependency.anyOf;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.testing.Plug;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
@@ -336,6 +339,102 @@ class FlowPoolsTest {
     }
 
     @Test
+    void a_thread_that_is_refused_another_runs_what_it_has_made_ready_itself() throws Exception {
+        List<Runnable> calls = new ArrayList<>();
+        List<String> reports = new ArrayList<>();
+        Scheduler once = new Scheduler() {
+            @Override
+            public void execute(Runnable task) {
+                if (!calls.isEmpty()) {
+                    throw new RejectedExecutionException("no more threads today");
+                }
+                calls.add(task);
+            }
+
+            @Override
+            public int parallelism() {
+                return 2;
+            }
+        };
+        Node<Integer> root = f.node("root", () -> 1);
+        for (int i = 0; i < 5; i++) {
+            f.node("n" + i, root, x -> x);
+        }
+        FlowRun<Void> run = f.build()
+                .start(
+                        null,
+                        RunOptions.defaults()
+                                .withScheduler(once)
+                                .withExceptionSink(
+                                        ExceptionSink.to((source, error) -> reports.add(error.getMessage()))));
+        calls.getFirst().run();
+        assertThat(run.join().status()).isEqualTo(FlowStatus.SUCCESS);
+        assertThat(reports).contains("no more threads today");
+    }
+
+    @Test
+    void a_fork_join_pool_that_is_shut_down_at_once_fails_what_it_has_not_begun() throws Exception {
+        CountDownLatch occupied = new CountDownLatch(1);
+        CountDownLatch exit = new CountDownLatch(1);
+        ForkJoinPool pool = new ForkJoinPool(1);
+        pool.execute(() -> {
+            occupied.countDown();
+            await(exit);
+        });
+        occupied.await();
+        f.node("a", () -> 1);
+        f.node("b", () -> 2);
+        FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withScheduler(Scheduler.from(pool)));
+        pool.shutdownNow();
+        FlowResult<Void> result = run.join();
+        exit.countDown();
+        assertThat(result.nodes()).allSatisfy(node -> {
+            assertThat(node.state()).isEqualTo(NodeState.FAILED);
+            assertThat(node.cause()).isInstanceOf(RejectedExecutionException.class);
+        });
+    }
+
+    @Test
+    void a_run_in_its_callers_thread_is_joined_in_one_thread() throws Exception {
+        CountDownLatch begun = new CountDownLatch(1);
+        CountDownLatch exit = new CountDownLatch(1);
+        f.node("a", () -> {
+            begun.countDown();
+            exit.await();
+            return 1;
+        });
+        FlowRun<Void> run = f.build().start(null, RunOptions.defaults().inCallersThread());
+        Future<?> first = CompletableFuture.runAsync(
+                () -> {
+                    try {
+                        run.join();
+                    } catch (InterruptedException unexpected) {
+                        throw new IllegalStateException(unexpected);
+                    }
+                },
+                task -> Thread.ofVirtual().start(task));
+        begun.await();
+        assertThatThrownBy(run::join)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("another one joins it already");
+        exit.countDown();
+        first.get();
+        assertThat(run.join().status()).isEqualTo(FlowStatus.SUCCESS);
+    }
+
+    private static void await(CountDownLatch latch) {
+        boolean open = false;
+        while (!open) {
+            try {
+                latch.await();
+                open = true;
+            } catch (InterruptedException again) {
+                // the pool interrupts its threads, and this one is to stay
+            }
+        }
+    }
+
+    @Test
     void a_call_that_is_refused_later_has_another_made_for_what_is_left() throws Exception {
         List<Scheduler.Placeable> calls = new ArrayList<>();
         Scheduler late = new Scheduler() {
@@ -403,6 +502,20 @@ class FlowPoolsTest {
             }
         }
         assertThat(leaked).isFalse();
+    }
+
+    @Test
+    void an_interrupt_of_the_joining_thread_is_kept_if_nobody_interrupts_the_node_that_is_ended() throws Exception {
+        AtomicReference<FlowRun<Void>> run = new AtomicReference<>();
+        f.node("a", () -> {
+                    run.get().cancel("enough");
+                    Thread.currentThread().interrupt(); // as somebody may who wants the thread that joins
+                    return 1;
+                })
+                .noInterrupt();
+        run.set(f.build().start(null, RunOptions.defaults().inCallersThread()));
+        assertThat(run.get().join().status()).isEqualTo(FlowStatus.CANCELLED);
+        assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test

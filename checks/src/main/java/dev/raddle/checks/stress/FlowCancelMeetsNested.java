@@ -1,0 +1,57 @@
+package dev.raddle.checks.stress;
+
+import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
+import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
+
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.openjdk.jcstress.annotations.Actor;
+import org.openjdk.jcstress.annotations.Arbiter;
+import org.openjdk.jcstress.annotations.JCStressTest;
+import org.openjdk.jcstress.annotations.Outcome;
+import org.openjdk.jcstress.annotations.State;
+import org.openjdk.jcstress.infra.results.LL_Result;
+
+/** A run is cancelled while one of its nodes becomes a run of its own: it ends once, and what had succeeded is undone once. */
+@JCStressTest
+@Outcome(id = "1, CANCELLED", expect = ACCEPTABLE, desc = "the cancel came in time")
+@Outcome(id = "0, SUCCESS", expect = ACCEPTABLE, desc = "the run had ended before")
+@Outcome(expect = FORBIDDEN, desc = "the run never ended, or was completed twice")
+@State
+public class FlowCancelMeetsNested {
+
+    private static final FlowPlan<Void, Integer> INNER = inner();
+
+    private final AtomicInteger undone = new AtomicInteger();
+    private final FlowRig rig = new FlowRig(f -> {
+        f.node("done", () -> 1).compensate(value -> undone.incrementAndGet());
+        f.subflow("nested", INNER, f.node("parameter", () -> null));
+    });
+
+    private static FlowPlan<Void, Integer> inner() {
+        FlowBuilder<Void> f = FlowPlan.define("inner");
+        return f.returning(f.node("only", () -> 2));
+    }
+
+    public FlowCancelMeetsNested() {
+        rig.steps.runNext(); // done, and perhaps more
+    }
+
+    @Actor
+    public void opens() {
+        rig.runNext();
+    }
+
+    @Actor
+    public void cancels() {
+        rig.run.cancel("enough");
+    }
+
+    @Arbiter
+    public void check(LL_Result result) {
+        result.r2 = rig.end();
+        rig.run.close();
+        result.r1 = undone.get();
+    }
+}
