@@ -279,7 +279,7 @@ final class Compiler {
         findCycles(uses);
     }
 
-    /** Takes away what nothing depends on, again and again: what is left lies on a cycle or upstream of one. */
+    /** Takes away what nothing depends on, again and again: if something is left, there is a cycle. */
     private void findCycles(int[] consumers) {
         int[] open = new int[size];
         int count = 0;
@@ -298,45 +298,9 @@ final class Compiler {
                 }
             }
         }
-        boolean[] named = new boolean[size];
-        for (int node = 0; taken < size && node < size; node++) {
-            if (consumers[node] > 0 && !named[node]) {
-                nameCycle(node, named);
-            }
+        if (taken < size) {
+            new Cycles(ids, upStart, up).addTo(problems);
         }
-    }
-
-    /** Names a shortest cycle through a node, if there is one: a search upstream comes back to it. */
-    private void nameCycle(int start, boolean[] named) {
-        int[] below = new int[size]; // from which node the search has come
-        Arrays.fill(below, NONE);
-        int[] open = new int[size + 1];
-        int count = 1;
-        open[0] = start;
-        for (int next = 0; next < count; next++) {
-            int node = open[next];
-            for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
-                int upstream = up[edge];
-                if (upstream == start) {
-                    problems.add("cycle: " + text(start, node, below, named));
-                    return;
-                }
-                if (below[upstream] == NONE) {
-                    below[upstream] = node;
-                    open[count++] = upstream;
-                }
-            }
-        }
-    }
-
-    private String text(int start, int second, int[] below, boolean[] named) {
-        StringBuilder text = new StringBuilder(ids[start]);
-        named[start] = true;
-        for (int node = second; node != start; node = below[node]) {
-            named[node] = true;
-            text.append(" --> ").append(ids[node]);
-        }
-        return text.append(" --> ").append(ids[start]) + (second == start ? " (self loop)" : "");
     }
 
     private void count() {

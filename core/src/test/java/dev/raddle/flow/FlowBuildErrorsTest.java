@@ -215,4 +215,65 @@ class FlowBuildErrorsTest {
         assertThat(large.problems()).hasSize(1);
         assertThat(large.problems().getFirst()).startsWith("cycle: n0 --> n99999 --> n99998");
     }
+
+    @Test
+    @Timeout(10)
+    void nodes_beside_a_cycle_cost_no_search_each() {
+        FlowBuilder<Void> large = FlowPlan.define("large");
+        large.node("in", must("in"), v -> v);
+        for (int i = 0; i < 100_000; i++) {
+            large.node("n" + i, must(i == 0 ? "in" : "n" + (i - 1)), v -> v);
+        }
+        large.node("out", must("n99999"), must("out"), (u, v) -> v);
+        assertThat(large.problems()).containsExactly("cycle: in --> in (self loop)", "cycle: out --> out (self loop)");
+    }
+
+    @Test
+    @Timeout(10)
+    void a_chain_into_a_cycle_costs_no_search_for_each_node() {
+        FlowBuilder<Void> large = FlowPlan.define("large");
+        large.node("n0", () -> 1);
+        for (int i = 1; i < 100_000; i++) {
+            large.node("n" + i, must("n" + (i - 1)), v -> v);
+        }
+        large.node("loop", must("n99999"), must("loop"), (u, v) -> v);
+        assertThat(large.problems()).containsExactly("cycle: loop --> loop (self loop)");
+    }
+
+    @Test
+    @Timeout(10)
+    void many_small_cycles_cost_what_they_are_and_not_the_whole_graph_each() {
+        FlowBuilder<Void> large = FlowPlan.define("large");
+        for (int i = 0; i < 200_000; i++) {
+            large.node("n" + i, must("n" + i), v -> v);
+        }
+        assertThat(large.problems()).hasSize(200_000).allMatch(each -> each.endsWith("(self loop)"));
+    }
+
+    @Test
+    @Timeout(10)
+    void cycles_that_share_a_node_are_named_up_to_some_number_and_the_others_when_those_are_mended() {
+        FlowBuilder<Void> large = FlowPlan.define("large");
+        String[] spokes = new String[200_000];
+        for (int i = 0; i < spokes.length; i++) {
+            spokes[i] = "n" + i;
+            large.node(spokes[i], must("hub"), v -> v);
+        }
+        large.node("hub", anyOf(spokes), v -> v);
+        large.node("loop", must("loop"), v -> v);
+        assertThat(large.problems())
+                .startsWith("cycle: n0 --> hub --> n0", "cycle: n1 --> hub --> n1", "cycle: n2 --> hub --> n2")
+                .hasSizeLessThan(10_000)
+                .endsWith("cycle: loop --> loop (self loop)"); // which shares none
+    }
+
+    @Test
+    void cycles_that_share_a_node_are_all_named_if_they_are_few() {
+        f.node("hub", anyOf("x", "y", "z"), v -> v);
+        f.node("x", must("hub"), v -> v);
+        f.node("y", must("hub"), v -> v);
+        f.node("z", must("hub"), must("z"), (u, v) -> v);
+        assertThat(problems())
+                .containsExactly("cycle: hub --> x --> hub", "cycle: y --> hub --> y", "cycle: z --> z (self loop)");
+    }
 }
