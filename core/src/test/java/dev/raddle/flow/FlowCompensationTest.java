@@ -61,6 +61,26 @@ class FlowCompensationTest {
     }
 
     @Test
+    void independent_nodes_are_undone_in_the_reverse_order_of_completion_and_not_of_declaration() throws Exception {
+        CountDownLatch second = new CountDownLatch(1);
+        CountDownLatch third = new CountDownLatch(1);
+        Node<String> first = stepAfter("first", third);
+        Node<String> last = stepAfter("last", new CountDownLatch(0)).onResult(report -> second.countDown());
+        Node<String> middle = stepAfter("middle", second).onResult(report -> third.countDown());
+        failing("bad", first, middle, last);
+        assertThat(f.build().run(null).status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(undone).containsExactly("first done", "middle done", "last done");
+    }
+
+    private Node<String> stepAfter(String id, CountDownLatch event) {
+        return f.node(id, () -> {
+                    event.await();
+                    return "done";
+                })
+                .compensate(value -> undone.add(id + " " + value));
+    }
+
+    @Test
     void a_run_that_succeeded_or_was_only_degraded_undoes_nothing() throws Exception {
         Node<String> a = step("a");
         f.node("end", after(failing("bad", a)), o -> "fine");

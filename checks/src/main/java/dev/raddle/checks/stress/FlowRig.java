@@ -56,6 +56,11 @@ final class FlowRig {
             }
             steps.runAll();
         }
+        return join();
+    }
+
+    /** Waits for the end of the run, or runs it here if it is to run in its caller's thread. */
+    String join() {
         try {
             return run.join().status().toString();
         } catch (InterruptedException nobodyInterruptsActors) {
