@@ -104,6 +104,7 @@ public final class FileJournal implements FlowJournal, Closeable {
 
     private static final String HEADER = "raddle-flow-journal/1";
     private static final String NOTHING = "-";
+    private static final int MOST_BYTES = Integer.MAX_VALUE - 8; // in one array
 
     /** How a file is opened. */
     interface Opening {
@@ -138,7 +139,8 @@ public final class FileJournal implements FlowJournal, Closeable {
      * @param file in an existing directory
      * @param codec for the values of all nodes
      * @return a journal with what was recorded before
-     * @throws IOException if the file cannot be read or written, is not a journal, or is open in this process or another
+     * @throws IOException if the file cannot be read or written, is not a journal, has 2 GB or more, or is open in this process
+     *     or another
      */
     public static FileJournal open(Path file, Codec codec) throws IOException {
         return open(file, codec, path -> new RandomAccessFile(path, "rw"));
@@ -164,6 +166,8 @@ public final class FileJournal implements FlowJournal, Closeable {
                 if (bytes != null) {
                     bytes.close();
                 }
+            } catch (IOException | RuntimeException | Error again) {
+                failure.addSuppressed(again);
             } finally {
                 OPEN.remove(identity);
             }
@@ -197,7 +201,12 @@ public final class FileJournal implements FlowJournal, Closeable {
     }
 
     private void read() throws IOException {
-        byte[] all = new byte[Math.toIntExact(bytes.length())];
+        long length = bytes.length();
+        if (length > MOST_BYTES) {
+            throw new IOException("journal " + file + " is too large: it can be read up to " + MOST_BYTES
+                    + " bytes and has " + length + "; move it away to begin anew");
+        }
+        byte[] all = new byte[(int) length];
         bytes.readFully(all);
         int whole = 0; // so many bytes are lines that are right
         int number = 0;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.flow.FileJournal.Codec;
+import dev.raddle.flow.FileJournal.Opening;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -222,6 +223,42 @@ class FileJournalTest {
         Files.writeString(file, "something else\n");
         assertThatThrownBy(this::open).hasMessageContaining("is not a journal");
         Files.write(file, new byte[0]);
+        open().close();
+    }
+
+    @Test
+    void a_file_that_can_neither_be_read_nor_closed_is_refused_with_what_came_first() throws IOException {
+        Files.writeString(file, "something else\n");
+        Opening opening = path -> new RandomAccessFile(path, "rw") {
+            @Override
+            public void close() throws IOException {
+                super.close();
+                throw new IOException("disk is broken");
+            }
+        };
+        assertThatThrownBy(() -> FileJournal.open(file, Codec.strings(), opening))
+                .hasMessageContaining("is not a journal")
+                .satisfies(failure -> assertThat(failure.getSuppressed())
+                        .extracting(Throwable::getMessage)
+                        .containsExactly("disk is broken"));
+        Files.write(file, new byte[0]);
+        open().close();
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {Integer.MAX_VALUE - 7L, Integer.MAX_VALUE + 1L, 1L << 40})
+    void a_file_that_is_too_large_is_refused_and_left_as_it_is(long length) throws IOException {
+        open().close();
+        Opening opening = path -> new RandomAccessFile(path, "rw") {
+            @Override
+            public long length() {
+                return length;
+            }
+        };
+        assertThatThrownBy(() -> FileJournal.open(file, Codec.strings(), opening))
+                .isInstanceOf(IOException.class)
+                .hasMessage("journal " + file + " is too large: it can be read up to 2147483639 bytes and has " + length
+                        + "; move it away to begin anew");
         open().close();
     }
 
