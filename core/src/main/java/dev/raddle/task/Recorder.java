@@ -4,8 +4,21 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what becomes of tasks into flight recordings, where the runtime image has the recorder. The classes of the events
- * are loaded only there. Doors whose tasks are no {@link TaskRun} record them here.
+ * Writes what becomes of tasks into flight recordings of the JDK, where the runtime image has the recorder; elsewhere it does
+ * nothing. A {@link TaskRun} records itself; the nodes of flows, which are none, are recorded here by the flow.
+ *
+ * {@snippet :
+ * boolean recorded = Recorder.isOn();
+ * long begun = recorded ? System.nanoTime() : 0;
+ * runNode();
+ * if (recorded) {
+ *     Recorder.settled("checkout", "price", TaskStatus.SUCCESS, begun - ready, System.nanoTime() - begun);
+ * }
+ * }
+ *
+ * <p>Any thread may call it, also while recordings begin and end. Nothing is thrown and nobody waits.
+ *
+ * @see <a href="https://openjdk.org/jeps/328">JEP 328, "Flight Recorder"</a>
  */
 public final class Recorder {
 
@@ -14,17 +27,19 @@ public final class Recorder {
 
     private Recorder() {}
 
+    // The classes of the events are loaded only where the recorder is present.
+
     /**
-     * Tells whether a recording asks how tasks end.
+     * Tells whether a recording asks how tasks end. That may change at any moment.
      *
-     * @return true if it is worth while to keep what will be recorded
+     * @return true if it is worth while to measure what will be recorded; false, always, where there is no recorder
      */
     public static boolean isOn() {
         return IS_PRESENT && TaskEvent.isOn();
     }
 
     /**
-     * Records how the node of a flow has ended.
+     * Records how the node of a flow has ended. Does nothing if no recording asks for it, or there is no recorder.
      *
      * @param flow the name of the flow
      * @param id of the node
@@ -33,6 +48,9 @@ public final class Recorder {
      * @param ran nanoseconds from when it began to its end; 0 if it did not begin
      */
     public static void settled(String flow, String id, TaskStatus status, long waited, long ran) {
+        if (!IS_PRESENT) {
+            return;
+        }
         TaskEvent event = new TaskEvent();
         event.flow = flow;
         commit(event, id, status, waited, ran);

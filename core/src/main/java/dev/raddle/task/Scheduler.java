@@ -108,10 +108,36 @@ public interface Scheduler extends Executor {
 
     /**
      * Tells how many threads run its tasks at most, if more requests than that are of no use at once: a thread that has
-     * finished one fetches the next as soon as it is there. A flow asks such a scheduler for no more threads at a time.
+     * finished one fetches the next as soon as it is there. A flow has no more requests under way at a time.
+     *
+     * {@snippet :
+     * record Counted(Scheduler inner, LongAdder requests) implements Scheduler {
+     *     @Override public void execute(Runnable task) {
+     *         requests.increment();
+     *         inner.execute(task);
+     *     }
+     *
+     *     @Override public Placement place(Placeable task) {
+     *         requests.increment();
+     *         return inner.place(task); // so that it can reject the task later
+     *     }
+     *
+     *     @Override public int parallelism() {
+     *         return inner.parallelism(); // otherwise the inner one gets a request for each node
+     *     }
+     * }
+     * }
+     *
+     * <p>A scheduler that wraps another should forward this, as the one above. Each run of a flow asks once, in the thread
+     * that starts it; the scheduler of nodes that compute, too, if there are such nodes. What this throws leaves the method
+     * that starts the run, and nothing has begun.
+     *
+     * <p>Who returns less than {@link Integer#MAX_VALUE} must run every request that it has accepted, or tell it by
+     * {@link Placeable#reject reject} that it will not: until it has heard of either, the flow counts it as a thread that is on
+     * its way. A request that is dropped in silence may leave a run that never ends.
      *
      * @return at least 1, and the same at every call; {@link Integer#MAX_VALUE}, unless overridden, if that is not so or not
-     *     known
+     *     known; less than 1 is taken for 1
      */
     default int parallelism() {
         return Integer.MAX_VALUE;
