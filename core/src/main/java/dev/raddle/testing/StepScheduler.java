@@ -26,9 +26,13 @@ public final class StepScheduler implements Scheduler {
     /**
      * Creates a scheduler with no tasks, which says how many threads it has.
      *
-     * @param parallelism what {@link #parallelism()} returns
+     * @param parallelism what {@link #parallelism()} returns, at least 1
+     * @throws IllegalArgumentException if it is less than 1
      */
     public StepScheduler(int parallelism) {
+        if (parallelism < 1) {
+            throw new IllegalArgumentException("parallelism must be at least 1, was " + parallelism);
+        }
         this.parallelism = parallelism;
     }
 

@@ -29,6 +29,15 @@ class StepSchedulerTest {
     }
 
     @Test
+    void parallelism_is_at_least_one() {
+        assertThat(new StepScheduler(1).parallelism()).isEqualTo(1);
+        assertThat(steps.parallelism()).isEqualTo(Integer.MAX_VALUE);
+        assertThatThrownBy(() -> new StepScheduler(0))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("parallelism must be at least 1, was 0");
+    }
+
+    @Test
     void run_all_runs_those_too_that_are_placed_meanwhile() {
         steps.execute(() -> {
             ran.add("outer");
