@@ -46,6 +46,7 @@ class FlowCancelRacesTest {
         private final Way way;
         private final int after; // so many entries of actions
         private final int spins;
+        private final boolean waits; // whether actions do not leave before the cancel: so that it comes in time
         private final AtomicInteger entries = new AtomicInteger();
         private final AtomicIntegerArray entered = new AtomicIntegerArray(IDS.length());
         private final AtomicIntegerArray begun = new AtomicIntegerArray(IDS.length());
@@ -53,8 +54,9 @@ class FlowCancelRacesTest {
         private final CountDownLatch cancelled = new CountDownLatch(1);
         private volatile @Nullable FlowRun<String> run;
 
-        Play(Way way, Random random) {
+        Play(Way way, Random random, boolean waits) {
             this.way = way;
+            this.waits = waits;
             after = random.nextInt(IDS.length() + 1);
             spins = random.nextInt(40);
         }
@@ -81,7 +83,7 @@ class FlowCancelRacesTest {
 
     private final AtomicReference<@Nullable Play> next = new AtomicReference<>();
     private final FlowBuilder<Play> flow = FlowPlan.define("race", Play.class);
-    private Play now = new Play(Way.HERE, new Random(0)); // written before the run begins that reads it
+    private Play now = new Play(Way.HERE, new Random(0), false); // written before the run begins that reads it
     private volatile boolean over;
     private Thread canceller = Thread.ofPlatform().unstarted(this::cancelEach);
 
@@ -119,7 +121,10 @@ class FlowCancelRacesTest {
     private Node<String> node(String id, Fn.F1<NodeContext<Play>, String> action, Dependency<?>... needs) {
         return flow.node(id, (NodeContext<Play> c) -> {
                     c.param().entered.incrementAndGet(numberOf(id));
-                    c.param().entries.incrementAndGet();
+                    int entry = c.param().entries.incrementAndGet();
+                    if (c.param().waits && entry >= c.param().after) {
+                        c.param().cancelled.await();
+                    }
                     return action.apply(c);
                 })
                 .needs(needs)
@@ -159,11 +164,11 @@ class FlowCancelRacesTest {
     void every_node_ends_once_and_the_run_ends_whatever_the_cancel_meets(Way way) throws Exception {
         FlowPlan<Play, String> plan = plan();
         Random random = new Random(way.ordinal());
-        now = new Play(Way.HERE, random);
+        now = new Play(Way.HERE, random, false);
         List<NodeState> undisturbed = states(plan.run(now, way.options.inCallersThread()));
         int inTheMiddle = 0;
         for (int i = 0; i < RUNS; i++) {
-            Play play = new Play(way, random);
+            Play play = new Play(way, random, i % 10 == 0);
             now = play;
             FlowRun<String> run = plan.start(play, way.options);
             play.run = run;

@@ -181,8 +181,11 @@ class FlowDeadlinesTest {
     void callbacks_come_exactly_once_whatever_the_deadline_meets(boolean cancel) throws Exception {
         FlowBuilder<Tally> g = FlowPlan.define("tally", Tally.class);
         AtomicReference<Tally> now = new AtomicReference<>();
+        AtomicInteger spins =
+                new AtomicInteger(); // of each action: a deadline acts in a thread that has to start first
         Fn.F1<NodeContext<Tally>, String> action = c -> {
             c.param().add(c.param().entered, c.id());
+            spin(spins.get());
             return c.id();
         };
         Fn.F2<NodeContext<Tally>, Object, String> next = (c, x) -> action.apply(c);
@@ -206,12 +209,11 @@ class FlowDeadlinesTest {
                 VirtualTime clock = new VirtualTime();
                 Tally tally = new Tally();
                 now.set(tally);
+                spins.set(cancel ? 0 : i % 100 * 50);
                 FlowRun<String> run = plan.start(
                         tally, RunOptions.timeout(SECOND).withTimeSource(clock).withScheduler(Scheduler.from(pool)));
-                for (int spin = 0; spin < i % 100 * 20; spin++) {
-                    Thread.onSpinWait();
-                }
                 if (cancel) {
+                    spin(i % 100 * 20);
                     run.cancel("enough");
                 } else {
                     clock.advance(SECOND);
@@ -232,6 +234,12 @@ class FlowDeadlinesTest {
             }
         }
         assertThat(early).as("runs that were cut off").isPositive();
+    }
+
+    private static void spin(int times) {
+        for (int each = 0; each < times; each++) {
+            Thread.onSpinWait();
+        }
     }
 
     // F8: nothing starts afterwards

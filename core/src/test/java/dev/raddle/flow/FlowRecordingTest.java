@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -80,11 +81,13 @@ class FlowRecordingTest {
     void a_node_in_a_group_is_recorded_by_its_id_there_too() throws Exception {
         f.node("rows", () -> 1).group("recorded group");
         FlowPlan<Void, Void> plan = f.build();
+        StepScheduler steps = new StepScheduler();
+        GroupPolicy policy = GroupPolicy.builder().scheduler(key -> steps).build();
         try (Recording recording = recording();
-                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                        GroupPolicy.builder().build())) {
-            plan.run(null, RunOptions.defaults().withGroups(executor::scheduler));
-            executor.close();
+                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            FlowRun<Void> run = plan.start(null, RunOptions.defaults().withGroups(executor::scheduler));
+            steps.runAll(); // the group's task has ended when this returns, and not only the node in it
+            run.join();
 
             assertThat(eventsOf(recording))
                     .filteredOn(event -> "rows".equals(event.getString("name")))
