@@ -24,7 +24,7 @@ final class Board {
      *   READY         what it waited for is there; only of nodes that choose among their upstreams
      *   Handoff       waits for a permit of its group, without a thread; only of nodes with a group
      *   Runner        that thread is inside the node
-     *   Beginning     that thread is inside the node's begin callback
+     *   Beginning     that thread is inside the node's begin callback, or tells the listener of its start
      *   Nested        a run of its own goes on in its place
      *   INTERRUPTING  somebody is calling interrupt() on that thread
      *   ENDING        ended; a supplier is being asked for its default
