@@ -104,8 +104,7 @@ class KilledFlowTest {
             for (int i = 0; i < seen; i++) {
                 run.awaitLine("ok ");
             }
-            run.process().destroyForcibly();
-            run.end();
+            run.kill();
             Set<String> recorded = recorded();
             assertThat(ended().keySet())
                     .as("everything that is recorded was done")
@@ -138,8 +137,7 @@ class KilledFlowTest {
                 """);
         Raddle.Run run = new Raddle(directory).start("run", "--out", "run", "flow.yaml");
         run.awaitLine("start     b");
-        run.process().destroyForcibly();
-        run.end();
+        run.kill();
 
         assertThat(new Raddle(directory).run("explain", "run", "a").out())
                 .startsWith("\"a\" succeeded after running for ");

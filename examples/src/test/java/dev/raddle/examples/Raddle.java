@@ -180,6 +180,13 @@ final class Raddle {
                     .waitFor();
         }
 
+        /** Kills it, and does not read on: what it was just starting may keep its output open, and nobody ends that. */
+        void kill() throws InterruptedException {
+            if (!process.destroyForcibly().waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
+                throw new AssertionError("no end within " + PATIENCE_SECONDS + " s of its kill");
+            }
+        }
+
         Ended end() throws InterruptedException {
             if (!process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
