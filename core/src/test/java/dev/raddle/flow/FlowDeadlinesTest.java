@@ -15,6 +15,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.LeasedThreads;
 import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -880,20 +881,6 @@ class FlowDeadlinesTest {
         assertThat(time.alarms()).isZero();
     }
 
-    private static void awaitWhateverComes(CountDownLatch latch) {
-        boolean interrupted = false;
-        while (latch.getCount() > 0) {
-            try {
-                latch.await();
-            } catch (InterruptedException interrupt) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-    }
-
     @Test
     void a_report_does_not_change_when_a_thread_that_comes_late_looks_at_the_clock() throws Exception {
         Hooked hooked = new Hooked();
@@ -906,7 +893,7 @@ class FlowDeadlinesTest {
         hooked.beforeNow = () -> {
             if (Thread.currentThread() != starter && isOn.getAndSet(false)) {
                 asked.countDown();
-                awaitWhateverComes(goOn);
+                Wait.uninterruptibly(goOn);
             }
         };
         FlowRun<Void> run = plan.start(null, RunOptions.defaults().withTimeSource(hooked));
@@ -1027,26 +1014,14 @@ class FlowDeadlinesTest {
         broken.beforeAlarm = () -> {
             throw new IllegalStateException("no alarm today");
         };
-        AtomicInteger leases = new AtomicInteger();
-        Scheduler leased = new Scheduler() {
-            @Override
-            public void execute(Runnable task) {
-                Thread.startVirtualThread(task);
-            }
-
-            @Override
-            public Lease lease() {
-                leases.incrementAndGet();
-                return leases::decrementAndGet;
-            }
-        };
+        LeasedThreads leased = new LeasedThreads();
         AtomicInteger ran = new AtomicInteger();
         f.node("a", ran::incrementAndGet);
         FlowPlan<Void, Void> plan = f.build();
         assertThatThrownBy(() -> plan.start(
                         null, RunOptions.timeout(SECOND).withTimeSource(broken).withScheduler(leased)))
                 .hasMessage("no alarm today");
-        assertThat(leases).hasValue(0);
+        assertThat(leased.open()).isZero();
         assertThat(ran).hasValue(0);
     }
 

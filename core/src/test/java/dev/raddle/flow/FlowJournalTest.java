@@ -5,7 +5,7 @@ import static dev.raddle.flow.Dependency.anyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.task.Scheduler;
+import dev.raddle.testing.LeasedThreads;
 import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
@@ -164,19 +164,7 @@ class FlowJournalTest {
     // the lease of a scheduler that is closed when nobody uses it any more
     @Test
     void a_journal_that_cannot_be_read_keeps_no_lease_of_the_scheduler() {
-        AtomicInteger leases = new AtomicInteger();
-        Scheduler scheduler = new Scheduler() {
-            @Override
-            public void execute(Runnable task) {
-                Thread.startVirtualThread(task);
-            }
-
-            @Override
-            public Lease lease() {
-                leases.incrementAndGet();
-                return leases::decrementAndGet;
-            }
-        };
+        LeasedThreads scheduler = new LeasedThreads();
         FlowJournal unreadable = new Scripted() {
             @Override
             public Recorded find(String id) {
@@ -192,7 +180,7 @@ class FlowJournalTest {
                                         .withJournal(unreadable)))
                 .isInstanceOf(AssertionError.class)
                 .hasMessage("journal is torn");
-        assertThat(leases).hasValue(0);
+        assertThat(scheduler.open()).isZero();
     }
 
     // D7: a late result is dropped

@@ -8,9 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
+import dev.raddle.testing.LeasedThreads;
 import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -379,7 +381,7 @@ class FlowPoolsTest {
         ForkJoinPool pool = new ForkJoinPool(1);
         pool.execute(() -> {
             occupied.countDown();
-            await(exit);
+            Wait.uninterruptibly(exit);
         });
         occupied.await();
         f.node("a", () -> 1);
@@ -420,18 +422,6 @@ class FlowPoolsTest {
         exit.countDown();
         first.get();
         assertThat(run.join().status()).isEqualTo(FlowStatus.SUCCESS);
-    }
-
-    private static void await(CountDownLatch latch) {
-        boolean open = false;
-        while (!open) {
-            try {
-                latch.await();
-                open = true;
-            } catch (InterruptedException again) {
-                // the pool interrupts its threads, and this one is to stay
-            }
-        }
     }
 
     @Test
@@ -634,22 +624,11 @@ class FlowPoolsTest {
 
     @Test
     void a_lease_of_the_scheduler_is_closed_when_the_run_is_over() throws Exception {
-        AtomicInteger leases = new AtomicInteger();
-        Scheduler leased = new Scheduler() {
-            @Override
-            public void execute(Runnable task) {
-                Thread.startVirtualThread(task);
-            }
-
-            @Override
-            public Lease lease() {
-                leases.incrementAndGet();
-                return leases::decrementAndGet;
-            }
-        };
+        LeasedThreads leased = new LeasedThreads();
         f.node("a", () -> "A");
         FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withScheduler(leased));
         run.join();
-        assertThat(leases).hasValue(0);
+        assertThat(leased.taken()).isEqualTo(1);
+        assertThat(leased.open()).isZero();
     }
 }

@@ -12,6 +12,7 @@ import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -78,7 +79,7 @@ class CornersOfScopesTest {
             @Override
             public void onStart(TaskInfo task) {
                 hearing.countDown();
-                awaitUninterruptibly(goOn);
+                Wait.uninterruptibly(goOn);
                 events.add("started");
             }
 
@@ -95,20 +96,6 @@ class CornersOfScopesTest {
             goOn.countDown();
         }
         assertThat(events).containsExactly("started", "cancelled");
-    }
-
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        boolean interrupted = false;
-        while (latch.getCount() > 0) {
-            try {
-                latch.await();
-            } catch (InterruptedException interrupt) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     @Test
