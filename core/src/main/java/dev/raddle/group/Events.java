@@ -75,6 +75,30 @@ final class Events {
         }
     }
 
+    /**
+     * Notifies the listener of the end of the executor, and logs it: as a warning if the executor waited for its tasks and in
+     * vain; one that did not wait was meant to end them.
+     */
+    void shutDown(GroupShutdownReport report) {
+        TaskLifecycleListener notified = lifecycle;
+        if (notified != null) {
+            try {
+                notified.onShutdown(report);
+            } catch (Throwable failure) {
+                sink.report("onShutdown of the listener", failure);
+            }
+        }
+        try {
+            boolean asMeant = report.isDrained() || report.waited().isZero();
+            System.getLogger("dev.raddle")
+                    .log(
+                            asMeant ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
+                            "group executor was shut down: " + report);
+        } catch (Throwable failure) {
+            sink.report("log of the shutdown of a group executor", failure);
+        }
+    }
+
     private void tell(String event, String key, String id, Runnable telling) {
         try {
             telling.run();

@@ -75,6 +75,7 @@ final class Group extends TaskGate {
     Group nextIdle; // null if not in the list of idle groups, itself if last; owned by the list
 
     private int idleSinceMillis; // guarded by this
+    private int timesEmptied; // guarded by this
     private volatile byte life; // OPEN, CLOSING or GONE; written under this
 
     Group(String key, GroupExecutor owner) {
@@ -290,6 +291,7 @@ final class Group extends TaskGate {
         if (!isEmpty()) {
             return null;
         }
+        timesEmptied++;
         if (life != OPEN || owner.isShutdown() || (!isBound() && !isKept())) {
             life = GONE;
         } else if (!isKept()) {
@@ -347,6 +349,11 @@ final class Group extends TaskGate {
     @Nullable
     Signal untilEmpty() {
         return locked(() -> isEmpty() ? null : owner.watched().computeIfAbsent(this, group -> new Signal()));
+    }
+
+    /** Returns how often this group was found empty after a change, a number that wraps around. */
+    int timesEmptied() {
+        return locked(() -> timesEmptied);
     }
 
     // Waiting inside.

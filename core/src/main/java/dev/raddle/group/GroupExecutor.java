@@ -21,6 +21,7 @@ import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -29,6 +30,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
@@ -77,6 +80,12 @@ public final class GroupExecutor implements AutoCloseable {
         SHUTDOWN
     }
 
+    private static final Signal ALREADY = new Signal(); // set: look again at once
+
+    static {
+        ALREADY.set();
+    }
+
     private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
     private final GroupPolicy policy;
@@ -94,9 +103,13 @@ public final class GroupExecutor implements AutoCloseable {
     /** By thread that may run a task of the same group: the run that it waits for without a timeout. */
     private final ConcurrentHashMap<Thread, TaskRun<?>> waits = new ConcurrentHashMap<>();
 
+    private final AtomicLong ids = new AtomicLong(); // of tasks that were submitted without one
+    private final AtomicLong created = new AtomicLong(); // groups, so that awaitIdle notices one that came and went
+
     private final Handover handover = new Handover();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final Signal terminated = new Signal();
+    private final AtomicReference<@Nullable GroupShutdownReport> shutdownReport = new AtomicReference<>();
     private volatile GroupBounds.@Nullable Known lastKnown; // most groups share their limits with the one before
 
     private GroupExecutor(GroupPolicy policy) {
@@ -157,6 +170,75 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
+     * Submits a task without an id of its own, else as {@link #submit(String, String, Callable)}. Its id is {@code task-1},
+     * {@code task-2} and so on, in this executor.
+     *
+     * @param <T> the type of the value
+     * @param groupKey the key of the group
+     * @param task the callable
+     * @return the task's handle, also if it is rejected
+     * @throws IllegalStateException if this executor is shut down
+     */
+    public <T> TaskHandle<T> submit(String groupKey, Callable<T> task) {
+        Objects.requireNonNull(groupKey, "groupKey");
+        Objects.requireNonNull(task, "task");
+        return submit(groupKey, nextId(), task);
+    }
+
+    /**
+     * Submits a task that returns nothing, without an id of its own, else as {@link #submit(String, Callable)}.
+     *
+     * @param groupKey the key of the group
+     * @param task the runnable; what it throws is the error of the task
+     * @return the task's handle, whose value is null
+     * @throws IllegalStateException if this executor is shut down
+     */
+    public TaskHandle<Void> submit(String groupKey, Runnable task) {
+        Objects.requireNonNull(task, "task");
+        return submit(groupKey, callable(task));
+    }
+
+    /**
+     * Submits a task that returns nothing, else as {@link #submit(String, String, Callable)}.
+     *
+     * {@snippet :
+     * executor.submit("tenant-a", "mail-7", () -> mailer.send(mail));
+     * executor.submit("tenant-a", "mail-8", () -> mailer.send(urgent), TaskOptions.defaults().priority(5));
+     * }
+     *
+     * @param groupKey the key of the group
+     * @param taskId the id of the task in results and events; need not be unique
+     * @param task the runnable; what it throws is the error of the task
+     * @param options none, or one object with its priority, cost, timeouts and retry policy. The parameter is variable so that
+     *     a lambda which returns a value, and a null, are always taken for a {@link Callable}
+     * @return the task's handle, whose value is null
+     * @throws IllegalArgumentException if more than one options object is given
+     * @throws IllegalStateException if this executor is shut down
+     */
+    public TaskHandle<Void> submit(String groupKey, String taskId, Runnable task, TaskOptions... options) {
+        Objects.requireNonNull(task, "task");
+        return switch (options.length) {
+            case 0 -> submit(groupKey, taskId, callable(task));
+            case 1 -> submit(groupKey, taskId, callable(task), options[0]);
+            default ->
+                throw new IllegalArgumentException("options of task \"" + taskId + "\" in group \"" + groupKey
+                        + "\" must be one object at most, were " + options.length);
+        };
+    }
+
+    @SuppressWarnings("NullAway") // the value of a Void task is null
+    private static Callable<Void> callable(Runnable task) {
+        return () -> {
+            task.run();
+            return null;
+        };
+    }
+
+    private String nextId() {
+        return "task-" + ids.incrementAndGet();
+    }
+
+    /**
      * Submits a planned task, else as {@link #submit(String, String, Callable)}.
      *
      * @param <T> the type of the value
@@ -187,16 +269,74 @@ public final class GroupExecutor implements AutoCloseable {
      *     could never begin, because every slot is taken by one that waits like it; the tasks are cancelled then
      */
     public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks) {
+        return collect(submitAll(tasks, TaskOptions.defaults()), null);
+    }
+
+    /**
+     * Submits tasks and waits for all of them, with options for those that have none of their own, else as
+     * {@link #executeAll(List)}.
+     *
+     * @param <T> the type of the values
+     * @param tasks the tasks to submit, in this order
+     * @param options the options of each task whose own are the {@linkplain TaskOptions#defaults() defaults}
+     * @return the results, in the order of the tasks
+     * @throws IllegalStateException as {@link #executeAll(List)} does
+     */
+    public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks, TaskOptions options) {
+        return collect(submitAll(tasks, options), null);
+    }
+
+    /**
+     * Submits tasks and waits for all of them, but no longer than a time. Those that have not ended by then are cancelled and
+     * interrupted, and this method does not wait for them. Else as {@link #executeAll(List)}.
+     *
+     * {@snippet :
+     * List<GroupResult<Quote>> quotes = executor.executeAll(requests, Duration.ofMillis(200));
+     * }
+     *
+     * @param <T> the type of the values
+     * @param tasks the tasks to submit, in this order
+     * @param timeout the longest time to wait, from now on; zero or less submits the tasks and cancels what has not ended
+     * @return the results, in the order of the tasks; one that had not ended has status CANCELLED and a
+     *     {@link TimeoutException}
+     * @throws IllegalStateException if this executor is shut down
+     */
+    public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks, Duration timeout) {
+        return executeAll(tasks, TaskOptions.defaults(), timeout);
+    }
+
+    /**
+     * Submits tasks with options for those that have none of their own, and waits for all of them, but no longer than a time;
+     * as {@link #executeAll(List, TaskOptions)} and {@link #executeAll(List, Duration)} do.
+     *
+     * @param <T> the type of the values
+     * @param tasks the tasks to submit, in this order
+     * @param options the options of each task whose own are the {@linkplain TaskOptions#defaults() defaults}
+     * @param timeout the longest time to wait, from now on
+     * @return the results, in the order of the tasks
+     * @throws IllegalStateException if this executor is shut down
+     */
+    public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks, TaskOptions options, Duration timeout) {
+        Deadline deadline = Deadline.after(time, timeout);
+        return collect(submitAll(tasks, options), new TimeBound(deadline, timeout));
+    }
+
+    /** How long executeAll waits. */
+    private record TimeBound(Deadline deadline, Duration timeout) {}
+
+    private <T> List<GroupRun<T>> submitAll(List<GroupTask<T>> tasks, TaskOptions otherwise) {
         List<GroupTask<T>> all = List.copyOf(tasks);
+        Objects.requireNonNull(otherwise, "options");
         if (!isRunning()) {
             throw new IllegalStateException(
                     "executor is shut down; executeAll of " + all.size() + " tasks came too late");
         }
         List<GroupRun<T>> runs = new ArrayList<>(all.size());
         for (GroupTask<T> task : all) {
-            runs.add(admit(task.groupKey(), runOf(task)));
+            boolean plain = task.options().equals(TaskOptions.defaults());
+            runs.add(admit(task.groupKey(), runOf(plain ? task.options(otherwise) : task)));
         }
-        return collect(runs);
+        return runs;
     }
 
     private <T> GroupRun<T> runOf(GroupTask<T> task) {
@@ -221,13 +361,14 @@ public final class GroupExecutor implements AutoCloseable {
         return timeout == null && enclosure == null ? null : TimeLimit.of(time, timeout, enclosure);
     }
 
-    private static <T> List<GroupResult<T>> collect(List<GroupRun<T>> runs) {
+    private static <T> List<GroupResult<T>> collect(List<GroupRun<T>> runs, @Nullable TimeBound bound) {
         List<GroupResult<T>> results = new ArrayList<>(runs.size());
         boolean interrupted = false;
         try {
             while (results.size() < runs.size()) {
+                GroupRun<T> next = runs.get(results.size());
                 try {
-                    results.add(runs.get(results.size()).awaitResult());
+                    results.add(bound == null ? next.awaitResult() : awaitInTime(next, results.size(), runs, bound));
                 } catch (InterruptedException interrupt) {
                     interrupted = true;
                     cancel(runs.subList(results.size(), runs.size()), interrupt);
@@ -242,6 +383,22 @@ public final class GroupExecutor implements AutoCloseable {
             }
         }
         return results;
+    }
+
+    private static <T> GroupResult<T> awaitInTime(GroupRun<T> run, int index, List<GroupRun<T>> runs, TimeBound bound)
+            throws InterruptedException {
+        GroupResult<T> result = run.awaitResult(bound.deadline());
+        if (result != null) {
+            return result;
+        }
+        List<GroupRun<T>> late = runs.subList(index, runs.size());
+        cancel(
+                late,
+                new TimeoutException(
+                        late.stream().filter(other -> !other.isDone()).count() + " of " + runs.size()
+                                + " tasks had not ended after " + MILLISECONDS.convert(bound.timeout())
+                                + " ms, the timeout of executeAll"));
+        return run.awaitResult();
     }
 
     /** Cancels those that wait first: a slot that one of the others gives back must not go to them. */
@@ -266,7 +423,29 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws Exception what the task threw
      */
     public <T> T call(String groupKey, Callable<T> task) throws Exception {
-        Outcome<T> outcome = callInTurn(groupKey, TaskSpec.named(callId(), task), false);
+        return call(groupKey, task, TaskOptions.defaults());
+    }
+
+    /**
+     * Calls a task in the calling thread, with options, else as {@link #call(String, Callable)}.
+     *
+     * {@snippet :
+     * Page page = executor.call("tenant-a", () -> fetch(uri), TaskOptions.defaults().priority(5).timeout(ofSeconds(2)));
+     * }
+     *
+     * @param <T> the type of the value
+     * @param groupKey the key of the group
+     * @param task the callable
+     * @param options its priority, cost, queue timeout, retry policy and timeout
+     * @return what it returned
+     * @throws RejectedTaskException if it was rejected
+     * @throws InterruptedException as {@link #call(String, Callable)} does
+     * @throws IllegalStateException as {@link #call(String, Callable)} does
+     * @throws dev.raddle.task.TaskTimeoutException if the timeout of the options passed
+     * @throws Exception what the task threw
+     */
+    public <T> T call(String groupKey, Callable<T> task, TaskOptions options) throws Exception {
+        Outcome<T> outcome = callInTurn(groupKey, options.specOf(callId(), task), false);
         if (outcome instanceof Outcome.Rejected<T> rejected) {
             throw new RejectedTaskException(groupKey, callId(), rejected.reason());
         }
@@ -287,8 +466,27 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws Exception what the task threw
      */
     public <T> Optional<T> tryCall(String groupKey, Duration longest, Callable<T> task) throws Exception {
+        return tryCall(groupKey, longest, task, TaskOptions.defaults());
+    }
+
+    /**
+     * Calls a task with options, if it is its turn soon enough, else as {@link #tryCall(String, Duration, Callable)}.
+     *
+     * @param <T> the type of the value
+     * @param groupKey the key of the group
+     * @param longest the longest time to wait for its turn, which stands for the options' queue timeout
+     * @param task the callable
+     * @param options its priority, cost, retry policy and timeout
+     * @return what it returned; empty as for {@link #tryCall(String, Duration, Callable)}
+     * @throws InterruptedException as {@link #tryCall(String, Duration, Callable)} does
+     * @throws IllegalStateException as {@link #call(String, Callable)} does
+     * @throws dev.raddle.task.TaskTimeoutException if the timeout of the options passed
+     * @throws Exception what the task threw
+     */
+    public <T> Optional<T> tryCall(String groupKey, Duration longest, Callable<T> task, TaskOptions options)
+            throws Exception {
         Duration wait = longest.isNegative() ? Duration.ZERO : longest;
-        Outcome<T> outcome = callInTurn(groupKey, TaskSpec.named(callId(), task).queueTimeout(wait), true);
+        Outcome<T> outcome = callInTurn(groupKey, options.specOf(callId(), task).queueTimeout(wait), true);
         return outcome instanceof Outcome.Rejected<T> ? Optional.empty() : Optional.ofNullable(valueOf(outcome));
     }
 
@@ -385,7 +583,12 @@ public final class GroupExecutor implements AutoCloseable {
 
     private Group groupOf(String key) {
         Group group = groups.get(key);
-        return group != null ? group : groups.computeIfAbsent(key, unknown -> new Group(unknown, this));
+        return group != null ? group : groups.computeIfAbsent(key, this::newGroup);
+    }
+
+    private Group newGroup(String key) {
+        created.incrementAndGet();
+        return new Group(key, this);
     }
 
     private String globalQueueFull() {
@@ -674,9 +877,16 @@ public final class GroupExecutor implements AutoCloseable {
      * starts after this method has returned. Does not wait for the running ones to end.
      */
     public void shutdown() {
+        shutdownAfter(Duration.ZERO);
+    }
+
+    private void shutdownAfter(Duration waited) {
         boolean first = state.getAndSet(State.SHUTDOWN) != State.SHUTDOWN;
         String reason = RejectionReason.SHUTDOWN + ": the executor was shut down";
-        end(groups.values(), reason, run -> run.stop(reason, first));
+        Ended ended = end(groups.values(), reason, run -> run.stop(reason, first));
+        if (first) {
+            report(new GroupShutdownReport(ended.running(), ended.waiting(), waited));
+        }
         terminateIfEmpty();
     }
 
@@ -690,21 +900,44 @@ public final class GroupExecutor implements AutoCloseable {
      *     after their slots are free, so wait for a handle to see it done
      */
     public boolean shutdown(Duration timeout) {
+        long began = time.nanoTime();
         Deadline deadline = Deadline.after(time, timeout);
         state.compareAndSet(State.RUNNING, State.CLOSING);
         groups.values().forEach(Group::retireIfEmpty);
         terminateIfEmpty();
         if (awaitOrInterrupted(terminated, deadline)) {
+            if (state.get() == State.CLOSING) {
+                report(new GroupShutdownReport(0, 0, Duration.ofNanos(time.nanoTime() - began)));
+            }
             return true;
         }
-        shutdown();
+        shutdownAfter(Duration.ofNanos(time.nanoTime() - began));
         return false;
     }
 
-    /** Shuts this executor down as {@link #shutdown(Duration)} does, with the policy's close timeout. */
+    /**
+     * Shuts this executor down as {@link #shutdown(Duration)} does, with the policy's close timeout. Whether its tasks had all
+     * ended is in the {@link #shutdownReport()}; if they had not, a warning is logged.
+     */
     @Override
     public void close() {
         shutdown(policy.closeTimeout());
+    }
+
+    /**
+     * Returns how this executor was shut down.
+     *
+     * @return the report; empty until all accepted tasks have ended or the rest has been interrupted and rejected
+     */
+    public Optional<GroupShutdownReport> shutdownReport() {
+        return Optional.ofNullable(shutdownReport.get());
+    }
+
+    /** Publishes the first report of a shutdown; later ones are about what the first has ended. */
+    private void report(GroupShutdownReport report) {
+        if (shutdownReport.compareAndSet(null, report)) {
+            events.shutDown(report);
+        }
     }
 
     private static boolean awaitOrInterrupted(Signal signal, Deadline deadline) {
@@ -717,14 +950,18 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /** Takes out all who wait before it stops what runs: a slot that is given back must not go to them. */
-    private void end(Collection<Group> ended, String reason, Consumer<GroupRun<?>> stop) {
+    private Ended end(Collection<Group> ended, String reason, Consumer<GroupRun<?>> stop) {
         List<GroupRun<?>> running = new ArrayList<>();
         List<GroupRun<?>> waited = new ArrayList<>();
         ended.forEach(group -> waited.addAll(group.evict(running::add)));
         running.forEach(stop);
         dispatch(new Grants()); // the cap may have kept slots for these groups
         waited.forEach(run -> reject(run, reason, false));
+        return new Ended(running.size(), waited.size());
     }
+
+    /** The number of tasks that were ended from outside. */
+    private record Ended(int running, int waiting) {}
 
     private void end(Group group, String reason) {
         end(List.of(group), reason, run -> run.stop(reason, true));
@@ -765,6 +1002,55 @@ public final class GroupExecutor implements AutoCloseable {
         Group group = groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         Signal empty = group == null ? null : group.untilEmpty();
         return empty == null || empty.await(deadline);
+    }
+
+    /**
+     * Waits until nothing runs or waits in any group. Tasks that are submitted meanwhile are waited for, too.
+     *
+     * @param timeout the longest time to wait; zero or less does not wait
+     * @return true if there was a moment at which all groups were empty, false if the time passed first
+     * @throws InterruptedException if the calling thread is interrupted
+     */
+    public boolean awaitIdle(Duration timeout) throws InterruptedException {
+        Deadline deadline = Deadline.after(time, timeout);
+        for (; ; ) {
+            Signal busy = firstBusy();
+            if (busy == null) {
+                return true;
+            }
+            if (!busy.await(deadline)) {
+                return false;
+            }
+        }
+    }
+
+    /*
+     * All groups are empty at one moment if each is empty when it is looked at first, none has been empty anew when it is
+     * looked at a second time, and no group was created in between: then each was empty from its first look to its second,
+     * and the moment between the last first look and the first second look is one of them.
+     */
+
+    /** Returns a signal that is set when some group has become empty, or null if all were empty at one moment. */
+    private @Nullable Signal firstBusy() {
+        long groupsBefore = created.get();
+        Map<Group, Integer> timesEmptied = new HashMap<>();
+        for (Group group : groups.values()) {
+            Signal busy = group.untilEmpty();
+            if (busy != null) {
+                return busy;
+            }
+            timesEmptied.put(group, group.timesEmptied());
+        }
+        for (Map.Entry<Group, Integer> seen : timesEmptied.entrySet()) {
+            Signal busy = seen.getKey().untilEmpty();
+            if (busy != null) {
+                return busy;
+            }
+            if (seen.getKey().timesEmptied() != seen.getValue()) {
+                return ALREADY;
+            }
+        }
+        return created.get() == groupsBefore ? null : ALREADY;
     }
 
     /**

@@ -1,5 +1,7 @@
 package dev.raddle.group;
 
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.TaskExecutionException;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.time.TimeSource;
 import java.util.Objects;
@@ -7,6 +9,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * How a task ended.
+ *
+ * {@snippet :
+ * String rate = executor.submit("rates", "EUR", () -> client.rate("EUR")).await().orElseThrow();
+ * }
  *
  * @param <T> the type of the value
  * @param groupKey the key of its group
@@ -16,6 +22,8 @@ import org.jspecify.annotations.Nullable;
  * @param error what it threw, or why it was cancelled; null if it succeeded or was rejected
  * @param startTimeNanos when it began to run, with every permit held; for one that never ran, when it ended
  * @param endTimeNanos when it ended
+ * @param rejectionReason why it was not admitted, as in {@link RejectedTaskException#reason()}; null unless it was rejected,
+ *     and null if a {@link RejectionHandler} rejected it without a reason
  */
 public record GroupResult<T>(
         String groupKey,
@@ -24,13 +32,36 @@ public record GroupResult<T>(
         @Nullable T value,
         @Nullable Throwable error,
         long startTimeNanos,
-        long endTimeNanos) {
+        long endTimeNanos,
+        @Nullable String rejectionReason) {
 
     /** Checks that key, id and status are not null. */
     public GroupResult {
         Objects.requireNonNull(groupKey, "groupKey");
         Objects.requireNonNull(taskId, "taskId");
         Objects.requireNonNull(status, "status");
+    }
+
+    /**
+     * Creates a result without a reason for a rejection.
+     *
+     * @param groupKey the key of its group
+     * @param taskId the id of the task
+     * @param status the status
+     * @param value the returned value, or null
+     * @param error the error, or null
+     * @param startTimeNanos the moment of its start
+     * @param endTimeNanos the moment of its end
+     */
+    public GroupResult(
+            String groupKey,
+            String taskId,
+            TaskStatus status,
+            @Nullable T value,
+            @Nullable Throwable error,
+            long startTimeNanos,
+            long endTimeNanos) {
+        this(groupKey, taskId, status, value, error, startTimeNanos, endTimeNanos, null);
     }
 
     /**
@@ -92,11 +123,70 @@ public record GroupResult<T>(
      * @return a result with status REJECTED and duration 0
      */
     public static <T> GroupResult<T> rejected(String groupKey, String taskId) {
-        return rejected(groupKey, taskId, TimeSource.system().nanoTime());
+        return rejected(groupKey, taskId, null, TimeSource.system().nanoTime());
     }
 
-    static <T> GroupResult<T> rejected(String groupKey, String taskId, long nanos) {
-        return new GroupResult<>(groupKey, taskId, TaskStatus.REJECTED, null, null, nanos, nanos);
+    /**
+     * Returns the result of a task that was not admitted, with the reason.
+     *
+     * @param <T> the type of the value
+     * @param groupKey the key of its group
+     * @param taskId the id of the task
+     * @param reason the reason for people, such as {@code maintenance: back at noon}
+     * @return a result with status REJECTED and duration 0
+     */
+    public static <T> GroupResult<T> rejected(String groupKey, String taskId, String reason) {
+        Objects.requireNonNull(reason, "reason");
+        return rejected(groupKey, taskId, reason, TimeSource.system().nanoTime());
+    }
+
+    static <T> GroupResult<T> rejected(String groupKey, String taskId, @Nullable String reason, long nanos) {
+        return new GroupResult<>(groupKey, taskId, TaskStatus.REJECTED, null, null, nanos, nanos, reason);
+    }
+
+    /**
+     * Returns whether the task returned a value, which may be null.
+     *
+     * @return true if the status is SUCCESS
+     */
+    public boolean isSuccess() {
+        return status == TaskStatus.SUCCESS;
+    }
+
+    /**
+     * Returns the value of a task that succeeded, and throws for every other status. An unchecked exception or an
+     * {@link Error} of the task is thrown as it is.
+     *
+     * @return the value, which is null if the task returned null
+     * @throws TaskExecutionException if the task threw a checked exception, which is the cause
+     * @throws CancelledException if it was cancelled; the cause is the {@link #error()}
+     * @throws RejectedTaskException if it was rejected
+     * @throws IllegalStateException if it was skipped
+     */
+    @SuppressWarnings("NullAway") // whether the value may be null is for the caller's T to say
+    public T orElseThrow() {
+        return switch (status) {
+            case SUCCESS -> value;
+            case FAILED -> throw failure();
+            case CANCELLED -> throw new CancelledException(label() + " was cancelled: " + error, error);
+            case REJECTED ->
+                throw new RejectedTaskException(
+                        groupKey, taskId, rejectionReason == null ? "no reason given" : rejectionReason);
+            case SKIPPED -> throw new IllegalStateException(label() + " was skipped");
+        };
+    }
+
+    private RuntimeException failure() {
+        if (error instanceof Error fatal) {
+            throw fatal;
+        }
+        return error instanceof RuntimeException unchecked
+                ? unchecked
+                : new TaskExecutionException(label() + " failed: " + error, error);
+    }
+
+    private String label() {
+        return "task \"" + taskId + "\" in group \"" + groupKey + "\"";
     }
 
     /**

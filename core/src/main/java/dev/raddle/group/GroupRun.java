@@ -1,5 +1,7 @@
 package dev.raddle.group;
 
+import static java.util.concurrent.TimeUnit.MILLISECONDS;
+
 import dev.raddle.limit.Grants;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
@@ -159,7 +161,10 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
             case SUCCESS -> new Outcome.Success<>(result.value());
             case FAILED -> new Outcome.Failure<>(errorOf(result));
             case CANCELLED -> new Outcome.Cancelled<>(errorOf(result));
-            case REJECTED -> new Outcome.Rejected<>("the rejection handler agreed");
+            case REJECTED -> {
+                String reason = result.rejectionReason();
+                yield new Outcome.Rejected<>(reason == null ? "the rejection handler agreed" : reason);
+            }
             case SKIPPED -> new Outcome.Skipped<>("the rejection handler said so");
         };
     }
@@ -211,23 +216,39 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
     }
 
     @Override
+    public final GroupResult<T> await(Duration timeout) throws InterruptedException {
+        Outcome<T> outcome = awaitOutcome(Deadline.after(time(), timeout));
+        return outcome == null ? notYet(MILLISECONDS.convert(timeout) + " ms") : orThrow(result(outcome));
+    }
+
+    @Override
     public final GroupResult<T> await(long timeout, TimeUnit unit) throws InterruptedException {
-        Deadline deadline = Deadline.after(time(), Duration.ofNanos(unit.toNanos(timeout)));
-        Outcome<T> outcome = awaitOutcome(deadline);
-        if (outcome == null) {
-            long now = time().nanoTime();
-            TimeoutException late = new TimeoutException("task \"" + taskId + "\" in group \"" + groupKey()
-                    + "\" had not ended after " + timeout + " " + unit.name().toLowerCase(Locale.ROOT)
-                    + "; it goes on");
-            return GroupResult.cancelled(groupKey(), taskId, late, now, now);
-        }
-        return orThrow(result(outcome));
+        Outcome<T> outcome = awaitOutcome(Deadline.after(time(), Duration.ofNanos(unit.toNanos(timeout))));
+        return outcome == null
+                ? notYet(timeout + " " + unit.name().toLowerCase(Locale.ROOT))
+                : orThrow(result(outcome));
+    }
+
+    private GroupResult<T> notYet(String waited) {
+        long now = time().nanoTime();
+        TimeoutException late = new TimeoutException("task \"" + taskId + "\" in group \"" + groupKey()
+                + "\" had not ended after " + waited + "; it goes on");
+        return GroupResult.cancelled(groupKey(), taskId, late, now, now);
     }
 
     @Override
     public final GroupResult<T> join() {
         try {
             return await();
+        } catch (InterruptedException interrupt) {
+            return interrupted(interrupt);
+        }
+    }
+
+    @Override
+    public final GroupResult<T> join(Duration timeout) {
+        try {
+            return await(timeout);
         } catch (InterruptedException interrupt) {
             return interrupted(interrupt);
         }
@@ -300,6 +321,12 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
         }
     }
 
+    /** Waits as {@link #awaitResult()} does, until a moment; null if the moment came first. */
+    final @Nullable GroupResult<T> awaitResult(Deadline deadline) throws InterruptedException {
+        Outcome<T> outcome = awaitOutcome(deadline);
+        return outcome == null ? null : result(outcome);
+    }
+
     final GroupResult<T> result(Outcome<T> outcome) {
         String key = groupKey();
         return switch (outcome) {
@@ -309,7 +336,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
                 GroupResult.failed(key, taskId, failure.error(), startNanos(), endNanos());
             case Outcome.Cancelled<T> cancelled ->
                 GroupResult.cancelled(key, taskId, cancelled.cause(), startNanos(), endNanos());
-            case Outcome.Rejected<T> rejected -> GroupResult.rejected(key, taskId, endNanos());
+            case Outcome.Rejected<T> rejected -> GroupResult.rejected(key, taskId, rejected.reason(), endNanos());
             case Outcome.Skipped<T> skipped ->
                 new GroupResult<>(key, taskId, TaskStatus.SKIPPED, null, null, startNanos(), endNanos());
         };

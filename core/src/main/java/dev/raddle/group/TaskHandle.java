@@ -1,5 +1,6 @@
 package dev.raddle.group;
 
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
@@ -51,8 +52,19 @@ public interface TaskHandle<T> {
     /**
      * Waits until the task has ended or a time has passed.
      *
-     * @param timeout how long to wait at most
-     * @param unit of the timeout
+     * @param timeout the longest time to wait; zero or less does not wait
+     * @return its result; if the time has passed first, one with status CANCELLED and a
+     *     {@link java.util.concurrent.TimeoutException}, while the task goes on
+     * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT
+     * @throws InterruptedException if the calling thread is interrupted; the task goes on
+     */
+    GroupResult<T> await(Duration timeout) throws InterruptedException;
+
+    /**
+     * Waits as {@link #await(Duration)} does.
+     *
+     * @param timeout the longest time to wait
+     * @param unit the unit of the timeout
      * @return its result; if the time has passed first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException}, while the task goes on
      * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT
@@ -73,8 +85,18 @@ public interface TaskHandle<T> {
     /**
      * Waits until the task has ended, a time has passed, or the calling thread is interrupted.
      *
-     * @param timeout how long to wait at most
-     * @param unit of the timeout
+     * @param timeout the longest time to wait; zero or less does not wait
+     * @return its result; if the time passed or the thread was interrupted first, one with status CANCELLED and a
+     *     {@link java.util.concurrent.TimeoutException} or {@link InterruptedException}, while the task goes on
+     * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT
+     */
+    GroupResult<T> join(Duration timeout);
+
+    /**
+     * Waits as {@link #join(Duration)} does.
+     *
+     * @param timeout the longest time to wait
+     * @param unit the unit of the timeout
      * @return its result; if the time passed or the thread was interrupted first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException} or {@link InterruptedException}, while the task goes on
      * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT

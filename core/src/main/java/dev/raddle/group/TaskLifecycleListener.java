@@ -42,4 +42,12 @@ public interface TaskLifecycleListener {
      * @param reason why, as in {@link RejectedTaskException#reason()}
      */
     default void onRejected(String groupKey, String taskId, String reason) {}
+
+    /**
+     * Called once, when an executor has been shut down: after its accepted tasks have ended, or after the rest was interrupted
+     * and rejected.
+     *
+     * @param report whether the executor was drained, and what was taken from it otherwise
+     */
+    default void onShutdown(GroupShutdownReport report) {}
 }

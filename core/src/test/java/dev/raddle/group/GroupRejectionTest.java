@@ -432,7 +432,8 @@ class GroupRejectionTest {
                             null,
                             null,
                             result.endTimeNanos(),
-                            result.endTimeNanos()));
+                            result.endTimeNanos(),
+                            "group-queue: 1 of 1 running, 0 of 0 waiting"));
             assertThat(refused.join()).isEqualTo(result);
         }
         assertThat(called).hasValue(0);

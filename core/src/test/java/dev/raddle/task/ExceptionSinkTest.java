@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.WrittenLog;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

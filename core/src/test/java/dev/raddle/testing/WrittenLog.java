@@ -1,4 +1,4 @@
-package dev.raddle.task;
+package dev.raddle.testing;
 
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Method;
@@ -10,14 +10,14 @@ import java.util.List;
  * What is written to the log {@code dev.raddle} while this is open, and then goes nowhere else. It looks on as the filter of
  * the logger of {@code java.util.logging} behind it, by reflection: the module under test does not read that one.
  */
-final class WrittenLog implements AutoCloseable {
+public final class WrittenLog implements AutoCloseable {
 
-    record Line(String message, Throwable thrown) {}
+    public record Line(String message, Throwable thrown) {}
 
     private final List<Line> lines = new ArrayList<>();
     private final Object logger;
 
-    WrittenLog() throws ReflectiveOperationException {
+    public WrittenLog() throws ReflectiveOperationException {
         logger = Class.forName("java.util.logging.Logger")
                 .getMethod("getLogger", String.class)
                 .invoke(null, "dev.raddle");
@@ -25,7 +25,7 @@ final class WrittenLog implements AutoCloseable {
         setFilter(Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {filterClass()}, hears));
     }
 
-    List<Line> lines() {
+    public List<Line> lines() {
         return lines;
     }
 

@@ -1,0 +1,119 @@
+package dev.raddle.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.testing.Plug;
+import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.VirtualTime;
+import java.time.Duration;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Waiting until a whole executor has nothing to do. */
+class AwaitIdleTest {
+
+    private final VirtualTime time = new VirtualTime();
+    private final StepScheduler steps = new StepScheduler();
+
+    private GroupExecutor stepped() {
+        return GroupExecutor.newVirtualThreadExecutor(
+                TestTasks.stepped(steps).timeSource(time).build());
+    }
+
+    private static FutureTask<Boolean> idle(GroupExecutor executor) {
+        FutureTask<Boolean> idle = new FutureTask<>(() -> executor.awaitIdle(Duration.ofDays(1)));
+        Thread.ofPlatform().daemon().start(idle);
+        return idle;
+    }
+
+    @Test
+    void an_executor_that_has_nothing_to_do_is_idle_at_once() throws Exception {
+        try (GroupExecutor executor = stepped()) {
+            assertThat(executor.awaitIdle(Duration.ZERO)).isTrue();
+            executor.submit("a", () -> "x");
+            steps.runAll();
+            assertThat(executor.awaitIdle(Duration.ZERO)).isTrue();
+        }
+    }
+
+    @Test
+    void an_executor_with_a_task_that_runs_or_waits_is_not() throws Exception {
+        try (GroupExecutor executor = stepped()) {
+            executor.pauseGroup("a");
+            executor.submit("a", () -> "waits");
+            assertThat(executor.awaitIdle(Duration.ZERO)).isFalse();
+            executor.resumeGroup("a");
+            assertThat(executor.awaitIdle(Duration.ofSeconds(-1))).isFalse();
+            steps.runAll();
+            assertThat(executor.awaitIdle(Duration.ZERO)).isTrue();
+        }
+    }
+
+    @Test
+    void the_wait_ends_with_the_last_task_of_the_last_group() throws Exception {
+        try (GroupExecutor executor = stepped()) {
+            TaskHandle<String> a = executor.submit("a", () -> "a");
+            TaskHandle<String> b = executor.submit("b", () -> "b");
+            FutureTask<Boolean> idle = idle(executor);
+            steps.runNext();
+            assertThat(a.isDone() && b.isDone()).isFalse();
+
+            steps.runNext();
+
+            assertThat(idle.get()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 60})
+    void work_that_moves_from_group_to_group_is_never_missed(int ttlSeconds) throws Exception {
+        AtomicBoolean over = new AtomicBoolean();
+        CountDownLatch end = new CountDownLatch(1);
+        AtomicReference<GroupExecutor> self = new AtomicReference<>();
+        GroupPolicy policy = GroupPolicy.builder()
+                .idleGroupTtl(Duration.ofSeconds(ttlSeconds))
+                .build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            self.set(executor);
+            executor.submit("hop-0", "0", () -> hop(executor, 0, over, end));
+
+            boolean idle = executor.awaitIdle(Duration.ofDays(1));
+
+            assertThat(idle).isTrue();
+            assertThat(over).as("the chain of tasks has ended").isTrue();
+            assertThat(end.getCount()).isZero();
+        }
+    }
+
+    /** At each moment one task of the chain at least is accepted: a task submits the next one before it ends. */
+    private static String hop(GroupExecutor executor, int number, AtomicBoolean over, CountDownLatch end) {
+        if (number == 2_000) {
+            over.set(true);
+            end.countDown();
+        } else {
+            executor.submit("hop-" + number % 5, "" + number, () -> hop(executor, number + 1, over, end));
+        }
+        return "hopped";
+    }
+
+    @Test
+    void an_interrupt_ends_the_wait_and_no_task() throws Exception {
+        Plug plug = new Plug();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
+            TaskHandle<String> handle = executor.submit("a", "t", plug);
+            Thread.currentThread().interrupt();
+
+            assertThatThrownBy(() -> executor.awaitIdle(Duration.ofDays(1))).isInstanceOf(InterruptedException.class);
+
+            plug.letGo();
+            assertThat(handle.await().value()).isEqualTo("value");
+        }
+    }
+}
