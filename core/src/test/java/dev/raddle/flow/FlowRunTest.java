@@ -10,11 +10,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.Outcome;
+import dev.raddle.testing.Plug;
+import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -117,22 +118,19 @@ class FlowRunTest {
     @Test
     void a_deadline_ends_everything_and_interrupts_what_runs() throws InterruptedException {
         FlowBuilder<Void> f = FlowPlan.define("late");
-        AtomicInteger interrupted = new AtomicInteger();
-        CountDownLatch over = new CountDownLatch(1);
-        f.node("a", () -> {
-                    try {
-                        new CountDownLatch(1).await();
-                    } catch (InterruptedException expected) {
-                        interrupted.incrementAndGet();
-                        over.countDown();
-                    }
-                    return "A";
-                })
-                .defaultValue("DA");
+        Plug a = new Plug();
+        CountDownLatch ended = new CountDownLatch(1);
+        f.node("a", a::call).defaultValue("DA");
         f.node("b", must("a"), x -> "B").defaultValue("DB");
-        f.node("c", () -> "C");
-        FlowResult<Void> result = f.build().run(null, RunOptions.timeout(Duration.ofMillis(50)));
-        over.await();
+        f.node("c", () -> "C").onResult(report -> ended.countDown());
+        VirtualTime time = new VirtualTime();
+        FlowRun<Void> run =
+                f.build().start(null, RunOptions.timeout(Duration.ofMillis(50)).withTimeSource(time));
+        a.awaitBegun();
+        ended.await();
+        time.advance(Duration.ofMillis(50));
+        FlowResult<Void> result = run.join();
+        a.awaitInterrupt();
 
         assertThat(result.status()).isEqualTo(FlowStatus.TIMED_OUT);
         assertThat(result.node("a").state()).isEqualTo(NodeState.TIMED_OUT);
@@ -140,7 +138,7 @@ class FlowRunTest {
         assertThat(result.node("b").value()).isEqualTo("DB");
         assertThat(result.node("b").startNanos()).isEqualTo(-1);
         assertThat(result.node("c").state()).isEqualTo(NodeState.SUCCESS);
-        assertThat(interrupted).hasValue(1);
+        assertThat(a.interrupts()).isEqualTo(1);
     }
 
     @Test

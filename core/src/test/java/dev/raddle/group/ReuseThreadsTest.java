@@ -5,13 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.testing.Jvm;
 import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -198,36 +198,35 @@ class ReuseThreadsTest {
     // Z8
     @Test
     void a_thread_that_goes_from_task_to_task_lets_others_have_its_carrier_every_64_tasks() throws Exception {
-        int others = Runtime.getRuntime().availableProcessors() - 1;
-        CountDownLatch occupied = new CountDownLatch(others);
-        AtomicBoolean over = new AtomicBoolean();
-        AtomicBoolean witnessed = new AtomicBoolean();
-        AtomicInteger before = new AtomicInteger();
-        for (int i = 0; i < others; i++) {
-            Scheduler.virtualThreads().execute(() -> {
-                occupied.countDown();
-                while (!over.get()) {
-                    Thread.onSpinWait(); // stays on its carrier
-                }
-            });
-        }
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
-            occupied.await();
-            executor.pauseGroup("a");
-            executor.submit("a", "first", () -> {
-                Scheduler.virtualThreads().execute(() -> witnessed.set(true)); // the only carrier for it is this one
-                return true;
-            });
-            TaskHandle<Integer> last = null;
-            for (int i = 0; i < 200; i++) {
-                last = executor.submit("a", "t" + i, () -> witnessed.get() ? 0 : before.incrementAndGet());
-            }
-            executor.resumeGroup("a");
-            last.await();
-        } finally {
-            over.set(true);
-        }
+        String before = Jvm.run(
+                OneCarrier.class,
+                "-Djdk.virtualThreadScheduler.parallelism=1",
+                "-Djdk.virtualThreadScheduler.maxPoolSize=1");
 
-        assertThat(before.get()).isBetween(1, 63);
+        assertThat(Integer.parseInt(before)).isBetween(1, 63);
+    }
+
+    /** A program that prints how many tasks of a thread came before another virtual thread had the only carrier. */
+    static final class OneCarrier {
+        private OneCarrier() {}
+
+        public static void main(String[] args) throws InterruptedException {
+            AtomicBoolean witnessed = new AtomicBoolean();
+            AtomicInteger before = new AtomicInteger();
+            try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
+                executor.pauseGroup("a");
+                executor.submit("a", "first", () -> {
+                    Scheduler.virtualThreads().execute(() -> witnessed.set(true));
+                    return true;
+                });
+                TaskHandle<Integer> last = null;
+                for (int i = 0; i < 200; i++) {
+                    last = executor.submit("a", "t" + i, () -> witnessed.get() ? 0 : before.incrementAndGet());
+                }
+                executor.resumeGroup("a");
+                last.await();
+            }
+            System.out.println(before);
+        }
     }
 }

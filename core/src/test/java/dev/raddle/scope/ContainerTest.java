@@ -3,7 +3,7 @@ package dev.raddle.scope;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
-import java.io.File;
+import dev.raddle.testing.Jvm;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -20,26 +20,7 @@ class ContainerTest {
     private static String run(Path program, String... arguments) throws Exception {
         List<String> command = new ArrayList<>(List.of(program.toString()));
         command.addAll(List.of(arguments));
-        Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
-        String output = new String(process.getInputStream().readAllBytes());
-        assertThat(process.waitFor()).as(output).isZero();
-        return output.strip();
-    }
-
-    private static String place(Class<?> type) throws Exception {
-        return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI())
-                .toString();
-    }
-
-    private static String classes() throws Exception {
-        return Path.of(place(StructuredTaskScope.class)).toString();
-    }
-
-    /** The directory of test classes, also where they are patched into the module. */
-    private static String testClasses() throws Exception {
-        Path classes = Path.of(classes());
-        Path sibling = classes.resolveSibling("test-classes");
-        return Files.isDirectory(sibling) ? sibling.toString() : classes.toString();
+        return Jvm.run(command);
     }
 
     private static Path java(Path home) {
@@ -48,9 +29,7 @@ class ContainerTest {
 
     @Test
     void from_the_class_path_the_jdks_scope_is_used_without_a_flag() throws Exception {
-        String output = run(java(JDK), "-cp", classes() + File.pathSeparator + testClasses(), PROBE);
-
-        assertThat(output).startsWith("JDK scope; inherited; unnamed module");
+        assertThat(Jvm.run(ContainerProbe.class)).startsWith("JDK scope; inherited; unnamed module");
     }
 
     @Test
@@ -58,9 +37,9 @@ class ContainerTest {
         String output = run(
                 java(JDK),
                 "--module-path",
-                classes(),
+                Jvm.classes().toString(),
                 "--patch-module",
-                "dev.raddle=" + testClasses(),
+                "dev.raddle=" + Jvm.testClasses(),
                 "--add-modules",
                 "dev.raddle",
                 "--module",
@@ -77,21 +56,23 @@ class ContainerTest {
                 Files.isDirectory(JDK.resolve("jmods")) || run(jlink, "--help").contains("run-time image enabled"),
                 "left out: this JDK has neither modules to link nor links itself");
         Path image = directory.resolve("image");
-        run(jlink, "--module-path", classes(), "--add-modules", "dev.raddle", "--output", image.toString());
-        String output =
-                run(java(image), "--patch-module", "dev.raddle=" + testClasses(), "--module", "dev.raddle/" + PROBE);
+        run(
+                jlink,
+                "--module-path",
+                Jvm.classes().toString(),
+                "--add-modules",
+                "dev.raddle",
+                "--output",
+                image.toString());
+        String output = run(
+                java(image), "--patch-module", "dev.raddle=" + Jvm.testClasses(), "--module", "dev.raddle/" + PROBE);
 
         assertThat(output).startsWith("JDK scope; inherited; module dev.raddle");
     }
 
     @Test
     void the_fallback_can_be_forced_and_says_so() throws Exception {
-        String output = run(
-                java(JDK),
-                "-Ddev.raddle.scope.container=fallback",
-                "-cp",
-                classes() + File.pathSeparator + testClasses(),
-                PROBE);
+        String output = Jvm.run(ContainerProbe.class, "-Ddev.raddle.scope.container=fallback");
 
         assertThat(output)
                 .startsWith("fallback: forced by the system property dev.raddle.scope.container; not inherited;");

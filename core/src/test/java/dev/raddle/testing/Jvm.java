@@ -1,0 +1,57 @@
+package dev.raddle.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Programs of the JDK in processes of their own, mostly JVMs. */
+public final class Jvm {
+
+    private static final Path BIN = Path.of(System.getProperty("java.home"), "bin");
+
+    private Jvm() {}
+
+    /** Runs a class of the tests with options of the JVM, and returns what it prints. It must end with exit code 0. */
+    public static String run(Class<?> program, String... options) throws Exception {
+        List<String> command = new ArrayList<>(List.of(BIN.resolve("java").toString()));
+        command.addAll(List.of(options));
+        command.addAll(List.of("-cp", classes() + File.pathSeparator + testClasses(), program.getName()));
+        return run(command);
+    }
+
+    /** Runs a command to its end, and returns what it prints. It must end with exit code 0. */
+    public static String run(List<String> command) throws Exception {
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().remove("JAVA_TOOL_OPTIONS"); // a JVM prints that it has picked them up
+        Process process = builder.start();
+        try {
+            process.getOutputStream().close();
+            String output = new String(process.getInputStream().readAllBytes());
+            assertThat(process.waitFor()).as(output).isZero();
+            return output.strip();
+        } finally {
+            process.destroyForcibly();
+        }
+    }
+
+    /** Returns the directory of the classes under test. */
+    public static Path classes() throws Exception {
+        return Path.of(VirtualTime.class
+                .getProtectionDomain()
+                .getCodeSource()
+                .getLocation()
+                .toURI());
+    }
+
+    /** Returns the directory of the test classes, also where they are patched into the module. */
+    public static Path testClasses() throws Exception {
+        Path own = Path.of(
+                Jvm.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+        Path sibling = classes().resolveSibling("test-classes");
+        return own.equals(classes()) && Files.isDirectory(sibling) ? sibling : own;
+    }
+}
