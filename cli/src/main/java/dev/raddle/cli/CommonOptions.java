@@ -48,7 +48,8 @@ final class CommonOptions {
     static final class OnFailure {
         @Option(
                 names = {"-k", "--keep-going"},
-                description = "Run everything, whatever fails (default).")
+                description = "Run everything that can run, as make -k does. Without it, tasks that only failed tasks need are"
+                        + " skipped.")
         private boolean keepGoing;
 
         @Option(
@@ -70,6 +71,10 @@ final class CommonOptions {
         return dryRun;
     }
 
+    boolean keepGoing() {
+        return onFailure != null && onFailure.keepGoing;
+    }
+
     @Nullable
     Path report() {
         return report;
@@ -86,7 +91,7 @@ final class CommonOptions {
     }
 
     RunSession.Settings settings() {
-        return new RunSession.Settings(grace, onFailure != null && onFailure.failFast && !onFailure.keepGoing);
+        return new RunSession.Settings(grace, onFailure != null && onFailure.failFast);
     }
 
     /** Reads 200ms, 5s, 2m, 1h. */

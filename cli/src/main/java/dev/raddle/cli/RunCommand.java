@@ -173,6 +173,9 @@ final class RunCommand implements Callable<Integer> {
     private int run(Plan plan, RunDirectory directory, Journal journal, Journal.Past past)
             throws IOException, InterruptedException {
         PlanWork work = new PlanWork(plan, directory, journal, past, options.report(), Set.copyOf(only));
+        if (options.keepGoing()) {
+            work.keepGoing();
+        }
         boolean onOut = options.json() || !options.quiet();
         try (Console console = onOut ? Console.out(System.getenv()) : Console.err(System.getenv())) {
             Screen screen = new Screen(console);

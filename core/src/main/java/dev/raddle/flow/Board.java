@@ -37,7 +37,8 @@ final class Board {
      * Besides, there are numbers, which start as the plan says:
      *
      *   pending    of a node: musts, afters and clauses that are not met. Who brings it to zero has triggered the node.
-     *   consumers  of a node: undecided nodes that have an edge from it; one more if it is a sink, an output or essential. At zero
+     *   consumers  of a node: undecided nodes that have an edge from it, under KEEP_GOING also those that have failed without
+     *              running; one more if it is a sink, an output or essential. At zero
      *              nobody needs it any more, and it is skipped if it is pending.
      *   needed     of a clause: successes that are missing
      *   lost       of a clause: its upstreams that have ended without success

@@ -247,9 +247,16 @@ abstract class Decisions extends Enclosure {
             runner.now = now;
         }
         runner.addEnded(node);
-        if (from == null && !isStopping()) {
+        if (from == null && !isStopping() && !keepsNeeding(node)) {
             letGo(runner, node);
         }
+    }
+
+    /** Returns whether a node that has ended without running still counts as one that needs its upstreams. */
+    private boolean keepsNeeding(int node) {
+        return options.onFailure == OnFailure.KEEP_GOING
+                && board.get(node) instanceof Settled settled
+                && settled.state() != NodeState.SKIPPED;
     }
 
     private Settled withDefault(

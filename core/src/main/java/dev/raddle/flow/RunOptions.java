@@ -103,7 +103,8 @@ public final class RunOptions {
         nested.deadline = null;
         nested.only = List.of();
         nested.journal = null;
-        nested.onFailure = policy;
+        nested.onFailure =
+                policy == OnFailure.CONTINUE && onFailure == OnFailure.KEEP_GOING ? OnFailure.KEEP_GOING : policy;
         nested.time = clock;
         nested.inCallersThread = false;
         return nested;

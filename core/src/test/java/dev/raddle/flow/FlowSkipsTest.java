@@ -82,6 +82,44 @@ class FlowSkipsTest {
         assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
     }
 
+    @Test
+    void what_only_a_failed_node_needs_runs_under_keep_going_and_is_skipped_otherwise() throws Exception {
+        FlowPlan<Void, Void> plan = planOfAFailureBesideWork();
+
+        FlowResult<Void> kept = run(plan, stepped.onFailure(OnFailure.KEEP_GOING));
+        assertStates(kept, NodeState.FAILED, "bad", "all", "end");
+        assertStates(kept, NodeState.SUCCESS, "r", "b", "far", "c");
+
+        FlowResult<Void> pruned = run(plan, stepped);
+        assertStates(pruned, NodeState.SKIPPED, "b", "far", "c");
+        assertThat(kept.status()).isEqualTo(FlowStatus.FAILED).isEqualTo(pruned.status());
+    }
+
+    private FlowPlan<Void, Void> planOfAFailureBesideWork() {
+        Node<String> bad = f.node("bad", () -> {
+            throw new IllegalStateException("bad is broken");
+        });
+        Node<String> r = root("r");
+        Node<String> b = next("b", r);
+        Node<String> far = next("far", b);
+        Node<String> c = next("c", r);
+        Node<String> all = f.node("all", bad, far, (x, y) -> x + y);
+        f.node("end", all, c, (x, y) -> x + y);
+        return f.build();
+    }
+
+    @Test
+    void what_has_lost_a_choice_is_skipped_under_keep_going_too() throws Exception {
+        Node<String> fast = root("fast");
+        Node<String> slow = next("slow", root("r"));
+        Node<String> first = f.node("first", anyOf(fast, slow), x -> x);
+
+        FlowResult<String> result = run(f.returning(first), stepped.onFailure(OnFailure.KEEP_GOING));
+
+        assertThat(result.value()).isEqualTo("fast");
+        assertStates(result, NodeState.SKIPPED, "slow");
+    }
+
     // F7
     @Test
     void skips_of_a_node_that_does_not_run_are_in_force_before_its_result_callback() throws Exception {

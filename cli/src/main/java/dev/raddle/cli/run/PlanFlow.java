@@ -18,6 +18,7 @@ import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeReport;
 import dev.raddle.flow.NodeState;
+import dev.raddle.flow.OnFailure;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.RejectedTaskException;
 import java.io.IOException;
@@ -59,12 +60,20 @@ final class PlanFlow {
     private final Stop stop;
     private final Set<String> only;
     private final Set<String> wanted; // with what those need
+    private final OnFailure onFailure;
     private final Map<String, FlowStep> steps = new LinkedHashMap<>();
     private final Set<String> unmet = ConcurrentHashMap.newKeySet(); // tasks whose condition did not hold
     private final NotRun reasons;
 
-    PlanFlow(Plan plan, Map<String, OutputFiles> outputs, Set<String> only, GroupRunner runner, Stop stop) {
+    PlanFlow(
+            Plan plan,
+            Map<String, OutputFiles> outputs,
+            Set<String> only,
+            OnFailure onFailure,
+            GroupRunner runner,
+            Stop stop) {
         this.plan = plan;
+        this.onFailure = onFailure;
         this.runner = runner;
         this.stop = stop;
         this.only = Set.copyOf(only);
@@ -123,6 +132,7 @@ final class PlanFlow {
         RunOptions options = RunOptions.defaults()
                 .withGroups(this::step)
                 .withJournal(new PastJournal(past))
+                .onFailure(onFailure)
                 .only(only.toArray(String[]::new));
         runner.startOne();
         steps.forEach((id, step) -> {

@@ -3,6 +3,7 @@ package dev.raddle.cli.run;
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.flow.OnFailure;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -28,6 +29,7 @@ public final class PlanWork implements Work {
     private final Set<String> only;
     private final Results results = new Results();
     private final Set<String> done;
+    private boolean keepGoing;
 
     /**
      * The work of a plan.
@@ -65,6 +67,12 @@ public final class PlanWork implements Work {
                 .collect(Collectors.toSet());
     }
 
+    /** Runs everything that can run, also what only failed tasks need. To be called before the work is run. */
+    public PlanWork keepGoing() {
+        keepGoing = true;
+        return this;
+    }
+
     @Override
     public Limits limits() {
         return plan.limits();
@@ -99,7 +107,8 @@ public final class PlanWork implements Work {
         // takes.
         if (plan.isFlow() || !only.isEmpty()) {
             Map<String, OutputFiles> files = directory.outputs(plan.tasks(), PlanFlow.captured(plan));
-            new PlanFlow(plan, files, only, runner, stop).start(past);
+            OnFailure onFailure = keepGoing ? OnFailure.KEEP_GOING : OnFailure.CONTINUE;
+            new PlanFlow(plan, files, only, onFailure, runner, stop).start(past);
             return;
         }
         Map<String, OutputFiles> outputs = directory.outputs(plan.tasks(), PlanFlow.captured(plan));

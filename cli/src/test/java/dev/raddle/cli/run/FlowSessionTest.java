@@ -271,6 +271,48 @@ class FlowSessionTest {
         assertThat(state("c")).isEqualTo(TaskState.CANCELLED);
     }
 
+    /** The compiles of a build of which one is broken; the others wait for a header, which takes until the broken one has failed. */
+    private static final String BUILD = """
+            tasks:
+              - { id: a, run: "touch failed; exit 1" }
+              - { id: header, group: other, needs: [{ after: a }], run: "true" }
+              - { id: b, run: "echo b", needs: header }
+              - { id: c, run: "echo c", needs: [{ any: [b] }] }
+              - { id: x, run: "touch x", needs: [a, b, c] }
+              - { id: y, run: "touch y", needs: x }
+            """;
+
+    @Test
+    void keep_going_runs_everything_that_can_run_as_make_does() throws Exception {
+        int exitCode = session.keepGoing().run(BUILD);
+
+        assertThat(exitCode).isEqualTo(ExitCode.FAILED);
+        assertThat(session.output("b.log")).isEqualTo("b\n");
+        assertThat(session.output("c.log")).isEqualTo("c\n");
+        assertThat(error("x")).isEqualTo("not started: it needs \"a\", which failed");
+        assertThat(error("y")).isEqualTo("not started: it needs \"x\", which failed");
+    }
+
+    @Test
+    void without_keep_going_what_only_failed_tasks_need_is_skipped() throws Exception {
+        int exitCode = session.run(BUILD);
+
+        assertThat(exitCode).isEqualTo(ExitCode.FAILED);
+        assertThat(state("b")).isEqualTo(TaskState.SKIPPED);
+        assertThat(error("c")).isEqualTo("not needed any more: every task that needs it has been decided");
+    }
+
+    @Test
+    void keep_going_runs_what_is_left_of_a_resumed_run() throws Exception {
+        session.run(BUILD);
+        Session second = new Session(directory).keepGoing();
+
+        assertThat(second.resume()).isEqualTo(ExitCode.FAILED);
+
+        assertThat(second.output("c.log")).endsWith("c\n");
+        assertThat(directory.resolve("x")).doesNotExist();
+    }
+
     @Test
     void retries_and_timeouts_hold_in_flows_as_elsewhere() throws Exception {
         int exitCode = session.run("""

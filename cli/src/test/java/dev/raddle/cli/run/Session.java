@@ -21,6 +21,7 @@ final class Session {
     private final Recorder recorder = new Recorder();
     private final List<RunListener> listeners = new ArrayList<>(List.of(recorder));
     private boolean failFast;
+    private boolean keepGoing;
     private Set<String> only = Set.of();
     private Duration grace = Duration.ofSeconds(20);
 
@@ -30,6 +31,11 @@ final class Session {
 
     Session failFast() {
         failFast = true;
+        return this;
+    }
+
+    Session keepGoing() {
+        keepGoing = true;
         return this;
     }
 
@@ -80,6 +86,9 @@ final class Session {
     private int run(Plan plan, RunDirectory at, Journal.Past past) throws IOException, InterruptedException {
         try (Journal journal = Journal.open(at.journal())) {
             PlanWork work = new PlanWork(plan, at, journal, past, null, only);
+            if (keepGoing) {
+                work.keepGoing();
+            }
             RunSession.Settings settings = new RunSession.Settings(grace, failFast);
             return new RunSession(settings, listeners, () -> {}, CLOCK).run(work);
         }
