@@ -1,11 +1,11 @@
 package dev.raddle.cli;
 
+import dev.raddle.cli.file.FileSize;
 import dev.raddle.cli.file.InvalidFileException;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlanReader;
 import dev.raddle.cli.run.RunDirectory;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
 import picocli.CommandLine;
@@ -19,9 +19,9 @@ record RunFile(RunDirectory.Origin origin) {
         Path directory = path.toAbsolutePath().normalize().getParent();
         Path beside = directory == null ? Path.of("/") : directory;
         try {
-            String text = PlanReader.decoded(path.toString(), Files.readAllBytes(path));
+            String text = PlanReader.decoded(path.toString(), FileSize.PARSED.read(path));
             return new RunFile(new RunDirectory.Origin(
-                    path.toString(), beside, text, name -> Files.readAllBytes(beside.resolve(name)), params));
+                    path.toString(), beside, text, name -> FileSize.LINES.read(beside.resolve(name)), params));
         } catch (IOException e) {
             throw new ParameterException(
                     commandLine, "the run file \"" + path + "\" cannot be read: " + Failure.reason(e));

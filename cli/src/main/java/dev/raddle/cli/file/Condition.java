@@ -1,6 +1,7 @@
 package dev.raddle.cli.file;
 
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Set;
 
 /**
@@ -77,31 +78,47 @@ public sealed interface Condition {
         }
     }
 
-    /** Both. */
-    record And(Condition left, Condition right) implements Condition {
+    /** All of them. They are listed and not nested, so that their number has no limit. */
+    record And(List<Condition> parts) implements Condition {
+        public And {
+            parts = List.copyOf(parts);
+        }
+
         @Override
         public boolean holds(Row row) throws UnfitRowException {
-            return left.holds(row) && right.holds(row);
+            for (Condition part : parts) {
+                if (!part.holds(row)) {
+                    return false;
+                }
+            }
+            return true;
         }
 
         @Override
         public void addNames(Set<String> names) {
-            left.addNames(names);
-            right.addNames(names);
+            parts.forEach(part -> part.addNames(names));
         }
     }
 
-    /** At least one. */
-    record Or(Condition left, Condition right) implements Condition {
+    /** At least one of them. */
+    record Or(List<Condition> parts) implements Condition {
+        public Or {
+            parts = List.copyOf(parts);
+        }
+
         @Override
         public boolean holds(Row row) throws UnfitRowException {
-            return left.holds(row) || right.holds(row);
+            for (Condition part : parts) {
+                if (part.holds(row)) {
+                    return true;
+                }
+            }
+            return false;
         }
 
         @Override
         public void addNames(Set<String> names) {
-            left.addNames(names);
-            right.addNames(names);
+            parts.forEach(part -> part.addNames(names));
         }
     }
 

@@ -66,19 +66,19 @@ final class ConditionParser {
     }
 
     private Condition either() throws InvalidConditionException {
-        Condition condition = all();
+        List<Condition> parts = new ArrayList<>(List.of(all()));
         while (accept("or")) {
-            condition = new Condition.Or(condition, all());
+            parts.add(all());
         }
-        return condition;
+        return parts.size() == 1 ? parts.getFirst() : new Condition.Or(parts);
     }
 
     private Condition all() throws InvalidConditionException {
-        Condition condition = single();
+        List<Condition> parts = new ArrayList<>(List.of(single()));
         while (accept("and")) {
-            condition = new Condition.And(condition, single());
+            parts.add(single());
         }
-        return condition;
+        return parts.size() == 1 ? parts.getFirst() : new Condition.And(parts);
     }
 
     private Condition single() throws InvalidConditionException {
@@ -138,7 +138,7 @@ final class ConditionParser {
     }
 
     private InvalidConditionException wrong(int index, String rule) {
-        String found = index >= text.length() ? "nothing more" : "\"" + Printable.oneLine(text.substring(index)) + "\"";
+        String found = index >= text.length() ? "nothing more" : "\"" + Values.shortened(text.substring(index)) + "\"";
         return new InvalidConditionException(index, rule + ", was " + found);
     }
 }

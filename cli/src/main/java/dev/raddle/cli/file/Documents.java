@@ -3,12 +3,15 @@ package dev.raddle.cli.file;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.api.LoadSettings;
-import org.snakeyaml.engine.v2.api.lowlevel.Compose;
+import org.snakeyaml.engine.v2.composer.Composer;
 import org.snakeyaml.engine.v2.exceptions.Mark;
 import org.snakeyaml.engine.v2.exceptions.MarkedYamlEngineException;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
 import org.snakeyaml.engine.v2.nodes.AnchorNode;
 import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.parser.Parser;
+import org.snakeyaml.engine.v2.parser.ParserImpl;
+import org.snakeyaml.engine.v2.scanner.StreamReader;
 
 /** Turns YAML or JSON text into nodes that know their place. JSON needs no parser of its own: YAML 1.2 contains it. */
 public final class Documents {
@@ -18,10 +21,12 @@ public final class Documents {
     public static @Nullable Node parse(String text, String file, Problems problems) {
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(file)
-                .setCodePointLimit(Integer.MAX_VALUE)
+                .setCodePointLimit(Integer.MAX_VALUE) // FileSize limits files
+                .setMaxAliasesForCollections(Integer.MAX_VALUE) // aliases are shared nodes, never copies
                 .build();
         try {
-            Optional<Node> root = new Compose(settings).composeString(text);
+            Parser parser = new DepthLimit(new ParserImpl(settings, new StreamReader(settings, text)));
+            Optional<Node> root = new Composer(settings, parser).getSingleNode();
             if (root.isEmpty()) {
                 problems.add(new Location(file, 1, 1), "the file is empty");
                 return null;

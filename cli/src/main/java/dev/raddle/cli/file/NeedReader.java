@@ -46,7 +46,7 @@ final class NeedReader {
         } else if (node instanceof SequenceNode sequence) {
             sequence.getValue().forEach(item -> item(Documents.plain(item), clauses));
         } else if (node != null) {
-            values.wrong(node, RULE);
+            item(node, clauses);
         }
         return clauses;
     }
@@ -77,7 +77,8 @@ final class NeedReader {
                 if (number > ids.size()) {
                     problems.add(
                             Location.of(least),
-                            "atLeast must be at most the number of tasks in of, " + ids.size() + ", was " + number);
+                            "atLeast must be at most the number of tasks in of, " + ids.size() + ", was " + number
+                                    + "; lower it, or name more tasks in of");
                 }
                 add(clauses, Need.Kind.AT_LEAST, number, ids);
             }

@@ -92,11 +92,11 @@ public final class PlanReader {
     /**
      * The text of a run file.
      *
-     * @throws InvalidFileException if it is not UTF-8
+     * @throws InvalidFileException if it is too large or not UTF-8
      */
     public static String decoded(String file, byte[] bytes) throws InvalidFileException {
         Problems problems = new Problems();
-        String text = Utf8.decoded(file, bytes, problems);
+        String text = FileSize.PARSED.allows(bytes, file, problems) ? Utf8.decoded(file, bytes, problems) : null;
         problems.throwIfAny();
         return Objects.requireNonNull(text);
     }

@@ -19,11 +19,12 @@ final class RowReader {
     }
 
     Rows read(byte[] bytes) {
-        String text = Utf8.decoded(file, bytes, problems);
+        String name = file.toLowerCase(Locale.ROOT);
+        FileSize most = name.endsWith(".json") ? FileSize.PARSED : FileSize.LINES;
+        String text = most.allows(bytes, file, problems) ? Utf8.decoded(file, bytes, problems) : null;
         if (text == null) {
             return Rows.NONE;
         }
-        String name = file.toLowerCase(Locale.ROOT);
         if (name.endsWith(".csv")) {
             return new CsvReader(file, text, problems).read();
         }

@@ -1,10 +1,14 @@
 package dev.raddle.cli.file;
 
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
@@ -153,36 +157,57 @@ final class Values {
             Node value = Documents.plain(tuple.getValueNode());
             if (!(key instanceof ScalarNode scalar)) {
                 wrong(key, "a key of " + what + " must be a text");
-            } else if (scalar.isPlain() && scalar.getValue().equals("<<")) {
+            } else if (isMerge(key)) {
                 merged.add(value);
             } else if (entries.putIfAbsent(scalar.getValue(), new Entry(key, value)) != null) {
                 problems.add(Location.of(key), "key \"" + scalar.getValue() + "\" stands twice in " + what);
             }
         }
-        for (Node value : merged) {
-            merge(value, what, node, entries);
-        }
+        merge(merged, what, node, entries);
         return entries;
     }
 
-    private void merge(Node value, String what, Node into, Map<String, Entry> entries) {
-        List<Node> sources = value instanceof SequenceNode ? list(value, "<<") : List.of(value);
-        for (Node source : sources == null ? List.<Node>of() : sources) {
+    /** Adds what is merged into a map, and into what is merged, in the order in which it stands. */
+    private void merge(List<Node> merged, String what, Node into, Map<String, Entry> entries) {
+        Set<Node> seen = new HashSet<>(); // a map that is merged on many ways adds nothing after the first
+        Deque<Node> open = new ArrayDeque<>(merged);
+        while (!open.isEmpty()) {
+            Node source = open.removeFirst();
             if (source.equals(into)) {
-                problems.add(Location.of(value), what + " must not merge itself");
-                continue;
-            }
-            if (source instanceof MappingNode mapping) {
-                for (NodeTuple tuple : mapping.getValue()) {
-                    Node key = Documents.plain(tuple.getKeyNode());
-                    if (key instanceof ScalarNode scalar) {
-                        entries.putIfAbsent(scalar.getValue(), new Entry(key, Documents.plain(tuple.getValueNode())));
-                    }
+                problems.add(Location.of(source), what + " must not merge itself");
+            } else if (source instanceof SequenceNode sequence) {
+                if (seen.add(source)) {
+                    addFirst(open, sequence.getValue());
                 }
-            } else {
+            } else if (!(source instanceof MappingNode mapping)) {
                 wrong(source, "what is merged into " + what + " must be a map");
+            } else if (seen.add(source)) {
+                addFirst(open, mergedInto(mapping, entries));
             }
         }
+    }
+
+    private static void addFirst(Deque<Node> open, List<Node> nodes) {
+        nodes.reversed().forEach(node -> open.addFirst(Documents.plain(node)));
+    }
+
+    /** Adds the entries of a map that has been merged, and returns what is merged into that map. */
+    private static List<Node> mergedInto(MappingNode mapping, Map<String, Entry> entries) {
+        List<Node> merged = new ArrayList<>();
+        for (NodeTuple tuple : mapping.getValue()) {
+            Node key = Documents.plain(tuple.getKeyNode());
+            Node value = Documents.plain(tuple.getValueNode());
+            if (isMerge(key)) {
+                merged.add(value);
+            } else if (key instanceof ScalarNode scalar) {
+                entries.putIfAbsent(scalar.getValue(), new Entry(key, value));
+            }
+        }
+        return merged;
+    }
+
+    private static boolean isMerge(Node key) {
+        return key instanceof ScalarNode scalar && scalar.isPlain() && scalar.getValue().equals("<<");
     }
 
     /** What stands there, in words for a message. */
@@ -196,8 +221,9 @@ final class Values {
         };
     }
 
-    private static String shortened(String text) {
-        String line = Printable.oneLine(text);
+    /** A text on one line, cut where it is too long for a message. */
+    static String shortened(String text) {
+        String line = Printable.oneLine(text.length() <= 80 ? text : text.substring(0, 80) + "...");
         return line.length() <= 80 ? line : line.substring(0, 77) + "...";
     }
 

@@ -52,6 +52,30 @@ class FlowFileTest {
     }
 
     @Test
+    void one_clause_needs_no_list() throws Exception {
+        Plan plan = RunFiles.plan("""
+                tasks:
+                  - { forEach: [1, 2, 3], id: "a${n}", run: "true" }
+                  - { id: b, run: "true", needs: { atLeast: 2, of: [a1, a2, a3] } }
+                  - { id: c, run: "true", needs: { optional: b } }
+                  - { id: d, run: "true", needs: { any: [a1, a2] } }
+                  - { id: e, run: "true", needs: { after: b } }
+                  - { id: f, run: "true", needs: { atLeast: 1, of: a1 } }
+                """);
+
+        assertThat(List.of("b", "c", "d", "e", "f"))
+                .extracting(id -> task(plan, id).flow().needs().stream()
+                        .map(need -> need.label() + " " + need.ids())
+                        .toList())
+                .containsExactly(
+                        List.of("at least 2 [a1, a2, a3]"),
+                        List.of("optional [b]"),
+                        List.of("any [a1, a2]"),
+                        List.of("after [b]"),
+                        List.of("at least 1 [a1]"));
+    }
+
+    @Test
     void what_other_tasks_printed_reaches_a_script_by_variables_and_is_never_code() throws Exception {
         Plan plan = RunFiles.plan(FILE);
         Late late = Objects.requireNonNull(task(plan, "report").flow().late());

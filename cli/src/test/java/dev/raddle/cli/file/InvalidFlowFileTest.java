@@ -25,7 +25,8 @@ class InvalidFlowFileTest {
                           - { id: odd, run: "echo ${nothing.stdout}", needs: [self] }
                         """))
                 .containsExactly(
-                        "checks.yaml:7:48: atLeast must be at most the number of tasks in of, 2, was 3",
+                        "checks.yaml:7:48: atLeast must be at most the number of tasks in of, 2, was 3; lower it, or name more"
+                                + " tasks in of",
                         "checks.yaml:8:24: ${param.dya} in run is not among the params of the file; did you mean \"day\"?"
                                 + " (params: day, unused)",
                         "checks.yaml:8:81: timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s, was \"1\"",
@@ -48,7 +49,7 @@ class InvalidFlowFileTest {
             delimiter = '|',
             quoteCharacter = '\0',
             value = {
-                "needs: {} | needs must be ids of tasks or maps: a, { any: [b, c] }, { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was a map",
+                "needs: {} | needs must be ids of tasks or maps: a, { any: [b, c] }, { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was an empty map",
                 "needs: [{}] | needs must be ids of tasks or maps: a, { any: [b, c] }, { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was an empty map",
                 "needs: [{ afer: a }] | needs must be ids of tasks or maps: a, { any: [b, c] }, { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was a map of afer; did you mean \"after\"?",
                 "needs: [{ atLeast: 2 }] | needs must be ids of tasks or maps: a, { any: [b, c] }, { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was a map of atLeast",

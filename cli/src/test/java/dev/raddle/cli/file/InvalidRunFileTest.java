@@ -1,11 +1,17 @@
 package dev.raddle.cli.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.RandomAccessFile;
+import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Everything that can be wrong with a run file, with its place. */
 class InvalidRunFileTest {
@@ -178,11 +184,82 @@ class InvalidRunFileTest {
         assertThat(RunFiles.problems("tasks: [a]\n")).contains("checks.yaml:1:9: task must be a map, was \"a\"");
     }
 
+    @ParameterizedTest
+    @ValueSource(ints = {101, 20_000, 200_000})
+    void lists_and_maps_that_are_nested_too_deep_are_told_with_their_place(int depth) {
+        String rule = "lists and maps must not be nested more than 100 deep";
+        assertThat(RunFiles.problems("tasks:\n " + "[".repeat(depth) + "]".repeat(depth)))
+                .containsExactly("checks.yaml:2:101: " + rule);
+        assertThat(RunFiles.problems("{a: ".repeat(depth) + "}".repeat(depth)))
+                .containsExactly("checks.yaml:1:401: " + rule);
+        assertThat(RunFiles.problems("? ".repeat(depth))).containsExactly("checks.yaml:1:201: " + rule);
+        assertThat(RunFiles.problems(
+                        "tasks: [{ forEach: a.json, id: '${n}', run: 'true' }]", Map.of("a.json", "[".repeat(depth))))
+                .containsExactly("a.json:1:101: " + rule);
+    }
+
+    @Test
+    void as_deep_as_a_run_file_can_be_is_not_too_deep() {
+        assertThat(RunFiles.problems("[".repeat(100) + "]".repeat(100)))
+                .containsExactly(
+                        "checks.yaml:1:1: the file must be a map, was a list of 1",
+                        "checks.yaml:1:1: the file needs the key \"tasks\"");
+    }
+
+    @Test
+    void a_file_that_is_too_large_is_told_how_large_it_may_be() {
+        byte[] large = new byte[16 * 1024 * 1024 + 1];
+        Arrays.fill(large, (byte) '#');
+
+        assertThatThrownBy(() -> PlanReader.decoded("checks.yaml", large))
+                .isInstanceOfSatisfying(InvalidFileException.class, e -> assertThat(e.problems())
+                        .extracting(Problem::toString)
+                        .containsExactly("checks.yaml:1:1: the file must have at most 16 MiB (16777216 bytes), it has"
+                                + " more; put data into a file that forEach names, such as .jsonl or .csv"));
+    }
+
+    @Test
+    void no_more_is_read_of_a_file_than_shows_that_it_is_too_large(@TempDir Path directory) throws Exception {
+        Path endless = directory.resolve("endless");
+        try (RandomAccessFile file = new RandomAccessFile(endless.toFile(), "rw")) {
+            file.setLength(1L << 40); // takes no room
+        }
+
+        assertThat(FileSize.LINES.read(endless)).hasSize(64 * 1024 * 1024 + 1);
+    }
+
+    @Test
+    void a_data_file_that_is_too_large_is_told_how_large_it_may_be() {
+        byte[] large = new byte[64 * 1024 * 1024 + 1];
+        PlanReader reader = new PlanReader("checks.yaml", RunFiles.DIRECTORY, name -> large);
+
+        assertThat(RunFiles.problems(reader, """
+                        tasks:
+                          - { forEach: a.txt, id: "a${n}", run: "true" }
+                          - { forEach: b.json, id: "b${n}", run: "true" }
+                        """))
+                .containsExactly(
+                        "a.txt:1:1: the file must have at most 64 MiB (67108864 bytes), it has more; let raddle map read"
+                                + " it from standard input, or split it",
+                        "b.json:1:1: the file must have at most 16 MiB (16777216 bytes), it has more; put data into a"
+                                + " file that forEach names, such as .jsonl or .csv");
+    }
+
+    @Test
+    void a_condition_may_have_any_number_of_parts() {
+        String when = "a == a" + " or a == b".repeat(20_000) + " and a == b".repeat(20_000);
+
+        assertThat(RunFiles.problems("tasks: [{ id: a, run: 'true', when: '" + when + "' }]"))
+                .isEmpty();
+    }
+
     @Test
     void a_file_that_refers_to_itself_is_no_trap() {
         assertThat(RunFiles.problems("tasks: &t [*t]\n"))
                 .contains("checks.yaml:1:8: task must be a map, was a list of 1");
         assertThat(RunFiles.problems("tasks: [&t { <<: *t, id: a, run: 'true' }]\n"))
+                .containsExactly("checks.yaml:1:9: task must not merge itself");
+        assertThat(RunFiles.problems("tasks: [&t { <<: &s { <<: [*t, *s] }, id: a, run: 'true' }]"))
                 .containsExactly("checks.yaml:1:9: task must not merge itself");
     }
 }

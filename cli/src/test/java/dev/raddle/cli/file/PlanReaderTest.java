@@ -169,4 +169,45 @@ class PlanReaderTest {
         assertThat(plan.tasks()).extracting(PlannedTask::id).containsExactly("a", "b");
         assertThat(plan.tasks().get(1).timeout()).isEqualTo(Duration.ofSeconds(5));
     }
+
+    @Test
+    void any_number_of_aliases_may_stand_in_a_file() throws InvalidFileException {
+        StringBuilder text = new StringBuilder("tasks:\n  - { id: t0, run: &run [echo, x], env: &env { A: 1 } }\n");
+        for (int i = 1; i <= 1_000; i++) {
+            text.append("  - { id: t" + i + ", run: *run, env: *env }\n");
+        }
+
+        Plan plan = RunFiles.plan(text.toString());
+
+        assertThat(plan.tasks()).hasSize(1_001).allSatisfy(task -> {
+            assertThat(task.command().words()).containsExactly("echo", "x");
+            assertThat(task.env()).isEqualTo(Map.of("A", "1"));
+        });
+    }
+
+    @Test
+    void what_is_merged_may_merge_others_and_the_nearest_counts() throws InvalidFileException {
+        Plan plan = RunFiles.plan("""
+                tasks:
+                  - &a { id: a, run: 'true', timeout: 1s, priority: 1, env: { A: a } }
+                  - &b { <<: *a, id: b, timeout: 2s }
+                  - { <<: [*b, { timeout: 3s, cost: 1, dir: d }], id: c, priority: 4 }
+                """);
+
+        PlannedTask task = plan.tasks().get(2);
+        assertThat(task.timeout()).isEqualTo(Duration.ofSeconds(2));
+        assertThat(task.priority()).isEqualTo(4);
+        assertThat(task.env()).isEqualTo(Map.of("A", "a"));
+        assertThat(task.dir()).isEqualTo(RunFiles.DIRECTORY.resolve("d"));
+    }
+
+    @Test
+    void merges_that_double_at_each_step_are_no_trap() throws InvalidFileException {
+        StringBuilder text = new StringBuilder("tasks:\n  - &t0 { id: t0, run: 'true', priority: 7 }\n");
+        for (int i = 1; i <= 200; i++) {
+            text.append("  - &t" + i + " { <<: [*t" + (i - 1) + ", *t" + (i - 1) + "], id: t" + i + " }\n");
+        }
+
+        assertThat(RunFiles.plan(text.toString()).tasks()).hasSize(201).allMatch(task -> task.priority() == 7);
+    }
 }
