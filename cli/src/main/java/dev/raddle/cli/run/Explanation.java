@@ -5,26 +5,27 @@ import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Says in one sentence why a task of a run is in its state, from what the run directory holds. */
 public final class Explanation {
-    private final Plan plan;
+    private final Map<String, PlannedTask> tasks;
     private final Journal.Past past;
     private final NotRun reasons;
 
     /** Explanations of one run. */
     public Explanation(Plan plan, Journal.Past past) {
-        this.plan = plan;
+        this.tasks = plan.byId();
         this.past = past;
         this.reasons = new NotRun(plan.tasks(), id -> past.results().get(id));
     }
 
     /** The sentence, without a line break. */
     public String of(String id) {
-        PlannedTask task = Objects.requireNonNull(plan.byId().get(id), id);
+        PlannedTask task = Objects.requireNonNull(tasks.get(id), id);
         TaskResult result = past.results().get(id);
         if (result == null) {
             return quoted(id)
@@ -73,7 +74,7 @@ public final class Explanation {
                 break;
             }
             found = result;
-            at = result.attempts() == 0 ? plan.byId().get(result.id()) : null;
+            at = result.attempts() == 0 ? tasks.get(result.id()) : null;
         }
         if (found == null) {
             return "";
