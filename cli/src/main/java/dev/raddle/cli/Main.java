@@ -1,5 +1,6 @@
 package dev.raddle.cli;
 
+import dev.raddle.cli.file.Failure;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.show.OutputClosedException;
 import java.io.IOException;
@@ -97,7 +98,7 @@ public final class Main implements Runnable {
             return ExitCode.OUTPUT_CLOSED; // such as behind `| head`, where that is no error
         }
         PrintWriter err = line.getErr();
-        err.println("raddle: " + (e instanceof IOException io ? Failure.text(io) : e.toString()));
+        err.println("raddle: " + Failure.text(e));
         if (!(e instanceof IOException)) {
             e.printStackTrace(err);
         }

@@ -1,5 +1,6 @@
 package dev.raddle.cli;
 
+import dev.raddle.cli.file.Failure;
 import dev.raddle.cli.file.InvalidFileException;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;

@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.Failure;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.group.GroupResult;
 import dev.raddle.group.TaskHandle;
@@ -108,7 +109,7 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         return cause instanceof RejectedExecutionException rejected
                 ? rejected
-                : new RejectedExecutionException("it never began: " + (cause == null ? result : cause), cause);
+                : new RejectedExecutionException("it never began: " + Failure.text(cause), cause);
     }
 
     private void queue() {

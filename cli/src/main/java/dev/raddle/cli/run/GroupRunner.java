@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.Failure;
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.group.GroupExecutor;
@@ -169,7 +170,7 @@ public final class GroupRunner implements AutoCloseable {
             Throwable failure = cause == null && result != null ? result.error() : cause;
             return stop.isRequested()
                     ? attempts.stopped()
-                    : unstarted(TaskState.FAILED, "raddle failed to run it: " + failure);
+                    : unstarted(TaskState.FAILED, "raddle failed to run it: " + Failure.text(failure));
         }
 
         private TaskResult unstarted(TaskState state, String error) {

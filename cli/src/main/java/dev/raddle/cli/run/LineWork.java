@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.Failure;
 import dev.raddle.cli.file.Limits;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -82,7 +83,7 @@ public final class LineWork implements Work {
         try {
             stop.awaitOr(end);
         } catch (ExecutionException e) {
-            throw new IOException("standard input cannot be read: " + e.getCause(), e);
+            throw new IOException("standard input cannot be read: " + Failure.text(e.getCause()), e);
         } finally {
             lock.lock();
             try {

@@ -31,13 +31,21 @@ final class NotRun {
     /** The upstream task that made a task impossible, in words, with its state; null if there is none. */
     @Nullable
     Culprit culprit(PlannedTask task) {
-        for (Need need : task.flow().needs()) {
+        List<Need> needs = task.flow().needs();
+        for (Need need : needs) {
             Culprit culprit = culprit(need);
             if (culprit != null) {
                 return culprit;
             }
         }
-        return null;
+        boolean chooses = !needs.isEmpty() && needs.stream().allMatch(need -> need.kind() == Need.Kind.OPTIONAL);
+        return chooses ? culprit(anyOf(needs)) : null;
+    }
+
+    /** Needs that are all optional are one choice: the task waits for the first that succeeds. */
+    private static Need anyOf(List<Need> needs) {
+        List<String> ids = needs.stream().flatMap(need -> need.ids().stream()).toList();
+        return new Need(Need.Kind.ANY, 1, ids, List.of());
     }
 
     /** Why a task cannot run, and with which state it ends for that. */

@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.Failure;
 import dev.raddle.cli.file.Late;
 import dev.raddle.cli.file.Need;
 import dev.raddle.cli.file.Plan;
@@ -35,7 +36,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** Runs a plan with dependencies: every task is a node of one flow, which waits and runs in its group. */
@@ -238,7 +238,7 @@ final class PlanFlow {
             result = step.attempt(late == null ? task : task.running(late.fill(values(task, late.references()))));
         } catch (UnfitRowException | IOException e) {
             result = GroupRunner.unstarted(
-                    task, TaskState.FAILED, step.millisSinceReady(), "not started: " + e.getMessage());
+                    task, TaskState.FAILED, step.millisSinceReady(), "not started: " + Failure.text(e));
         }
         TaskFlow.Fallback fallback = task.flow().fallback();
         boolean recoverable = result.state() == TaskState.FAILED || result.state() == TaskState.TIMED_OUT;
@@ -261,7 +261,7 @@ final class PlanFlow {
                 }
             };
         } catch (UnfitRowException | IOException e) {
-            end = new AttemptEnd.NotStarted("not started: " + e.getMessage());
+            end = new AttemptEnd.NotStarted("not started: " + Failure.text(e));
         }
         boolean ran = end.started() && fallback instanceof TaskFlow.Fallback.Run;
         TaskState state = end.succeeded()
@@ -296,7 +296,7 @@ final class PlanFlow {
             }
             return holds;
         } catch (UnfitRowException | IOException e) {
-            throw new IllegalStateException(e.getMessage(), e);
+            throw new IllegalStateException(Failure.text(e), e);
         }
     }
 
@@ -380,19 +380,11 @@ final class PlanFlow {
         }
         return cause instanceof RejectedTaskException rejected
                 ? GroupRunner.unstarted(task, TaskState.REJECTED, waited, "rejected, " + rejected.reason())
-                : GroupRunner.unstarted(task, TaskState.FAILED, waited, "not started: " + reason(cause));
+                : GroupRunner.unstarted(task, TaskState.FAILED, waited, "not started: " + Failure.text(cause));
     }
 
     private static boolean isCancelled(NotRun.Culprit culprit) {
         return culprit.state() == TaskState.CANCELLED;
-    }
-
-    private static String reason(@Nullable Throwable cause) {
-        return cause == null
-                ? "unknown"
-                : cause instanceof RejectedExecutionException || cause instanceof IllegalStateException
-                        ? String.valueOf(cause.getMessage())
-                        : cause.toString();
     }
 
     private String skipped(PlannedTask task, NotRun.@Nullable Culprit culprit) {
@@ -429,7 +421,7 @@ final class PlanFlow {
                                     true,
                                     step.output().name()));
         } catch (UnfitRowException | IOException e) {
-            end = new AttemptEnd.NotStarted("not started: " + e.getMessage());
+            end = new AttemptEnd.NotStarted("not started: " + Failure.text(e));
         }
         String error = end.succeeded() ? null : end.text();
         runner.post(new RunEvent.TaskUndone(runner.now(), task.id(), task.group(), error));

@@ -1,5 +1,6 @@
 package dev.raddle.cli.run;
 
+import dev.raddle.cli.file.Failure;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -104,7 +105,7 @@ public final class RunSession {
         }
         Throwable broken = failure.get();
         if (broken != null) {
-            throw new IOException(broken instanceof IOException ? broken.getMessage() : broken.toString(), broken);
+            throw new IOException(Failure.text(broken), broken);
         }
         return exitCode;
     }
@@ -134,14 +135,14 @@ public final class RunSession {
             try {
                 report.write(path);
             } catch (IOException e) {
-                fail(new IOException("the report " + path + " cannot be written: " + e.getMessage(), e));
+                fail(new IOException("the report " + path + " cannot be written: " + Failure.text(e), e));
             }
         }
         for (ReportForm form : forms) {
             try {
                 form.write(report);
             } catch (IOException e) {
-                fail(new IOException("the report cannot be written: " + e.getMessage(), e));
+                fail(new IOException("the report cannot be written: " + Failure.text(e), e));
             }
         }
     }
@@ -150,7 +151,7 @@ public final class RunSession {
         try {
             return work.outputs();
         } catch (IOException e) {
-            fail(new IOException("what the tasks in outputs printed cannot be read: " + e.getMessage(), e));
+            fail(new IOException("what the tasks in outputs printed cannot be read: " + Failure.text(e), e));
             return Map.of();
         }
     }

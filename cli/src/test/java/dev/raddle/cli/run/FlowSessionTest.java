@@ -107,6 +107,23 @@ class FlowSessionTest {
     }
 
     @Test
+    void a_task_all_of_whose_needs_are_optional_is_told_of_the_last_to_fail_in_plain_words() throws Exception {
+        int exitCode = session.run("""
+                tasks:
+                  - { id: a, run: "exit 3" }
+                  - { id: b, run: "touch b", needs: { optional: a } }
+                  - { id: c, run: "touch c", needs: [{ optional: a }, { optional: b }] }
+                """);
+
+        assertThat(exitCode).isEqualTo(ExitCode.FAILED);
+        assertThat(error("b"))
+                .isEqualTo("not started: it needs any of a, and that cannot be any more after \"a\", which failed");
+        assertThat(error("c"))
+                .isEqualTo("not started: it needs any of a, b, and that cannot be any more after \"a\", which failed");
+        assertThat(explain("b")).endsWith("(\"a\": exit code 3).");
+    }
+
+    @Test
     void the_report_has_what_the_wanted_tasks_printed() throws Exception {
         session.run("""
                 outputs: [a, b, c]

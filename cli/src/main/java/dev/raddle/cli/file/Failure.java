@@ -1,0 +1,53 @@
+package dev.raddle.cli.file;
+
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
+import java.nio.file.FileSystemException;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/** Says what went wrong, for people: many exceptions of the JDK have no more than the name of a file for a message, or none. */
+public final class Failure {
+    private Failure() {}
+
+    /** What went wrong, with the name of the file where the exception has it, and never with that of a class. */
+    public static String text(@Nullable Throwable e) {
+        if (e == null) {
+            return "unknown";
+        }
+        if (e instanceof IOException io) {
+            return io instanceof FileSystemException file && file.getFile() != null
+                    ? file.getFile() + ": " + reason(io)
+                    : reason(io);
+        }
+        String message = e.getMessage();
+        Throwable cause = e.getCause();
+        if (cause != null && (message == null || message.equals(cause.toString()))) {
+            return text(cause);
+        }
+        return message == null || message.isBlank() ? words(e) : message;
+    }
+
+    /** The name of an exception in words, where nothing else is known: {@code null pointer exception}. */
+    private static String words(Throwable e) {
+        String name = e.getClass().getSimpleName();
+        return name.isEmpty()
+                ? "unknown"
+                : name.replaceAll("(?<=[a-z])(?=[A-Z])", " ").toLowerCase(Locale.ROOT);
+    }
+
+    /** What went wrong, without the name of the file. */
+    public static String reason(IOException e) {
+        return switch (e) {
+            case NoSuchFileException missing -> "there is no such file or directory";
+            case AccessDeniedException denied -> "permission denied";
+            case FileAlreadyExistsException exists -> "there is a file of this name";
+            case NotDirectoryException file -> "this is no directory";
+            case FileSystemException other when other.getReason() != null -> other.getReason();
+            default -> e.getMessage() == null ? words(e) : e.getMessage();
+        };
+    }
+}
