@@ -1,11 +1,14 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.file.Failure;
+import dev.raddle.cli.file.Printable;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.show.OutputClosedException;
 import java.io.IOException;
 import java.io.PrintWriter;
+import java.util.List;
 import java.util.Objects;
+import java.util.regex.Pattern;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -53,6 +56,9 @@ import picocli.CommandLine.Spec;
             "If several hold: 70, 130 and 141 before 4 before 1 before 124 before 3."
         })
 public final class Main implements Runnable {
+    /** How make, GNU parallel and xargs call the number of tasks at once. */
+    private static final Pattern MANY = Pattern.compile("(-[jP]|--jobs|--max-procs|--limit|--global)(=?\\d*)");
+
     @Spec
     private CommandSpec spec = CommandSpec.create(); // set by picocli
 
@@ -87,10 +93,38 @@ public final class Main implements Runnable {
 
     private static int misused(ParameterException e) {
         CommandLine line = e.getCommandLine();
-        line.getErr().println("raddle: " + e.getMessage());
-        CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
+        if (e instanceof CommandLine.UnmatchedArgumentException unmatched) {
+            unmatched(unmatched, line);
+        } else {
+            line.getErr().println("raddle: " + e.getMessage());
+        }
         line.getErr().println("See: " + line.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.INVALID;
+    }
+
+    /**
+     * Tells of arguments that mean nothing. Behind an unknown option stands what may be its value, and has been taken for something
+     * else: so the option alone is named.
+     */
+    private static void unmatched(CommandLine.UnmatchedArgumentException e, CommandLine line) {
+        List<String> arguments = e.getUnmatched();
+        String option = arguments.stream()
+                .filter(argument -> argument.length() > 1 && argument.startsWith("-"))
+                .findFirst()
+                .orElse(null);
+        if (option == null) {
+            line.getErr().println("raddle: one argument too many, \"" + Printable.oneLine(arguments.getFirst()) + "\"");
+            return;
+        }
+        String unknown = "raddle: unknown option \"" + Printable.oneLine(option) + "\"";
+        if (line.getCommandName().equals("run") && MANY.matcher(option).matches()) {
+            line.getErr()
+                    .println(unknown + "; how many tasks run at once stands in the file: globalMaxInFlight, and the limit"
+                            + " of each group");
+        } else {
+            line.getErr().println(unknown);
+            CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
+        }
     }
 
     private static int broken(Exception e, CommandLine line) {

@@ -12,6 +12,8 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** {@code raddle check} and {@code raddle graph}, from their arguments to their exit codes. */
 class CheckAndGraphTest {
@@ -103,6 +105,22 @@ class CheckAndGraphTest {
                 .as(text(err))
                 .isEqualTo(ExitCode.OK);
         assertThat(text(out)).contains("t-1=2 [default]");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "run -j 8 k.yaml | unknown option \"-j\"; how many tasks run at once stands in the file: globalMaxInFlight, and the limit of each group",
+                "run --jobs=8 k.yaml | unknown option \"--jobs=8\"; how many tasks run at once stands in the file: globalMaxInFlight, and the limit of each group",
+                "run -x 8 k.yaml | unknown option \"-x\"",
+                "run a.yaml k.yaml | one argument too many, \"k.yaml\"",
+                "check -x k.yaml | unknown option \"-x\""
+            })
+    void of_arguments_that_mean_nothing_the_option_is_named_and_not_what_follows_it(String words, String problem) {
+        assertThat(Main.run(words.split(" "))).isEqualTo(ExitCode.INVALID);
+
+        assertThat(text(err).lines()).first().isEqualTo("raddle: " + problem);
     }
 
     @Test
