@@ -2,6 +2,7 @@ package dev.raddle.cli.file;
 
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.FileSystemException;
 import java.nio.file.NoSuchFileException;
@@ -46,7 +47,8 @@ public final class Failure {
             case AccessDeniedException denied -> "permission denied";
             case FileAlreadyExistsException exists -> "there is a file of this name";
             case NotDirectoryException file -> "this is no directory";
-            case FileSystemException other when other.getReason() != null -> other.getReason();
+            case DirectoryNotEmptyException full -> "this directory is not empty";
+            case FileSystemException other -> other.getReason() == null ? words(other) : other.getReason();
             default -> e.getMessage() == null ? words(e) : e.getMessage();
         };
     }

@@ -10,12 +10,11 @@ import dev.raddle.cli.run.Report;
 import dev.raddle.cli.run.ReportForm;
 import dev.raddle.cli.run.TaskResult;
 import dev.raddle.cli.run.TaskState;
+import dev.raddle.cli.run.WholeFile;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -59,9 +58,11 @@ public final class RunPage implements ReportForm {
         String json = Json.text(data(report)).replace("<", "\\u003c");
         String template = template();
         int at = template.indexOf(DATA);
-        Path draft = file.resolveSibling(file.getFileName() + ".new");
-        Files.writeString(draft, template.substring(0, at) + json + template.substring(at + DATA.length()));
-        Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        WholeFile.write(file, writer -> {
+            writer.write(template, 0, at);
+            writer.write(json);
+            writer.write(template, at + DATA.length(), template.length() - at - DATA.length());
+        });
     }
 
     private static String template() throws IOException {

@@ -2,9 +2,7 @@ package dev.raddle.cli.run;
 
 import java.io.BufferedWriter;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -41,9 +39,7 @@ public record Report(
 
     /** Writes the report; a reader sees the old file or the new one, never half of it. */
     void write(Path path) throws IOException {
-        Path absolute = path.toAbsolutePath();
-        Path draft = absolute.resolveSibling(absolute.getFileName() + ".new");
-        try (BufferedWriter writer = Files.newBufferedWriter(draft)) {
+        WholeFile.write(path, writer -> {
             writer.write("{\n");
             for (Map.Entry<String, @Nullable Object> field : head().entrySet()) {
                 writer.write("  " + Json.text(field.getKey()) + ": " + Json.text(field.getValue()) + ",\n");
@@ -53,8 +49,7 @@ public record Report(
             tasks.forEach(lines);
             lines.throwIfFailed();
             writer.write("\n  ]\n}\n");
-        }
-        Files.move(draft, absolute, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+        });
     }
 
     private Map<String, @Nullable Object> head() {

@@ -69,6 +69,15 @@ public sealed interface RunEvent {
     /** From now on nothing new is started and what runs is told to end. */
     record RunStopping(Instant time, Stop.Reason reason) implements RunEvent {}
 
-    /** Every task has ended. Always the last event. */
-    record RunEnded(Instant time, Summary summary, int exitCode) implements RunEvent {}
+    /**
+     * Every task has ended. Always the last event.
+     *
+     * @param exitCode what the process ends with, also when a report could not be written
+     * @param report the report in the run directory, or null if there is none
+     */
+    record RunEnded(
+            Instant time,
+            Summary summary,
+            int exitCode,
+            @Nullable Path report) implements RunEvent {}
 }

@@ -100,8 +100,9 @@ public final class RunSession {
             if (stop.isDrained()) {
                 summary = summary.with(runner.account());
             }
-            report(work, begin, summary, exitCode);
-            events.post(new RunEvent.RunEnded(clock.instant(), summary, exitCode));
+            Path written = report(work, begin, summary, exitCode);
+            exitCode = failure.get() == null ? exitCode : ExitCode.BROKEN;
+            events.post(new RunEvent.RunEnded(clock.instant(), summary, exitCode, written));
         }
         Throwable broken = failure.get();
         if (broken != null) {
@@ -119,7 +120,10 @@ public final class RunSession {
         runner.awaitAll();
     }
 
-    private void report(Work work, RunEvent.RunStarted begin, Summary summary, int exitCode) {
+    /** Writes all reports, and returns that in the run directory, or null if there is none. */
+    private @Nullable Path report(Work work, RunEvent.RunStarted begin, Summary summary, int exitCode) {
+        Path directory = work.directory();
+        Path written = null;
         Report report = new Report(
                 begin.name(),
                 work.directory(),
@@ -134,6 +138,7 @@ public final class RunSession {
         for (Path path : work.reports()) {
             try {
                 report.write(path);
+                written = directory != null && path.startsWith(directory) && written == null ? path : written;
             } catch (IOException e) {
                 fail(new IOException("the report " + path + " cannot be written: " + Failure.text(e), e));
             }
@@ -145,6 +150,7 @@ public final class RunSession {
                 fail(new IOException("the report cannot be written: " + Failure.text(e), e));
             }
         }
+        return written;
     }
 
     private Map<String, @Nullable String> outputs(Work work) {

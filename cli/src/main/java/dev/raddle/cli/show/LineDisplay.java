@@ -6,16 +6,13 @@ import dev.raddle.cli.run.RunListener;
 import dev.raddle.cli.run.TaskResult;
 import dev.raddle.cli.run.TaskState;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import org.jline.utils.AttributedString;
-import org.jspecify.annotations.Nullable;
 
 /** Prints a line for every event, or only for what went wrong. */
 final class LineDisplay implements RunListener {
     private final Screen screen;
     private final boolean onlyFailures;
-    private @Nullable Path directory;
 
     LineDisplay(Screen screen, boolean onlyFailures) {
         this.screen = screen;
@@ -25,10 +22,7 @@ final class LineDisplay implements RunListener {
     @Override
     public void on(RunEvent event) throws IOException {
         switch (event) {
-            case RunEvent.RunStarted started -> {
-                directory = started.directory();
-                detail(Sentences.begin(started));
-            }
+            case RunEvent.RunStarted started -> detail(Sentences.begin(started));
             case RunEvent.TaskQueued queued -> {}
             case RunEvent.AttemptStarted started -> detail(Sentences.started(started));
             case RunEvent.AttemptFailed failed -> detail(Sentences.retry(failed));
@@ -47,7 +41,7 @@ final class LineDisplay implements RunListener {
                     if (account != null) {
                         print(Sentences.account(account));
                     }
-                    print(Sentences.end(ended, directory));
+                    print(Sentences.end(ended));
                 }
             }
         }

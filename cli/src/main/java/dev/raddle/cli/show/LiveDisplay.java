@@ -4,13 +4,11 @@ import dev.raddle.cli.run.Account;
 import dev.raddle.cli.run.RunEvent;
 import dev.raddle.cli.run.RunListener;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.LongSupplier;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStyle;
-import org.jspecify.annotations.Nullable;
 
 /** Shows bars on a terminal, and above them what went wrong as soon as it does. */
 final class LiveDisplay implements RunListener {
@@ -18,7 +16,6 @@ final class LiveDisplay implements RunListener {
 
     private final Screen screen;
     private final Board board;
-    private @Nullable Path directory;
     private boolean ended;
 
     LiveDisplay(Screen screen, LongSupplier nanos) {
@@ -30,10 +27,7 @@ final class LiveDisplay implements RunListener {
     public void on(RunEvent event) throws IOException {
         board.on(event);
         switch (event) {
-            case RunEvent.RunStarted started -> {
-                directory = started.directory();
-                screen.print(List.of(Sentences.begin(started)));
-            }
+            case RunEvent.RunStarted started -> screen.print(List.of(Sentences.begin(started)));
             case RunEvent.AttemptFailed failed -> screen.print(List.of(Sentences.retry(failed)));
             case RunEvent.TaskUndone undone -> screen.print(List.of(Sentences.undone(undone)));
             case RunEvent.RunStopping stopping -> screen.print(List.of(Sentences.stopping(stopping.reason())));
@@ -46,7 +40,7 @@ final class LiveDisplay implements RunListener {
                 if (account != null) {
                     last.add(Sentences.account(account));
                 }
-                last.add(Sentences.end(end, directory));
+                last.add(Sentences.end(end));
                 screen.clear();
                 screen.print(last);
             }

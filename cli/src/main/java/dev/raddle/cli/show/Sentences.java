@@ -16,11 +16,12 @@ import java.util.List;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
-import org.jspecify.annotations.Nullable;
 
 /** One line for each event. */
 final class Sentences {
     private static final int LONGEST_COMMAND = 120;
+    private static final int LONGEST_NAME = 120;
+    private static final int LONGEST_ERROR = 1000;
     private static final int MOST_IDS = 10;
     private static final AttributedStyle PLAIN = AttributedStyle.DEFAULT;
 
@@ -62,11 +63,13 @@ final class Sentences {
         AttributedStyle style = result.state() == TaskState.CANCELLED || result.state() == TaskState.SKIPPED
                 ? PLAIN.foreground(AttributedStyle.YELLOW)
                 : PLAIN.foreground(AttributedStyle.RED).bold();
-        String why = result.error() == null ? result.state().text() : Printable.oneLine(result.error());
+        String why = result.error() == null
+                ? result.state().text()
+                : Words.shortened(Printable.oneLine(result.error()), LONGEST_ERROR);
         String after = result.attempts() == 0 ? "" : ", " + Words.time(result.runMillis());
         String output = result.output() == null ? "" : "; output in " + path(Path.of(result.output()));
         boolean unknown = result.output() == null && result.attempts() > 0;
-        String command = unknown ? "; command: " + shortened(Printable.oneLine(result.command())) : "";
+        String command = unknown ? "; command: " + Words.shortened(Printable.oneLine(result.command()), LONGEST_COMMAND) : "";
         return line(result.state().text(), style, task + ": " + why + after + output + command);
     }
 
@@ -101,7 +104,7 @@ final class Sentences {
                 .append(ids.size() + " handed back");
         if (!ids.isEmpty()) {
             List<String> named =
-                    ids.stream().limit(MOST_IDS).map(Printable::oneLine).toList();
+                    ids.stream().limit(MOST_IDS).map(Sentences::name).toList();
             int more = ids.size() - named.size();
             text.append(" (").append(String.join(", ", named)).append(more > 0 ? " and " + more + " more)" : ")");
         }
@@ -109,7 +112,7 @@ final class Sentences {
         return line("account", PLAIN, text.toString());
     }
 
-    static AttributedString end(RunEnded event, @Nullable Path directory) {
+    static AttributedString end(RunEnded event) {
         boolean good = event.exitCode() == 0;
         StringBuilder text = new StringBuilder()
                 .append(Words.count(event.summary().totals().tasks(), "task", "tasks"))
@@ -117,20 +120,21 @@ final class Sentences {
                 .append(Words.outcomes(event.summary().totals()))
                 .append(", ")
                 .append(Words.time(event.summary().wall().toMillis()));
-        if (directory != null) {
-            text.append("; report in ").append(path(directory.resolve("report.json")));
+        if (event.report() != null) {
+            text.append("; report in ").append(path(event.report()));
         }
         AttributedStyle style = PLAIN.foreground(good ? AttributedStyle.GREEN : AttributedStyle.RED)
                 .bold();
         return line("done", style, text.toString());
     }
 
-    private static String task(String id, String group) {
-        return Printable.oneLine(id) + " [" + Printable.oneLine(group) + "]";
+    /** The name of a task or a group, which data may have made long. */
+    private static String name(String text) {
+        return Words.shortened(Printable.oneLine(text), LONGEST_NAME);
     }
 
-    private static String shortened(String text) {
-        return text.length() <= LONGEST_COMMAND ? text : text.substring(0, LONGEST_COMMAND - 3) + "...";
+    private static String task(String id, String group) {
+        return name(id) + " [" + name(group) + "]";
     }
 
     /** A path as it is shortest to type from here. */

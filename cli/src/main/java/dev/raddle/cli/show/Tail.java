@@ -10,13 +10,14 @@ import java.util.List;
 import org.jline.utils.AttributedString;
 import org.jspecify.annotations.Nullable;
 
-/** The last lines of what a command printed, printable. */
+/** The last lines of what a command printed, printable and not too long. */
 final class Tail {
     private static final int BYTES = 8192;
+    private static final int LONGEST_LINE = 200;
 
     private Tail() {}
 
-    /** At most so many lines, the last of the file last; none if there is no such file. */
+    /** At most so many lines, each cut after 200 characters, the last of the file last; none if there is no such file. */
     static List<String> of(@Nullable String file, int lines) {
         if (file == null) {
             return List.of();
@@ -36,7 +37,7 @@ final class Tail {
     private static List<String> last(String text, int lines) {
         List<String> all = AttributedString.stripAnsi(text)
                 .lines()
-                .map(line -> Printable.oneLine(line.stripTrailing()))
+                .map(line -> Words.shortened(Printable.oneLine(line.stripTrailing()), LONGEST_LINE))
                 .filter(line -> !line.isEmpty())
                 .toList();
         return all.subList(Math.max(0, all.size() - lines), all.size());

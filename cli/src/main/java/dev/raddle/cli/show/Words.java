@@ -30,6 +30,14 @@ final class Words {
         return minutes < 60 ? minutes + " min " + seconds % 60 + " s" : minutes / 60 + " h " + minutes % 60 + " min";
     }
 
+    /** A text of at most so many characters: one that is longer is cut, and ends with three dots. */
+    static String shortened(String text, int most) {
+        if (text.codePointCount(0, text.length()) <= most) {
+            return text;
+        }
+        return text.substring(0, text.offsetByCodePoints(0, most - 3)) + "...";
+    }
+
     static String count(long number, String one, String many) {
         return number == 1 ? "1 " + one : number + " " + many;
     }

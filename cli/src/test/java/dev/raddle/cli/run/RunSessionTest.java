@@ -1,9 +1,11 @@
 package dev.raddle.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
 import dev.raddle.cli.file.JsonLine;
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -43,6 +45,38 @@ class RunSessionTest {
         assertThat(Path.of(String.valueOf(odd.output())).getParent())
                 .isEqualTo(session.out().resolve("output"));
         assertThat(Files.readString(Path.of(String.valueOf(odd.output())))).isEqualTo("x  y $HOME\n");
+    }
+
+    @Test
+    void a_report_that_cannot_be_written_is_neither_promised_nor_left_half() throws Exception {
+        Path inTheWay = session.out().resolve("report.json.new/x");
+        session.tell(event -> {
+            if (event instanceof RunEvent.RunStarted) {
+                Files.createDirectories(inTheWay); // stands for a full disk: the file cannot be made
+            }
+        });
+
+        assertThatThrownBy(() -> session.run("tasks: [{ id: a, run: 'true' }]"))
+                .isInstanceOf(IOException.class)
+                .hasMessageStartingWith("the report " + session.out().resolve("report.json") + " cannot be written: ");
+
+        RunEvent.RunEnded end =
+                session.recorder().all(RunEvent.RunEnded.class).getFirst();
+        assertThat(end.report()).isNull();
+        assertThat(end.exitCode()).isEqualTo(ExitCode.BROKEN);
+        assertThat(session.out().resolve("report.json")).doesNotExist();
+    }
+
+    @Test
+    void the_last_event_names_the_report() throws Exception {
+        session.run("tasks: [{ id: a, run: 'true' }]");
+
+        assertThat(session.recorder()
+                        .all(RunEvent.RunEnded.class)
+                        .getFirst()
+                        .report())
+                .isEqualTo(session.out().resolve("report.json"))
+                .exists();
     }
 
     @Test

@@ -17,6 +17,7 @@ import org.jspecify.annotations.Nullable;
 final class Events {
     static final Instant NOW = Instant.parse("2026-01-31T09:30:00Z");
     static final Path DIRECTORY = Path.of("").toAbsolutePath().resolve("runs/checks");
+    static final Path REPORT = DIRECTORY.resolve("report.json");
 
     private Events() {}
 
@@ -56,12 +57,18 @@ final class Events {
         Counts totals = new Counts(tasks, 3, 0, 0, 0, tasks - 3, 0, 4, 10, 400, 2);
         Account account = new Account(1, 2, tasks - 3 - handedBack.size(), handedBack, 0);
         return new RunEvent.RunEnded(
-                NOW, new Summary(totals, Map.of(), List.of(), Duration.ofMillis(3210), account), 130);
+                NOW, new Summary(totals, Map.of(), List.of(), Duration.ofMillis(3210), account), 130, REPORT);
     }
 
     static RunEvent end(int exitCode, long succeeded, long failed) {
         Counts totals = new Counts(succeeded + failed, succeeded, failed, 0, 0, 0, 0, 4, 10, 400, 2);
         return new RunEvent.RunEnded(
-                NOW, new Summary(totals, Map.of(), List.of(), Duration.ofMillis(3210), null), exitCode);
+                NOW, new Summary(totals, Map.of(), List.of(), Duration.ofMillis(3210), null), exitCode, REPORT);
+    }
+
+    /** The end of a run whose report could not be written. */
+    static RunEvent endWithoutReport() {
+        RunEvent.RunEnded end = (RunEvent.RunEnded) end(70, 1, 0);
+        return new RunEvent.RunEnded(end.time(), end.summary(), end.exitCode(), null);
     }
 }

@@ -104,4 +104,23 @@ class LineDisplayTest {
 
         assertThat(page.text()).isEqualTo("checks: 10 tasks in 1 group, 7 succeeded before; output in runs/checks\n");
     }
+
+    @Test
+    void neither_a_long_line_nor_a_long_name_fills_the_terminal(@TempDir Path directory) throws Exception {
+        Path output = Files.writeString(directory.resolve("b.log"), "x".repeat(50_000));
+
+        show(
+                Displays.Loudness.NORMAL,
+                Events.failed("a".repeat(50_000), "g".repeat(50_000), output.toString()),
+                Events.ended("b", "g", TaskState.FAILED, null, "e".repeat(50_000)));
+
+        assertThat(page.text().lines()).hasSize(2).allMatch(line -> line.length() < 1_500);
+    }
+
+    @Test
+    void a_report_that_was_not_written_is_not_promised() throws Exception {
+        show(Displays.Loudness.NORMAL, Events.begin(1, 1), Events.endWithoutReport());
+
+        assertThat(page.text().lines().toList().getLast()).isEqualTo("done      1 task: 1 succeeded, 3.21 s");
+    }
 }

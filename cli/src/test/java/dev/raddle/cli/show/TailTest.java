@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -47,5 +48,16 @@ class TailTest {
     void no_file_has_no_last_lines() {
         assertThat(Tail.of(null, 3)).isEmpty();
         assertThat(Tail.of(directory.resolve("none").toString(), 3)).isEmpty();
+    }
+
+    @Test
+    void a_long_line_is_cut() throws Exception {
+        Path file = Files.writeString(directory.resolve("a.log"), "x\n" + "\001\uD83D\uDE00".repeat(40_000) + "\n");
+
+        List<String> lines = Tail.of(file.toString(), 5);
+
+        assertThat(lines).singleElement().asString().endsWith("...");
+        assertThat(lines.getFirst().codePointCount(0, lines.getFirst().length()))
+                .isEqualTo(200);
     }
 }
