@@ -15,10 +15,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Base64;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -65,9 +68,28 @@ public final class RunPage implements ReportForm {
         });
     }
 
+    /** The page without data. Its policy allows its own script and its own style by their hashes, and nothing else. */
     private static String template() throws IOException {
         try (InputStream input = Objects.requireNonNull(RunPage.class.getResourceAsStream(TEMPLATE))) {
-            return new String(input.readAllBytes(), StandardCharsets.UTF_8);
+            String page = new String(input.readAllBytes(), StandardCharsets.UTF_8).replace("\r\n", "\n");
+            String style = hash(between("<style>", "</style>", page));
+            String script = hash(between("<script>", "</script>", page));
+            return page.replace("@STYLE-HASH@", style).replace("@SCRIPT-HASH@", script);
+        }
+    }
+
+    private static String between(String begin, String end, String page) {
+        int from = page.indexOf(begin) + begin.length();
+        return page.substring(from, page.indexOf(end, from));
+    }
+
+    /** A hash as a content security policy has it. */
+    private static String hash(String text) {
+        try {
+            byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
+            return "sha256-" + Base64.getEncoder().encodeToString(digest);
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every JDK has SHA-256", impossible);
         }
     }
 

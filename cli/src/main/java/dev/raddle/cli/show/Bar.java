@@ -73,26 +73,41 @@ final class Bar {
         return Math.max(expected, queued);
     }
 
+    /** The line of this bar, in columns that all bars share. */
     AttributedString line(Layout layout, long now) {
         AttributedStringBuilder line = new AttributedStringBuilder();
-        line.append(layout.name(name)).append("  ");
-        bar(line, layout);
-        line.append(layout.number(ended() + "/" + total(), 11));
-        line.append(layout.number(running() + " running", 12));
-        line.append(layout.number(waiting() + " waiting", 14));
-        line.styled(AttributedStyle.DEFAULT.foreground(AttributedStyle.RED), layout.number(bad(), 13));
-        double perSecond = rate.perSecond(now);
-        line.append(layout.number(perSecond == 0 ? "" : speed(perSecond), 9));
-        long left = total() - ended();
-        line.append(perSecond == 0 || left == 0 ? "" : "  ETA " + Words.rough((long) (left * 1000 / perSecond)));
+        line.append(layout.name(name));
+        if (layout.barWidth() > 0) {
+            line.append("  ");
+            bar(line, layout);
+        }
+        for (Layout.Column column : Layout.Column.values()) {
+            line.styled(style(column), layout.placed(column, text(column, layout.wording(), now)));
+        }
         return line.toAttributedString();
     }
 
-    private String bad() {
-        if (failed > 0) {
-            return failed + " failed";
-        }
-        return cancelled > 0 ? cancelled + " cancelled" : "";
+    private static AttributedStyle style(Layout.Column column) {
+        return switch (column) {
+            case FAILED -> AttributedStyle.DEFAULT.foreground(AttributedStyle.RED);
+            case CANCELLED -> AttributedStyle.DEFAULT.foreground(AttributedStyle.YELLOW);
+            default -> AttributedStyle.DEFAULT;
+        };
+    }
+
+    /** What this bar has in a column; empty if that is nothing. */
+    String text(Layout.Column column, Layout.Wording wording, long now) {
+        double perSecond = rate.perSecond(now);
+        long left = total() - ended();
+        return switch (column) {
+            case PROGRESS -> ended() + "/" + total();
+            case RUNNING -> wording.running(running());
+            case WAITING -> wording.waiting(waiting());
+            case FAILED -> wording.failed(failed);
+            case CANCELLED -> wording.cancelled(cancelled);
+            case SPEED -> perSecond == 0 ? "" : speed(perSecond);
+            case END -> perSecond == 0 || left == 0 ? "" : "ETA " + Words.rough((long) (left * 1000 / perSecond));
+        };
     }
 
     private void bar(AttributedStringBuilder line, Layout layout) {

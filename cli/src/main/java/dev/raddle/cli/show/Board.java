@@ -16,10 +16,19 @@ final class Board {
     private static final int MOST_GROUPS = 12;
     private static final int LEFT_FREE = 4;
 
+    private static final int MOST_OLDEST = 3;
+    private static final int ROWS_FOR_OLDEST = 20;
+    private static final int ROWS_FOR_ONE_OLDEST = 6;
+    private static final long LEAST_AGE = 3_000_000_000L; // what ends sooner would only flicker
+
     private final Map<String, Bar> groups = new LinkedHashMap<>();
+    private final Map<String, Running> running = new LinkedHashMap<>(); // by id, the oldest first
     private final LongSupplier nanos;
     private final boolean blocks;
     private final Bar total;
+
+    /** A task that runs, or rests between attempts, and since when. */
+    private record Running(String id, String group, long since) {}
 
     Board(LongSupplier nanos, boolean blocks) {
         this.nanos = nanos;
@@ -38,11 +47,14 @@ final class Board {
                 total.queued();
             }
             case RunEvent.AttemptStarted started -> {
+                running.putIfAbsent(
+                        started.id(), new Running(started.id(), started.group(), nanos.getAsLong()));
                 group(started.group()).started(started.id());
                 total.started(started.id());
             }
             case RunEvent.TaskEnded ended -> {
                 long now = nanos.getAsLong();
+                running.remove(ended.result().id());
                 group(ended.result().group()).ended(ended.result(), now);
                 total.ended(ended.result(), now);
             }
@@ -54,25 +66,40 @@ final class Board {
         return groups.computeIfAbsent(key, name -> new Bar(name, nanos.getAsLong()));
     }
 
-    /** The lines for a terminal of a size: a bar for each group, or the busiest and how many more, and the total. */
+    /**
+     * The lines for a terminal of a size, always fewer than it has rows if that has two: a bar for each group, or the busiest and how
+     * many more, the total, and the tasks that have run longest.
+     */
     List<AttributedString> lines(int columns, int rows) {
         long now = nanos.getAsLong();
-        int room = Math.clamp(rows - LEFT_FREE, 1, MOST_GROUPS);
-        Set<Bar> shown = groups.size() <= room ? new HashSet<>(groups.values()) : busiest(room - 1);
-        List<String> names = new ArrayList<>(List.of(total.name()));
-        shown.forEach(bar -> names.add(bar.name()));
-        Layout layout = Layout.of(columns, names, blocks);
+        List<Running> oldest = oldest(rows, now);
+        int room = rows <= 2 ? 0 : Math.clamp(rows - LEFT_FREE - (rows < ROWS_FOR_OLDEST ? oldest.size() : 0), 1, MOST_GROUPS);
+        Set<Bar> shown = groups.size() <= room ? new HashSet<>(groups.values()) : busiest(Math.max(0, room - 1));
+        List<Bar> bars = new ArrayList<>(
+                groups.values().stream().filter(shown::contains).toList());
+        bars.add(total);
+        Layout layout = Layout.of(columns, bars, now, blocks);
         List<AttributedString> lines = new ArrayList<>();
-        for (Bar bar : groups.values()) {
-            if (shown.contains(bar)) {
-                lines.add(bar.line(layout, now));
-            }
+        bars.forEach(bar -> lines.add(bar.line(layout, now)));
+        if (shown.size() < groups.size() && room > 0) {
+            lines.add(lines.size() - 1, rest(shown, layout));
         }
-        if (shown.size() < groups.size()) {
-            lines.add(rest(shown));
-        }
-        lines.add(total.line(layout, now));
+        oldest.forEach(task -> lines.add(line(task, layout, columns, now)));
         return lines;
+    }
+
+    /** The tasks that have run longest, and for some seconds, as many as there is room for. */
+    private List<Running> oldest(int rows, long now) {
+        int most = rows >= ROWS_FOR_OLDEST ? MOST_OLDEST : rows >= ROWS_FOR_ONE_OLDEST ? 1 : 0;
+        return running.values().stream()
+                .limit(most)
+                .filter(task -> now - task.since >= LEAST_AGE)
+                .toList();
+    }
+
+    private static AttributedString line(Running task, Layout layout, int columns, long now) {
+        String age = Words.rough((now - task.since) / 1_000_000);
+        return layout.cut("running " + age + ": " + task.id + " [" + task.group + "]", columns - 1);
     }
 
     private Set<Bar> busiest(int count) {
@@ -85,20 +112,23 @@ final class Board {
                 .toList());
     }
 
-    private AttributedString rest(Set<Bar> shown) {
+    private AttributedString rest(Set<Bar> shown, Layout layout) {
         long count = 0;
-        long running = 0;
-        long waiting = 0;
+        long runs = 0;
+        long waits = 0;
         long ended = 0;
         for (Bar bar : groups.values()) {
             if (!shown.contains(bar)) {
                 count++;
-                running += bar.running();
-                waiting += bar.waiting();
+                runs += bar.running();
+                waits += bar.waiting();
                 ended += bar.ended();
             }
         }
-        return new AttributedString((blocks ? "…" : "...") + " and " + Words.count(count, "more group", "more groups")
-                + ": " + running + " running, " + waiting + " waiting, " + ended + " done");
+        String more = layout.isNarrow()
+                ? " " + count + " more: "
+                : " and " + Words.count(count, "more group", "more groups") + ": ";
+        return new AttributedString((blocks ? "…" : "...") + more
+                + layout.wording().running(runs) + ", " + layout.wording().waiting(waits) + ", " + ended + " done");
     }
 }

@@ -13,6 +13,14 @@ public final class Screen {
     private static final String HIDE_CURSOR = "\033[?25l";
     private static final String SHOW_CURSOR = "\033[?25h";
     private static final String ERASE_BELOW = "\033[J";
+    private static final String NO_WRAP = "\033[?7l";
+    private static final String WRAP = "\033[?7h";
+
+    /*
+     * While lines stay, the cursor rests at the beginning of the first of them, not behind the last. A terminal that becomes narrower
+     * may break lines anew, so that they take more rows, or cut them, and nobody knows which; but it keeps the cursor at the text
+     * where it was. So from there down all is to be erased, whatever became of the lines.
+     */
 
     private final Console console;
     private List<AttributedString> bars = List.of();
@@ -64,16 +72,20 @@ public final class Screen {
     }
 
     private String erased() {
-        if (bars.isEmpty()) {
-            return "";
-        }
-        return (bars.size() > 1 ? "\r\033[" + (bars.size() - 1) + "A" : "\r") + ERASE_BELOW;
+        return bars.isEmpty() ? "" : "\r" + ERASE_BELOW;
     }
 
     private String drawn() {
-        StringBuilder text = new StringBuilder();
-        for (AttributedString bar : bars) {
-            text.append(text.isEmpty() ? "" : "\n").append(console.ansi(bar));
+        if (bars.isEmpty()) {
+            return "";
+        }
+        StringBuilder text = new StringBuilder(NO_WRAP);
+        for (int i = 0; i < bars.size(); i++) {
+            text.append(i == 0 ? "" : "\n").append(console.ansi(bars.get(i)));
+        }
+        text.append(WRAP).append('\r');
+        if (bars.size() > 1) {
+            text.append("\033[").append(bars.size() - 1).append('A');
         }
         return text.toString();
     }
@@ -90,7 +102,7 @@ public final class Screen {
     public void restore() {
         if (cursorHidden) {
             try {
-                console.write("\n" + SHOW_CURSOR);
+                console.write("\r" + ERASE_BELOW + SHOW_CURSOR);
             } catch (IOException e) {
                 // nobody reads any more, so nobody misses the cursor
             }

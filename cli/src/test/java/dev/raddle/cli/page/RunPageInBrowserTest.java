@@ -104,6 +104,29 @@ class RunPageInBrowserTest {
     }
 
     @Test
+    void a_script_that_gets_into_the_page_all_the_same_is_not_run() throws Exception {
+        Page shown = opened(Pages.build(directory), "run-page.png");
+        String title = shown.title();
+
+        shown.evaluate("""
+                const script = document.createElement('script');
+                script.textContent = "document.title = 'owned'";
+                document.body.append(script);
+                const button = document.createElement('button');
+                button.setAttribute('onclick', "document.title = 'owned'");
+                document.body.append(button);
+                button.click();
+                const frame = document.createElement('a');
+                frame.href = "javascript:document.title = 'owned'";
+                document.body.append(frame);
+                frame.click();
+                """);
+
+        assertThat(shown.title()).isEqualTo(title);
+        assertThat(complaints).isNotEmpty().allMatch(complaint -> complaint.contains("Content Security Policy"));
+    }
+
+    @Test
     void the_critical_path_and_the_slowest_tasks_are_listed_with_waiting_and_running_apart() throws Exception {
         Page shown = opened(Pages.build(directory), "run-page.png");
 

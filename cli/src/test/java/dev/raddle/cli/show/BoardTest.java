@@ -8,6 +8,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jline.utils.AttributedString;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class BoardTest {
     private static final long SECOND = 1_000_000_000L;
@@ -105,6 +107,94 @@ class BoardTest {
 
         String line = plain.lines(90, 24).getFirst().toString();
 
-        assertThat(line).startsWith("a-very-long-name-of-a-g~  ++++....").isPrintable();
+        assertThat(line).startsWith("a-very-long-name-of-a-g~  ++++").contains("++....").isPrintable();
+    }
+
+    private void tellOfEverything(int tasks) {
+        tell(Events.begin(tasks, 2));
+        for (int i = 0; i < tasks; i++) {
+            tell(Events.queued("t" + i, i % 2 == 0 ? "compile" : "a-long-name-of-a-group"));
+        }
+        tell(Events.started("t0", "compile"), Events.started("t1", "a-long-name-of-a-group"));
+        tell(Events.succeeded("t2", "compile"), Events.failed("t3", "a-long-name-of-a-group", null));
+        tell(Events.dropped("t4", "compile"), Events.dropped("t5", "a-long-name-of-a-group"));
+    }
+
+    @Test
+    void the_total_shows_failed_and_cancelled_beside_each_other() {
+        tellOfEverything(10);
+
+        assertThat(lines(140, 24).getLast())
+                .contains("4/10 ", "2 running ", "4 waiting ", "1 failed ", "2 cancelled");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {30, 36, 40, 48, 60, 70, 80, 100, 120, 200})
+    void the_counts_of_all_bars_are_there_at_every_width(int columns) {
+        tellOfEverything(60);
+        now.set(SECOND);
+
+        List<String> lines = lines(columns, 24);
+
+        assertThat(lines).hasSize(3).allMatch(line -> line.length() < columns);
+        assertThat(lines.getLast())
+                .startsWith("to")
+                .containsPattern(" 4/60 ")
+                .containsPattern(" 2( run(ning)?|r) ")
+                .containsPattern(" 54( wait(ing)?|w) ")
+                .containsPattern(" 1( fail(ed)?|f) ")
+                .containsPattern(" 2( cancel(led)?|c)");
+    }
+
+    @Test
+    void forty_columns_have_room_for_the_counts() {
+        tellOfEverything(60);
+
+        assertThat(lines(40, 24))
+                .containsExactly(
+                        "compile               2/30 1r 27w    1c",
+                        "a-long-name-of-a-gro… 2/30 1r 27w 1f 1c",
+                        "total                 4/60 2r 54w 1f 2c");
+        assertThat(lines(48, 24))
+                .containsExactly(
+                        "compile      2/30 1 run 27 wait        1 cancel",
+                        "a-long-name… 2/30 1 run 27 wait 1 fail 1 cancel",
+                        "total        4/60 2 run 54 wait 1 fail 2 cancel");
+    }
+
+    @Test
+    void the_tasks_that_run_longest_are_shown_with_their_ages() {
+        for (int i = 0; i < 6; i++) {
+            now.set(i * 10 * SECOND);
+            tell(Events.queued("t" + i, "web"), Events.started("t" + i, "web"));
+        }
+        tell(Events.started("t1", "web"), Events.succeeded("t0", "web"));
+        now.set(100 * SECOND);
+
+        assertThat(lines(100, 24))
+                .hasSize(5)
+                .endsWith("running 1 min 30 s: t1 [web]", "running 1 min 20 s: t2 [web]", "running 1 min 10 s: t3 [web]");
+        assertThat(lines(20, 24)).contains("running 1 min 30 s…");
+        assertThat(lines(100, 10)).hasSize(3).endsWith("running 1 min 30 s: t1 [web]");
+        assertThat(lines(100, 5)).hasSize(2);
+    }
+
+    @Test
+    void a_task_that_began_just_now_is_not_shown_among_the_oldest() {
+        tell(Events.queued("a", "web"), Events.started("a", "web"));
+        now.set(2 * SECOND);
+
+        assertThat(lines(100, 24)).hasSize(2);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 60})
+    void there_are_fewer_lines_than_rows(int rows) {
+        for (int i = 0; i < 40; i++) {
+            tell(Events.queued("t" + i, "group" + i), Events.started("t" + i, "group" + i));
+        }
+        now.set(100 * SECOND);
+
+        assertThat(lines(100, rows)).hasSizeLessThan(Math.max(2, rows)).anyMatch(line -> line.startsWith("total"));
     }
 }

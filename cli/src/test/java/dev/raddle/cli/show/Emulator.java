@@ -1,42 +1,147 @@
 package dev.raddle.cli.show;
 
+import java.io.ByteArrayOutputStream;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** As much of a terminal as is needed to know what stands on it: cursor up, return, line feed, erase below. */
-final class Emulator {
-    private static final Pattern TOKEN = Pattern.compile("\033\\[\\??(\\d*)([A-Za-z])|\r|\n|[^\033\r\n]+");
+/**
+ * As much of a terminal as is needed to know what stands on it: cursor up, return, line feed, erase below, wrapping, and changes of
+ * its size. It has one row for each character, and keeps what has scrolled away.
+ */
+final class Emulator extends ByteArrayOutputStream {
+    private static final Pattern TOKEN = Pattern.compile("\033\\[(\\??\\d*)([A-Za-z])|\r|\n|[^\033\r\n]+");
+    private static final int WITHOUT_LIMIT = 1_000_000;
 
-    private Emulator() {}
+    private final boolean reflows;
+    private final List<Row> rows = new ArrayList<>(List.of(new Row()));
+    private int columns;
+    private int height;
+    private int row;
+    private int column;
+    private boolean wraps = true;
 
+    private static final class Row {
+        private final StringBuilder text = new StringBuilder();
+        private boolean goesOn; // in the next row, because it was too long
+    }
+
+    /** A terminal that breaks lines anew when its width changes, or cuts them. */
+    Emulator(int columns, int height, boolean reflows) {
+        this.columns = columns;
+        this.height = height;
+        this.reflows = reflows;
+    }
+
+    /** What stands on a screen without limits when a text has been written. */
     static String screen(String text) {
-        List<StringBuilder> lines = new ArrayList<>(List.of(new StringBuilder()));
-        int row = 0;
-        int column = 0;
+        Emulator emulator = new Emulator(WITHOUT_LIMIT, WITHOUT_LIMIT, true);
+        emulator.show(text);
+        return emulator.screen();
+    }
+
+    String screen() {
+        return String.join(
+                "\n", rows.stream().map(line -> line.text.toString()).toList());
+    }
+
+    @Override
+    public void flush() {
+        show(toString(StandardCharsets.UTF_8));
+        reset();
+    }
+
+    private void show(String text) {
         Matcher matcher = TOKEN.matcher(text);
         while (matcher.find()) {
             String token = matcher.group();
-            if (token.equals("\r")) {
-                column = 0;
-            } else if (token.equals("\n")) {
-                row++;
-                column = 0;
-                if (row == lines.size()) {
-                    lines.add(new StringBuilder());
-                }
-            } else if (!token.startsWith("\033")) {
-                StringBuilder line = lines.get(row);
-                line.replace(column, Math.min(line.length(), column + token.length()), token);
-                column += token.length();
-            } else if (matcher.group(2).equals("A")) {
-                row -= Integer.parseInt(matcher.group(1));
-            } else if (matcher.group(2).equals("J")) {
-                lines.get(row).setLength(column);
-                lines.subList(row + 1, lines.size()).clear();
+            switch (token.charAt(0)) {
+                case '\r' -> column = 0;
+                case '\n' -> feed();
+                case '\033' -> control(matcher.group(1), matcher.group(2));
+                default -> token.chars().forEach(c -> put((char) c));
             }
         }
-        return String.join("\n", lines);
+    }
+
+    private void control(String number, String command) {
+        switch (command) {
+            case "A" -> row = Math.max(Math.max(0, rows.size() - height), row - Integer.parseInt(number));
+            case "J" -> {
+                rows.get(row).text.setLength(Math.min(column, rows.get(row).text.length()));
+                rows.get(row).goesOn = false;
+                rows.subList(row + 1, rows.size()).clear();
+            }
+            case "h", "l" -> wraps = number.equals("?7") ? command.equals("h") : wraps;
+            default -> {}
+        }
+    }
+
+    private void feed() {
+        row++;
+        column = 0; // as with the usual settings of a terminal
+        if (row == rows.size()) {
+            rows.add(new Row());
+        }
+    }
+
+    private void put(char c) {
+        if (column == columns) {
+            if (wraps) {
+                rows.get(row).goesOn = true;
+                feed();
+            } else {
+                column--;
+            }
+        }
+        StringBuilder text = rows.get(row).text;
+        text.append(" ".repeat(Math.max(0, column - text.length())));
+        text.replace(column, Math.min(text.length(), column + 1), String.valueOf(c));
+        column++;
+    }
+
+    void resize(int newColumns, int newHeight) {
+        columns = newColumns;
+        height = newHeight;
+        if (reflows) {
+            reflow();
+        } else {
+            rows.forEach(line -> line.text.setLength(Math.min(line.text.length(), newColumns)));
+            column = Math.min(column, newColumns);
+        }
+    }
+
+    private void reflow() {
+        List<Row> old = List.copyOf(rows);
+        int oldRow = row;
+        rows.clear();
+        StringBuilder line = new StringBuilder();
+        int cursor = -1;
+        for (int i = 0; i < old.size(); i++) {
+            cursor = i == oldRow ? line.length() + column : cursor;
+            line.append(old.get(i).text);
+            if (!old.get(i).goesOn) {
+                if (cursor >= 0) {
+                    row = rows.size() + cursor / columns;
+                    column = cursor % columns;
+                }
+                cursor = -1;
+                split(line);
+                line.setLength(0);
+            }
+        }
+    }
+
+    private void split(StringBuilder line) {
+        int from = 0;
+        do {
+            Row part = new Row();
+            part.text.append(line, from, Math.min(line.length(), from + columns));
+            from += columns;
+            part.goesOn = from < line.length();
+            rows.add(part);
+        } while (from < line.length());
     }
 }

@@ -2,6 +2,7 @@ package dev.raddle.cli.show;
 
 import java.io.ByteArrayOutputStream;
 import java.nio.charset.StandardCharsets;
+import java.util.function.Supplier;
 import org.jline.terminal.Size;
 
 /** A console that a test reads. */
@@ -23,6 +24,11 @@ final class Page {
 
     static Page colourTerminal() {
         return new Page(true, true, 120, 24);
+    }
+
+    /** A console on a terminal whose size changes. */
+    static Console on(Emulator emulator, Supplier<Size> size) {
+        return new Console(emulator, StandardCharsets.UTF_8, true, false, size, () -> {});
     }
 
     Console console() {

@@ -3,9 +3,13 @@ package dev.raddle.cli.show;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jline.terminal.Size;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStyle;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ScreenTest {
     private static List<AttributedString> lines(String... texts) {
@@ -83,5 +87,39 @@ class ScreenTest {
 
         assertThat(colours.text()).isEqualTo("\033[31mx\033[0m\n");
         assertThat(plain.text()).isEqualTo("x\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void nothing_of_the_old_lines_is_left_when_the_terminal_changes_its_size(boolean reflows) throws Exception {
+        Emulator terminal = new Emulator(40, 10, reflows);
+        AtomicReference<Size> size = new AtomicReference<>(Size.of(40, 10));
+        Screen screen = new Screen(Page.on(terminal, size::get));
+        List<AttributedString> bars = lines("1".repeat(39), "2".repeat(39), "3".repeat(39));
+        screen.print(lines("first", "second"));
+        screen.draw(bars);
+
+        for (int columns : new int[] {12, 38, 7, 80, 40}) {
+            terminal.resize(columns, 10);
+            screen.print(lines("at " + columns)); // the new size is not known yet
+            size.set(Size.of(columns, 10));
+            screen.draw(bars);
+        }
+        screen.clear();
+
+        assertThat(terminal.screen()).isEqualTo("first\nsecond\nat 12\nat 38\nat 7\nat 80\nat 40\n");
+    }
+
+    @Test
+    void lines_that_stay_do_not_wrap_when_the_new_width_is_not_known_yet() throws Exception {
+        Emulator terminal = new Emulator(40, 10, true);
+        Screen screen = new Screen(Page.on(terminal, () -> Size.of(40, 10)));
+        terminal.resize(10, 10);
+
+        screen.draw(lines("1".repeat(39), "2".repeat(39)));
+        screen.print(lines("text that scrolls by wraps"));
+
+        assertThat(terminal.screen())
+                .isEqualTo("text that \nscrolls by\n wraps\n" + "1".repeat(10) + "\n" + "2".repeat(10));
     }
 }
