@@ -16,6 +16,7 @@ final class LiveDisplay implements RunListener {
 
     private final Screen screen;
     private final Board board;
+    private boolean begun;
     private boolean ended;
 
     LiveDisplay(Screen screen, LongSupplier nanos) {
@@ -27,7 +28,10 @@ final class LiveDisplay implements RunListener {
     public void on(RunEvent event) throws IOException {
         board.on(event);
         switch (event) {
-            case RunEvent.RunStarted started -> screen.print(List.of(Sentences.begin(started)));
+            case RunEvent.RunStarted started -> {
+                begun = true;
+                screen.print(List.of(Sentences.begin(started)));
+            }
             case RunEvent.AttemptFailed failed -> screen.print(List.of(Sentences.retry(failed)));
             case RunEvent.TaskUndone undone -> screen.print(List.of(Sentences.undone(undone)));
             case RunEvent.RunStopping stopping -> screen.print(List.of(Sentences.stopping(stopping.reason())));
@@ -59,7 +63,7 @@ final class LiveDisplay implements RunListener {
 
     @Override
     public void tick() throws IOException {
-        if (!ended) {
+        if (begun && !ended) {
             screen.draw(board.lines(screen.console().columns(), screen.console().rows()));
         }
     }

@@ -12,7 +12,8 @@ import org.jline.utils.AttributedString;
 public final class Screen {
     private static final String HIDE_CURSOR = "\033[?25l";
     private static final String SHOW_CURSOR = "\033[?25h";
-    private static final String ERASE_BELOW = "\033[J";
+    /** Not from the first column: a terminal that is told to erase all of its screen may take that into what scrolls by. */
+    private static final String ERASE_BELOW = "\r\033[K \033[J\r\033[K";
     private static final String NO_WRAP = "\033[?7l";
     private static final String WRAP = "\033[?7h";
 
@@ -72,7 +73,7 @@ public final class Screen {
     }
 
     private String erased() {
-        return bars.isEmpty() ? "" : "\r" + ERASE_BELOW;
+        return bars.isEmpty() ? "" : ERASE_BELOW;
     }
 
     private String drawn() {
@@ -102,7 +103,7 @@ public final class Screen {
     public void restore() {
         if (cursorHidden) {
             try {
-                console.write("\r" + ERASE_BELOW + SHOW_CURSOR);
+                console.write(ERASE_BELOW + SHOW_CURSOR);
             } catch (IOException e) {
                 // nobody reads any more, so nobody misses the cursor
             }

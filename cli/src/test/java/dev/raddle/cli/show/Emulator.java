@@ -8,8 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * As much of a terminal as is needed to know what stands on it: cursor up, return, line feed, erase below, wrapping, and changes of
- * its size. It has one row for each character, and keeps what has scrolled away.
+ * As much of a terminal as is needed to know what stands on it: cursor up, return, line feed, erase in line and below, wrapping, and
+ * changes of its size. It has one row for each character, and keeps what has scrolled away.
  */
 final class Emulator extends ByteArrayOutputStream {
     private static final Pattern TOKEN = Pattern.compile("\033\\[(\\??\\d*)([A-Za-z])|\r|\n|[^\033\r\n]+");
@@ -69,7 +69,12 @@ final class Emulator extends ByteArrayOutputStream {
     private void control(String number, String command) {
         switch (command) {
             case "A" -> row = Math.max(Math.max(0, rows.size() - height), row - Integer.parseInt(number));
+            case "K" -> rows.get(row).text.setLength(Math.min(column, rows.get(row).text.length()));
             case "J" -> {
+                if (column == 0 && row == Math.max(0, rows.size() - height)) {
+                    row = rows.size(); // as tmux does: the whole screen is kept in what has scrolled away
+                    rows.add(new Row());
+                }
                 rows.get(row).text.setLength(Math.min(column, rows.get(row).text.length()));
                 rows.get(row).goesOn = false;
                 rows.subList(row + 1, rows.size()).clear();

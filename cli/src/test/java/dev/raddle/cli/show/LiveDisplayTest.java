@@ -63,4 +63,11 @@ class LiveDisplayTest {
 
         assertThat(page.text().lines()).hasSize(1);
     }
+
+    @Test
+    void nothing_is_drawn_before_the_run_begins() throws Exception {
+        display.tick();
+
+        assertThat(page.text()).isEmpty();
+    }
 }

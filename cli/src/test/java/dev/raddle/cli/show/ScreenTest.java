@@ -122,4 +122,16 @@ class ScreenTest {
         assertThat(terminal.screen())
                 .isEqualTo("text that \nscrolls by\n wraps\n" + "1".repeat(10) + "\n" + "2".repeat(10));
     }
+
+    @Test
+    void lines_at_the_top_of_the_screen_do_not_get_into_what_scrolls_by() throws Exception {
+        Emulator terminal = new Emulator(40, 10, true);
+        Screen screen = new Screen(Page.on(terminal, () -> Size.of(40, 10)));
+
+        screen.draw(lines("bar 1", "bar 2"));
+        screen.draw(lines("BAR 1", "BAR 2"));
+        screen.print(lines("text"));
+
+        assertThat(terminal.screen()).isEqualTo("text\nBAR 1\nBAR 2");
+    }
 }
