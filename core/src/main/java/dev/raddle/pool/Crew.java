@@ -41,6 +41,9 @@ final class Crew {
      *
      * Why none runs twice, or runs and is handed back. Whoever gets a task out of the queue owns it: a worker runs it, stop()
      * hands it back, a submitter that finds the pool shut down takes its own out and rejects it. The queue gives each to one.
+     * A task that was given to a new thread never was in the queue. In a pool of the builder stop() takes it from a worker
+     * whose thread has not begun; in one of the JDK's constructors it is run, interrupted, as in the JDK.
+     *
      * A submitter that finds it gone knows that another owns it: then it was accepted.
      *
      * Why it ends. In SHUTDOWN a worker waits only while the queue is not empty although nothing can be taken (tasks that
@@ -61,7 +64,7 @@ final class Crew {
     private final ThreadPool pool;
     private final Intake intake;
     private final boolean scaleBeforeQueueing;
-    private final boolean afterFailedBefore;
+    private final boolean asInTheJdk;
     private final TimeSource time;
     private final Reporter reporter;
     private final Rounds keeper;
@@ -86,7 +89,7 @@ final class Crew {
         this.reporter = reporter;
         this.time = plan.timeSource;
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
-        this.afterFailedBefore = !plan.asInTheJdk;
+        this.asInTheJdk = plan.asInTheJdk;
         this.coreThreads = plan.coreThreads;
         this.maxThreads = plan.maxThreads;
         this.keepAliveNanos = plan.keepAliveNanos();
@@ -198,7 +201,7 @@ final class Crew {
             worker = Worker.of(this, first);
             hired = tryStart(worker, null);
         } catch (Throwable failure) {
-            if (first == null || worker == null || worker.takeFirst() != null) {
+            if (first == null || worker == null || worker.withdrawFirst() != null) {
                 throw failure;
             }
             Reporter.report(failure); // a stop was faster: it hands the task back
@@ -378,7 +381,7 @@ final class Crew {
             if (task instanceof Future<?> future) {
                 future.cancel(false); // it will not run: nobody shall wait for it
             }
-            if (afterFailedBefore) {
+            if (!asInTheJdk) {
                 afterFailure(task, failure);
             }
             throw failure;
@@ -536,11 +539,11 @@ final class Crew {
         try {
             control.advanceTo(Control.STOP);
             roster.forEach(worker -> {
-                Runnable first = worker.takeFirst();
+                Runnable first = asInTheJdk ? null : worker.withdrawFirst();
                 if (first != null) {
                     tasks.add(first); // its thread has not begun to run yet
                 }
-                Doing doing = worker.doing();
+                Doing doing = worker.inHand();
                 if (doing.isRunning()) {
                     interrupted.accept(doing);
                 }

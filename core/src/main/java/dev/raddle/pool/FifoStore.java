@@ -3,12 +3,8 @@ package dev.raddle.pool;
 import dev.raddle.limit.SpinLock;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Objects;
-import java.util.Set;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Tasks in the order of arrival, in a chain of arrays. */
@@ -17,7 +13,7 @@ final class FifoStore implements Store {
     /*
      * Overview.
      *
-     * Tasks are numbered. Those from head.index up to, not including, tail.index lie here, each in the slot of its number;
+     * Tasks are numbered. Those that lie here have numbers below tail.index, and each lies in the slot of its number;
      * a segment holds the slots of SIZE consecutive numbers and knows the next segment.
      *
      *   tail   where tasks are put in:    index, segment, known   written under the tail's lock
@@ -33,9 +29,21 @@ final class FifoStore implements Store {
      * that in a long queue the two sides share no cache line. An old value errs on the safe side: the other index has only
      * grown since, so there are more tasks or more room than known.
      *
-     * A task is taken out of the middle under the head's lock: those before it move up by one slot and the head with them.
-     * So there are never holes, and size() is a difference. Whoever reads head.index first and tail.index second may see too
-     * many, never too few: an answer of zero was true when the tail was read.
+     * `index` counts: at the tail what was put in, at the head what has left, from wherever it lay. So size() is a difference.
+     * A reader that reads head.index first and tail.index second may see too many, never too few: an answer of zero was true
+     * when the tail was read.
+     *
+     * A task that leaves from the middle leaves a hole, an empty slot between the head and the tail: nothing moves, and the head
+     * goes over holes when it meets them. `holes` says how many are ahead of the head, so its slot is head.index - holes. A
+     * segment of holes only is taken out of the chain by the next pass over it; the slots between two neighbours in the chain
+     * are holes. So what is removed keeps no memory for longer than to the next removal behind it.
+     *
+     * Whoever looks for a task makes a pass: under the head's lock it copies a few slots, and compares what it has copied
+     * without the lock. A task stays in its slot until it leaves, so a pass meets each once; and what a pass has found is
+     * taken out only if it still lies there. A pass whose segment has left the chain goes on from the head's.
+     *
+     * No step leaves a store half changed if the stack ends in it: a call that may throw comes before the assignments, and the
+     * lock is freed by an assignment if there is no room for the call that does.
      *
      * The head's segment keeps no task before head.index, and segments before it are garbage.
      */
@@ -58,7 +66,10 @@ final class FifoStore implements Store {
         volatile long @Nullable [] moments; // made when the first is known; its elements are written as the tasks are
 
         @Nullable
-        Segment next; // written under the tail's lock before the first index beyond this segment
+        Segment next; // written under the tail's lock before the first index beyond this segment, then under the head's
+
+        int removed; // how many have left from the middle; guarded by the head's lock
+        boolean isOut; // out of the chain; guarded by the head's lock
 
         Segment(long base) {
             this.base = base;
@@ -87,6 +98,7 @@ final class FifoStore implements Store {
         volatile long index;
         long known; // of the other end's index; an old value is as good, so it may be read without the lock
         Segment segment;
+        long holes; // of the head: how many are ahead of it
 
         End(Segment segment) {
             this.segment = segment;
@@ -161,11 +173,11 @@ final class FifoStore implements Store {
                 return null;
             }
             Segment segment = firstSegment();
-            int slot = (int) (end.index - segment.base);
+            int slot = (int) (end.index - end.holes - segment.base);
             Runnable task = segment.tasks[slot];
-            segment.tasks[slot] = null;
             stamp.nanoTime = segment.moment(slot);
             INDEX.setRelease(end, end.index + 1);
+            segment.tasks[slot] = null;
             return task;
         } finally {
             end.exit();
@@ -180,34 +192,15 @@ final class FifoStore implements Store {
                 return null;
             }
             Segment segment = firstSegment();
-            return segment.tasks[(int) (head.index - segment.base)];
+            return segment.tasks[(int) (head.index - head.holes - segment.base)];
         } finally {
             head.exit();
         }
     }
 
     @Override
-    public boolean remove(Runnable task) {
-        return drop(each -> each == task, 1) == 1;
-    }
-
-    @Override
-    public int removeAll(Set<Runnable> tasks) {
-        return drop(tasks::contains, Integer.MAX_VALUE);
-    }
-
-    @Override
-    public List<Runnable> snapshot() {
-        head.enter();
-        try {
-            List<Runnable> tasks = new ArrayList<>(size());
-            for (Cursor at = new Cursor(); at.index < tail.index; at.advance()) {
-                tasks.add(at.task());
-            }
-            return tasks;
-        } finally {
-            head.exit();
-        }
+    public Pass pass() {
+        return new FifoPass();
     }
 
     @Override
@@ -234,93 +227,115 @@ final class FifoStore implements Store {
         return head.index < head.known;
     }
 
-    /** Under the head's lock, if there is a first task: where it lies. */
+    /** Under the head's lock, if there is a first task: the segment in which it lies. Moves the head over holes. */
     private Segment firstSegment() {
-        Segment segment = head.segment;
-        if (head.index == segment.base + SIZE) {
-            segment = leave(segment);
-            head.segment = segment;
+        while (true) {
+            Segment segment = head.segment;
+            long at = head.index - head.holes;
+            long end = segment.base + SIZE;
+            if (at == end) {
+                Segment next = following(segment);
+                takeOut(segment);
+                head.segment = next;
+                head.holes -= next.base - at;
+            } else if (segment.tasks[(int) (at - segment.base)] != null) {
+                return segment;
+            } else {
+                head.holes -= segment.removed == SIZE ? end - at : 1;
+            }
         }
-        return segment;
     }
 
-    /** Leaves a used-up segment, which forgets the next one: were it promoted, it would keep all later ones with it. */
-    private static Segment leave(Segment segment) {
-        Segment next = following(segment);
+    /** Marks a segment that leaves the chain, and lets it forget the next one: were it promoted, it would keep all later ones. */
+    private static void takeOut(Segment segment) {
+        segment.isOut = true;
         segment.next = null;
-        return next;
     }
 
     private static Segment following(Segment segment) {
         return Objects.requireNonNull(segment.next, "an index beyond the last segment");
     }
 
-    /** Takes the first unwanted tasks out: remembers those that stay before the last of them, and writes them again, later. */
-    private int drop(Predicate<Runnable> unwanted, int most) {
-        head.enter();
-        try {
-            long end = tail.index;
-            int dropped = 0;
-            int moved = 0; // of those that stay, how many lie before the last dropped one
-            List<Runnable> stay = new ArrayList<>();
-            List<Long> moments = new ArrayList<>();
-            for (Cursor at = new Cursor(); at.index < end && dropped < most; at.advance()) {
-                if (unwanted.test(at.task())) {
-                    dropped++;
-                    moved = stay.size();
-                } else {
-                    stay.add(at.task());
-                    moments.add(at.moment());
-                }
-            }
-            Cursor at = new Cursor();
-            for (int i = 0; i < dropped; i++) {
-                at.set(null, Stamp.UNKNOWN);
-                at.advance();
-            }
-            while (head.segment != at.segment) {
-                head.segment = leave(head.segment);
-            }
-            for (int i = 0; i < moved; i++) {
-                at.set(stay.get(i), moments.get(i));
-                at.advance();
-            }
-            INDEX.setRelease(head, head.index + dropped);
-            return dropped;
-        } finally {
-            head.exit();
+    /** Under the head's lock: returns the segment after another, and takes out those in between that have holes only. */
+    private static Segment followingWithTasks(Segment segment, long end) {
+        Segment next = following(segment);
+        while (next.removed == SIZE && next.base + SIZE < end) {
+            Segment after = following(next);
+            takeOut(next);
+            segment.next = after;
+            next = after;
         }
+        return next;
     }
 
-    /** Walks over the numbers from the head's on, under the head's lock. */
-    private final class Cursor {
-        Segment segment = head.segment;
-        long index = head.index;
+    private final class FifoPass extends Pass {
+        private @Nullable Segment segment; // of the next slot, as far as that is known
+        private long next; // the number of the next slot
+        private @Nullable Segment seen; // of the tasks that were read last
+        private int from; // the slot of the first of them
+        private @Nullable Segment keptIn;
+        private int keptSlot;
+        private @Nullable Runnable kept;
 
-        private int slot() {
-            if (index == segment.base + SIZE) {
-                segment = following(segment);
+        @Override
+        int read() {
+            head.enter();
+            try {
+                long end = tail.index;
+                Segment at = locate(end);
+                if (next >= end) {
+                    return 0;
+                }
+                int slot = (int) (next - at.base);
+                int length = (int) Math.min(Math.min(SIZE - slot, tasks.length), end - next);
+                System.arraycopy(at.tasks, slot, tasks, 0, length);
+                seen = at;
+                from = slot;
+                next += length;
+                return length;
+            } finally {
+                head.exit();
             }
-            return (int) (index - segment.base);
         }
 
-        Runnable task() {
-            int slot = slot(); // which may go to the next segment
-            return Objects.requireNonNull(segment.tasks[slot]);
+        private Segment locate(long end) {
+            long first = head.index - head.holes;
+            Segment at = segment;
+            if (at == null || at.isOut || next < first) {
+                at = head.segment;
+                next = Math.max(next, first);
+            }
+            while (next < end && next >= at.base + SIZE) {
+                at = followingWithTasks(at, end);
+                next = Math.max(next, at.base);
+            }
+            segment = at;
+            return at;
         }
 
-        long moment() {
-            int slot = slot();
-            return segment.moment(slot);
+        @Override
+        void keep(int element) {
+            keptIn = seen;
+            keptSlot = from + element;
+            kept = tasks[element];
         }
 
-        void set(@Nullable Runnable task, long moment) {
-            int slot = slot();
-            segment.set(slot, task, moment);
-        }
-
-        void advance() {
-            index++;
+        @Override
+        boolean removeKept() {
+            head.enter();
+            try {
+                Segment at = keptIn;
+                if (at == null || kept == null || at.tasks[keptSlot] != kept) {
+                    return false;
+                }
+                INDEX.setRelease(head, head.index + 1);
+                head.holes++;
+                at.removed++;
+                at.tasks[keptSlot] = null;
+                return true;
+            } finally {
+                head.exit();
+            }
         }
     }
 }

@@ -1,24 +1,56 @@
 package dev.raddle.pool;
 
 import dev.raddle.limit.SpinLock;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Iterator;
-import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
-import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Tasks by rank, the highest first, and in the order of arrival within a rank: a line for each rank that has one. */
 final class RankedStore extends SpinLock implements Store {
 
-    private record Entry(Runnable task, long nanoTime) {}
+    /*
+     * Overview.
+     *
+     * A line is a linked list, which a task joins at the end and leaves from anywhere. `lines` has no empty one. The lock
+     * guards the lines and all links.
+     *
+     * A pass remembers the last entry that it read. If that has left from the front, all before it had left, and the pass goes on
+     * with the front of its rank. If it has left from the middle, it still knows the entry that followed it, and the pass
+     * follows these links until it meets one that is here or has left from the front.
+     */
 
-    private final TreeMap<Integer, ArrayDeque<Entry>> lines =
-            new TreeMap<>(Comparator.reverseOrder()); // guarded by this
+    private static final class Entry {
+        final Runnable task;
+        final int rank;
+        final long nanoTime;
+        boolean isHere = true;
+        boolean leftFromFront;
+
+        @Nullable
+        Entry earlier;
+
+        @Nullable
+        Entry later; // kept by an entry that has left from the middle
+
+        Entry(Runnable task, int rank, long nanoTime) {
+            this.task = task;
+            this.rank = rank;
+            this.nanoTime = nanoTime;
+        }
+    }
+
+    private static final class Line {
+        Entry first;
+        Entry last;
+
+        Line(Entry only) {
+            first = only;
+            last = only;
+        }
+    }
+
+    private final TreeMap<Integer, Line> lines = new TreeMap<>(Comparator.reverseOrder()); // guarded by this
     private volatile int size; // written under the lock
     private volatile int capacity;
 
@@ -28,14 +60,22 @@ final class RankedStore extends SpinLock implements Store {
 
     @Override
     public boolean offer(Runnable task, int rank, long nanoTime) {
+        Entry entry = new Entry(task, rank, nanoTime);
         lock();
         try {
-            if (size >= capacity) {
+            int before = size;
+            if (before >= capacity) {
                 return false;
             }
-            Entry entry = new Entry(task, nanoTime); // before the line: if memory runs out, no empty one is left
-            lines.computeIfAbsent(rank, none -> new ArrayDeque<>()).add(entry);
-            count(1);
+            Line line = lines.get(rank);
+            if (line == null) {
+                lines.put(rank, new Line(entry)); // the one step that may fail
+            } else {
+                entry.earlier = line.last;
+                line.last.later = entry;
+                line.last = entry;
+            }
+            size = before + 1;
             return true;
         } finally {
             unlock();
@@ -49,15 +89,12 @@ final class RankedStore extends SpinLock implements Store {
         }
         lock();
         try {
-            Map.Entry<Integer, ArrayDeque<Entry>> line = lines.firstEntry();
+            Map.Entry<Integer, Line> line = lines.firstEntry();
             if (line == null) {
                 return null;
             }
-            Entry entry = line.getValue().remove();
-            if (line.getValue().isEmpty()) {
-                lines.remove(line.getKey());
-            }
-            count(-1);
+            Entry entry = line.getValue().first;
+            takeOut(entry, line.getValue());
             stamp.nanoTime = entry.nanoTime;
             return entry.task;
         } finally {
@@ -67,27 +104,12 @@ final class RankedStore extends SpinLock implements Store {
 
     @Override
     public @Nullable Runnable peek() {
-        return locked(
-                () -> lines.isEmpty() ? null : lines.firstEntry().getValue().element().task);
+        return locked(() -> lines.isEmpty() ? null : lines.firstEntry().getValue().first.task);
     }
 
     @Override
-    public boolean remove(Runnable task) {
-        return drop(each -> each == task, 1) == 1;
-    }
-
-    @Override
-    public int removeAll(Set<Runnable> tasks) {
-        return drop(tasks::contains, Integer.MAX_VALUE);
-    }
-
-    @Override
-    public List<Runnable> snapshot() {
-        return locked(() -> {
-            List<Runnable> tasks = new ArrayList<>(size);
-            lines.values().forEach(line -> line.forEach(entry -> tasks.add(entry.task)));
-            return tasks;
-        });
+    public Pass pass() {
+        return new RankedPass();
     }
 
     @Override
@@ -105,28 +127,93 @@ final class RankedStore extends SpinLock implements Store {
         this.capacity = capacity;
     }
 
-    private void count(int change) {
-        int count = size;
-        size = count + change;
+    /** Under the lock: unlinks an entry that is here. */
+    private void takeOut(Entry entry, Line line) {
+        int before = size;
+        Entry earlier = entry.earlier;
+        Entry later = entry.later;
+        if (earlier == null && later == null) {
+            lines.remove(entry.rank); // the one step that may fail
+        } else if (earlier == null) {
+            line.first = later;
+        } else if (later == null) {
+            line.last = earlier;
+        }
+        if (earlier != null) {
+            earlier.later = later;
+        }
+        if (later != null) {
+            later.earlier = earlier;
+        }
+        entry.isHere = false;
+        entry.earlier = null;
+        if (earlier == null) {
+            entry.leftFromFront = true;
+            entry.later = null;
+        }
+        size = before - 1;
     }
 
-    private int drop(Predicate<Runnable> unwanted, int most) {
-        return locked(() -> {
-            int dropped = 0;
-            for (Iterator<ArrayDeque<Entry>> each = lines.values().iterator(); each.hasNext() && dropped < most; ) {
-                ArrayDeque<Entry> line = each.next();
-                for (Iterator<Entry> entries = line.iterator(); entries.hasNext() && dropped < most; ) {
-                    if (unwanted.test(entries.next().task)) {
-                        entries.remove();
-                        dropped++;
+    private final class RankedPass extends Pass {
+
+        private final @Nullable Entry[] entries = new Entry[tasks.length]; // of the tasks that were read last
+        private @Nullable Entry kept;
+        private @Nullable Entry last; // the last one that was read; null before the first
+        private boolean isOver;
+
+        @Override
+        int read() {
+            return locked(() -> {
+                int count = 0;
+                while (count < tasks.length) {
+                    Entry next = isOver ? null : following();
+                    if (next == null) {
+                        isOver = true;
+                        break;
                     }
+                    last = next;
+                    entries[count] = next;
+                    tasks[count] = next.task;
+                    count++;
                 }
-                if (line.isEmpty()) {
-                    each.remove();
-                }
+                return count;
+            });
+        }
+
+        private @Nullable Entry following() {
+            Entry at = last;
+            if (at == null) {
+                return firstOf(lines.firstEntry());
             }
-            count(-dropped);
-            return dropped;
-        });
+            do {
+                Entry later = at.later;
+                if (later == null) {
+                    return at.leftFromFront ? firstOf(lines.ceilingEntry(at.rank)) : firstOf(lines.higherEntry(at.rank));
+                }
+                at = later;
+            } while (!at.isHere);
+            return at;
+        }
+
+        private static @Nullable Entry firstOf(Map.@Nullable Entry<Integer, Line> line) {
+            return line == null ? null : line.getValue().first;
+        }
+
+        @Override
+        void keep(int element) {
+            kept = entries[element];
+        }
+
+        @Override
+        boolean removeKept() {
+            Entry entry = kept;
+            return entry != null && locked(() -> {
+                Line line = entry.isHere ? lines.get(entry.rank) : null;
+                if (line != null) {
+                    takeOut(entry, line);
+                }
+                return line != null;
+            });
+        }
     }
 }

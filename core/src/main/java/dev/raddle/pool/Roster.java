@@ -22,11 +22,11 @@ final class Roster {
     private long completedByLeavers; // guarded by lock
 
     /** What the workers had done and were doing, each in one moment. */
-    record Account(int threads, int largest, long completed, int beginning, List<Doing> running) {
+    record Account(int threads, int largest, long completed, List<Doing> running) {
 
         /** How many have a task. */
         int active() {
-            return beginning + running.size();
+            return running.size();
         }
     }
 
@@ -34,17 +34,15 @@ final class Roster {
         lock.lock();
         try {
             long completed = completedByLeavers;
-            int beginning = 0; // have a task, and no running thread yet
             List<Doing> running = new ArrayList<>();
             for (Worker worker : workers) {
-                beginning += worker.hasFirst() ? 1 : 0;
-                Doing doing = worker.doing();
+                Doing doing = worker.inHand();
                 completed += doing.completed();
                 if (doing.isRunning()) {
                     running.add(doing);
                 }
             }
-            return new Account(workers.size(), largest, completed, beginning, running);
+            return new Account(workers.size(), largest, completed, running);
         } finally {
             lock.unlock();
         }

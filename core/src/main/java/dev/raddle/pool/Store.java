@@ -1,7 +1,6 @@
 package dev.raddle.pool;
 
-import java.util.List;
-import java.util.Set;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** Where the tasks of a {@link TaskQueue} lie: an order and a capacity. No method waits, and none calls foreign code. */
@@ -12,6 +11,66 @@ interface Store {
         static final long UNKNOWN = Long.MIN_VALUE;
 
         long nanoTime = UNKNOWN;
+    }
+
+    /**
+     * Goes over the tasks in order, for one thread. It meets each task that lies here all the while once; one that comes or
+     * leaves meanwhile it may meet or not. It reads a few tasks at a time, and holds no lock in between.
+     */
+    abstract class Pass {
+
+        private static final int MOST = 64;
+
+        /** The tasks that were read last; an element may be null. */
+        final @Nullable Runnable[] tasks = new Runnable[MOST];
+
+        private int count; // of the elements that were read last
+        private int next; // the first of them that has not been returned
+
+        /** Reads the next tasks, and returns how many elements of {@link #tasks} that are: 0 at the end. */
+        abstract int read();
+
+        /** Remembers the place of one of the tasks that were read last. */
+        abstract void keep(int element);
+
+        /** Takes the task out whose place was kept, if it still lies there. */
+        abstract boolean removeKept();
+
+        /** Returns the next task, or null at the end. */
+        @Nullable
+        Runnable next() {
+            while (true) {
+                while (next < count) {
+                    Runnable task = tasks[next++];
+                    if (task != null) {
+                        return task;
+                    }
+                }
+                count = read();
+                next = 0;
+                if (count == 0) {
+                    return null;
+                }
+            }
+        }
+
+        /** Remembers the place of the task that {@link #next} has returned. */
+        void keep() {
+            keep(next - 1);
+        }
+
+        /** Takes out the next task with a property, which may be foreign code. Returns whether there was one. */
+        boolean removeNext(Predicate<Runnable> property) {
+            for (Runnable task; (task = next()) != null; ) {
+                if (property.test(task)) {
+                    keep();
+                    if (removeKept()) {
+                        return true;
+                    }
+                }
+            }
+            return false;
+        }
     }
 
     /**
@@ -29,14 +88,8 @@ interface Store {
     @Nullable
     Runnable peek();
 
-    /** Takes the first occurrence of this very task out. */
-    boolean remove(Runnable task);
-
-    /** Takes all occurrences of these very tasks out, and returns how many there were. */
-    int removeAll(Set<Runnable> tasks);
-
-    /** Returns what lies here in one moment, in order. */
-    List<Runnable> snapshot();
+    /** Begins a pass over all tasks. */
+    Pass pass();
 
     /** Returns how many lie here; 0 only if in one moment during this call there were none. */
     int size();

@@ -7,13 +7,10 @@ import java.time.Duration;
 import java.util.AbstractQueue;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
-import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
@@ -35,7 +32,9 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
      *   who takes out    polls, fences, calls a putter; the fence is left out while the queue has no bound
      *   who waits        joins the room, tries again, waits, leaves the room, tries again
      *
-     * Comparing is foreign code (equals), so it is done with a snapshot, and what was found is taken out by identity.
+     * Comparing is foreign code (equals). It is done with what a pass over the store has met, outside of every lock, and what
+     * was found is taken out if it still lies where it was met. So looking takes as long as what is found is far from the
+     * front.
      *
      * The pool's workers and everybody else take through different doors, because what others take out is not run by the
      * pool, and is counted.
@@ -147,7 +146,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public boolean takeBack(Runnable task) {
-        boolean taken = store.remove(task);
+        boolean taken = store.pass().removeNext(each -> each == task);
         if (taken) {
             callPutter();
         }
@@ -257,7 +256,16 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public boolean contains(@Nullable Object wanted) {
-        return wanted != null && find(wanted) != null;
+        if (wanted == null) {
+            return false;
+        }
+        Store.Pass pass = store.pass();
+        for (Runnable task; (task = pass.next()) != null; ) {
+            if (wanted.equals(task)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     @Override
@@ -265,29 +273,16 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (unwanted == null) {
             return false;
         }
-        while (true) {
-            Runnable found = find(unwanted);
-            if (found == null || removeExactly(found)) {
-                return found != null;
-            } // another took what was found, and there may be another equal one
-        }
-    }
-
-    private @Nullable Runnable find(Object wanted) {
-        for (Runnable task : store.snapshot()) {
-            if (wanted.equals(task)) {
-                return task;
-            }
-        }
-        return null;
-    }
-
-    private boolean removeExactly(Runnable task) {
-        boolean removed = takeBack(task);
+        boolean removed = store.pass().removeNext(unwanted::equals);
         if (removed) {
-            takenByOthers.increment();
+            noteRemoved(1);
         }
         return removed;
+    }
+
+    private void noteRemoved(int tasks) {
+        takenByOthers.add(tasks);
+        callPutter();
     }
 
     @Override
@@ -305,16 +300,16 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     @Override
     public boolean removeIf(Predicate<? super Runnable> unwanted) {
         Objects.requireNonNull(unwanted);
-        Set<Runnable> tasks = Collections.newSetFromMap(new IdentityHashMap<>());
-        for (Runnable task : store.snapshot()) {
-            if (unwanted.test(task)) {
-                tasks.add(task);
+        int removed = 0;
+        try {
+            Store.Pass pass = store.pass();
+            while (pass.removeNext(unwanted::test)) {
+                removed++;
             }
-        }
-        int removed = store.removeAll(tasks);
-        takenByOthers.add(removed);
-        if (removed > 0) {
-            callPutter();
+        } finally {
+            if (removed > 0) {
+                noteRemoved(removed);
+            }
         }
         return removed > 0;
     }
@@ -365,49 +360,69 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public Object[] toArray() {
-        return store.snapshot().toArray();
+        return tasks().toArray();
     }
 
     @Override
     public <T> T[] toArray(T[] array) {
-        return store.snapshot().toArray(array);
+        return tasks().toArray(array);
     }
 
-    /** Returns an iterator over what lies here now; its {@code remove} takes the task out if it still lies here. */
+    private List<Runnable> tasks() {
+        List<Runnable> tasks = new ArrayList<>();
+        iterator().forEachRemaining(tasks::add);
+        return tasks;
+    }
+
+    /** Returns a weakly consistent iterator; its {@code remove} takes the task out if it still lies where it was met. */
     @Override
     public Iterator<Runnable> iterator() {
-        Iterator<Runnable> tasks = store.snapshot().iterator();
-        return new Iterator<>() {
-            private @Nullable Runnable last;
+        return new TaskIterator(store.pass());
+    }
 
-            @Override
-            public boolean hasNext() {
-                return tasks.hasNext();
-            }
+    private final class TaskIterator implements Iterator<Runnable> {
+        private final Store.Pass pass;
+        private @Nullable Runnable upcoming; // what next() will return, if that is known
+        private boolean mayRemove;
 
-            @Override
-            public Runnable next() {
-                if (!tasks.hasNext()) {
-                    throw new NoSuchElementException("no task is left");
-                }
-                Runnable task = tasks.next();
-                last = task;
-                return task;
-            }
+        TaskIterator(Store.Pass pass) {
+            this.pass = pass;
+        }
 
-            @Override
-            public void remove() {
-                if (last == null) {
-                    throw new IllegalStateException("remove() takes what next() has returned, once");
-                }
-                removeExactly(last);
-                last = null;
+        @Override
+        public boolean hasNext() {
+            if (upcoming == null) {
+                upcoming = pass.next();
             }
-        };
+            return upcoming != null;
+        }
+
+        @Override
+        public Runnable next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException("no task is left");
+            }
+            Runnable task = Objects.requireNonNull(upcoming);
+            upcoming = null;
+            pass.keep();
+            mayRemove = true;
+            return task;
+        }
+
+        @Override
+        public void remove() {
+            if (!mayRemove) {
+                throw new IllegalStateException("remove() takes what next() has returned, once");
+            }
+            mayRemove = false;
+            if (pass.removeKept()) {
+                noteRemoved(1);
+            }
+        }
     }
 
     @Override
     public String toString() {
-        return store.snapshot().toString();
+        return tasks().toString();
     }
 }

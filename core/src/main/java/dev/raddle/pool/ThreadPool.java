@@ -354,7 +354,12 @@ public class ThreadPool extends AbstractExecutorService {
     /**
      * Accepts and starts no task from now on, and interrupts those that run. Does not wait.
      *
-     * @return those that were accepted and never started, in the order in which they would have
+     * <p>Futures that are handed back are cancelled first, so that no thread waits for them for ever, unless the pool was built
+     * with {@link Builder#cancelHandedBack cancelHandedBack(false)} or created by one of the constructors that the JDK's class
+     * has as well. In a pool of these constructors a task that was given to a new thread runs, interrupted, although that thread
+     * has not begun; in a pool from the builder it is handed back.
+     *
+     * @return the tasks that were accepted and never started, in the order in which they would have
      */
     @Override
     public List<Runnable> shutdownNow() {
@@ -960,7 +965,7 @@ public class ThreadPool extends AbstractExecutorService {
 
         boolean asInTheJdk; // where the JDK's contract was completed, its letter counts
         boolean scaleBeforeQueueing;
-        boolean cancelHandedBack;
+        boolean cancelHandedBack = true;
 
         Builder(String name) {
             this.name = Objects.requireNonNull(name, "name");
@@ -1005,6 +1010,7 @@ public class ThreadPool extends AbstractExecutorService {
 
         private Builder asInTheJdk() {
             asInTheJdk = true;
+            cancelHandedBack = false;
             return this;
         }
 
@@ -1147,9 +1153,9 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Makes the pool cancel the futures that it hands back or drops, so that nobody waits for them for ever.
+         * Sets whether the pool cancels the futures that it hands back or drops, so that no thread waits for them for ever.
          *
-         * @param value the default is false: their owner decides
+         * @param value the default is true; with false their owner may run them, and has to end them
          * @return this builder
          */
         public Builder cancelHandedBack(boolean value) {

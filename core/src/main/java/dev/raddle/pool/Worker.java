@@ -28,15 +28,18 @@ class Worker implements Runnable {
      *   completed   how many have ended; one less than `begun` while a task runs
      *   startedAt   since when `current` runs, if the pool looks at the clock for each task
      *
-     * So whoever finds `completed` unchanged around a look at `begun` knows which of the two it was in that moment, and a
-     * task is never counted twice or left out.
+     * So a reader that finds `completed` unchanged around a look at `begun` knows which of the two it was in that moment, and
+     * a task is never counted twice or left out.
+     *
+     * The task that a worker was hired for is taken once, by the worker or by a stop (`claimed`). It stays in `first` until it
+     * has begun, so a reader of `first` and then of the three above finds it in one of the two places.
      */
 
     static final int BUSY = 0;
     static final int IDLE = 1;
     static final int INTERRUPTING = 2;
 
-    private static final VarHandle FIRST;
+    private static final VarHandle CLAIMED;
     private static final VarHandle PRESENCE;
     private static final VarHandle CURRENT;
     private static final VarHandle BEGUN;
@@ -45,7 +48,7 @@ class Worker implements Runnable {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            FIRST = lookup.findVarHandle(Worker.class, "first", Runnable.class);
+            CLAIMED = lookup.findVarHandle(Worker.class, "claimed", boolean.class);
             PRESENCE = lookup.findVarHandle(Worker.class, "presence", int.class);
             CURRENT = lookup.findVarHandle(Worker.class, "current", Runnable.class);
             BEGUN = lookup.findVarHandle(Worker.class, "begun", long.class);
@@ -58,7 +61,8 @@ class Worker implements Runnable {
     final Store.Stamp stamp = new Store.Stamp();
     private final Crew crew;
     private @Nullable Thread thread; // set before it is started
-    private volatile @Nullable Runnable first; // what it was hired for, until it or a stop takes it
+    private volatile @Nullable Runnable first; // what it was hired for, until that has begun or was taken by a stop
+    private volatile boolean claimed; // `first` has been taken
     private volatile int presence;
     private volatile @Nullable Runnable current;
     private volatile long begun;
@@ -103,12 +107,24 @@ class Worker implements Runnable {
         return thread;
     }
 
-    /** Takes what the worker was hired for: itself when it begins, or a stop that comes before. */
+    /** Takes the task that the worker was hired for, in the worker's thread. Returns null if a stop has taken it. */
     @Nullable
     Runnable takeFirst() {
-        return (Runnable) FIRST.getAndSet(this, null);
+        Runnable task = first;
+        return task != null && CLAIMED.compareAndSet(this, false, true) ? task : null;
     }
 
+    /** Takes the task that the worker was hired for away from it. Returns null if its thread has begun. */
+    @Nullable
+    Runnable withdrawFirst() {
+        Runnable task = takeFirst();
+        if (task != null) {
+            first = null;
+        }
+        return task;
+    }
+
+    /** Returns whether it has the task that it was hired for and has not begun with it. */
     boolean hasFirst() {
         return first != null;
     }
@@ -147,6 +163,9 @@ class Worker implements Runnable {
     void begin(Runnable task) {
         CURRENT.setRelease(this, task);
         BEGUN.setRelease(this, begun + 1);
+        if (first != null) {
+            first = null;
+        }
     }
 
     void end() {
@@ -181,6 +200,14 @@ class Worker implements Runnable {
                 return new Doing(this, started == ended ? null : task, ended);
             }
         }
+    }
+
+    /** Returns what it is doing, where a task that it was hired for and that has not begun counts as one that runs. */
+    Doing inHand() {
+        Runnable hiredFor = first;
+        Doing doing = doing();
+        boolean isBeginning = hiredFor != null && !doing.isRunning() && doing.completed == 0;
+        return isBeginning ? new Doing(this, hiredFor, 0) : doing;
     }
 
     long completed() {
