@@ -3,6 +3,7 @@ package dev.raddle.pool;
 import dev.raddle.pool.Worker.Doing;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
+import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,7 +12,6 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -50,11 +50,14 @@ final class Crew {
      * are delayed); each that leaves interrupts one that may wait. From STOP on nobody looks for a task; one that was taken
      * a moment before is run, interrupted, as in the JDK.
      *
+     * A queue that hands over has no place for a task, so a submitter that waits for room shows its task in the waiting room.
+     * A worker that has declared itself idle looks there before it waits in the queue; a submitter that has shown its task
+     * interrupts those that are idle, so that they look again. One of the two comes second, and sees the other.
+     *
      * Idle workers wait in the queue's take(), whatever queue it is. They are told of changed settings, shutdown and the end
      * of their keep-alive by an interrupt that cannot reach a task (see Worker). One alarm serves the keep-alives of all.
      */
 
-    private static final long HAND_OVER_NANOS = 10_000;
     private static final Duration RESCUE_DELAY = Duration.ofMillis(100);
 
     // a worker that must stay although it has been idle for long enough, because of delayed tasks, is looked at this
@@ -74,6 +77,7 @@ final class Crew {
     final Roster roster = new Roster();
     final LongAdder handedBack = new LongAdder();
     private final AtomicInteger stopping = new AtomicInteger(); // how many are in stop()
+    private final AtomicInteger idleWorkers = new AtomicInteger(); // kept if the crew scales before it queues
     private final AtomicBoolean rescuing = new AtomicBoolean(); // an alarm is set that will look for stranded tasks
     final Signal terminated = new Signal();
 
@@ -111,7 +115,10 @@ final class Crew {
             word = control.get();
         }
         if (Control.state(word) == Control.RUNNING) {
-            if (scaleBeforeQueueing && isEverybodyBusy() && hire(task, false)) {
+            if (scaleBeforeQueueing
+                    && Control.workers(word) < maxThreads
+                    && isEverybodyBusy()
+                    && hire(task, false)) {
                 return true;
             }
             if (intake.offer(task)) {
@@ -132,33 +139,22 @@ final class Crew {
                         place,
                         () -> {
                             accepted[0] = accept(task)
-                                    || tryHandOver(task, place)
                                     || (control.workers() == 0 && accept(task)); // again: the last may have made room
                             return accepted[0] || control.state() != Control.RUNNING || control.workers() == 0;
                         },
-                        () -> intake.remainingCapacity() > 0 || isHandingOver());
-        return accepted[0];
+                        () -> intake.remainingCapacity() > 0 || (accepted[0] && control.workers() < maxThreads),
+                        this::callIdle);
+        return accepted[0] || place.isTaken();
     }
 
-    private boolean isHandingOver() {
-        return intake.handsOver() && roster.hasAny(Worker::isIdle);
-    }
-
-    /** Where tasks are handed over to idle workers: tries again for as long as one is idle and may be about to wait. */
-    private boolean tryHandOver(Runnable task, WaitingRoom.Place place) {
-        while (isHandingOver() && place.isAwaited() && control.state() == Control.RUNNING) {
-            LockSupport.parkNanos(this, HAND_OVER_NANOS);
-            if (accept(task)) {
-                return true;
-            }
-        }
-        return false;
+    /** Returns a place to wait for room in. Where the queue hands over, an idle worker may take the task from it. */
+    WaitingRoom.Place placeOf(Runnable task) {
+        return new WaitingRoom.Place(intake.handsOver() ? task : null);
     }
 
     private boolean isEverybodyBusy() {
-        int[] idle = {0};
-        roster.forEach(worker -> idle[0] += worker.isIdle() ? 1 : 0);
-        return idle[0] <= intake.size();
+        int idle = idleWorkers.get();
+        return idle == 0 || (!intake.isEmpty() && idle <= intake.size());
     }
 
     /** Sees to a task that has been queued. Returns false if it was taken back instead. */
@@ -192,6 +188,10 @@ final class Crew {
      * @return false if there is none: not allowed, or the factory gave no thread
      */
     boolean hire(@Nullable Runnable first, boolean core) {
+        if (!mayCount(control.get(), first == null, core)) {
+            return false;
+        }
+        StackRoom.ensureForSections();
         if (!tryCount(first == null, core)) {
             return false;
         }
@@ -218,14 +218,18 @@ final class Crew {
     private boolean tryCount(boolean forQueue, boolean core) {
         while (true) {
             int word = control.get();
-            int bound = Math.min(core ? coreThreads : maxThreads, Control.MOST_WORKERS);
-            if (!mayWork(Control.state(word), forQueue) || Control.workers(word) >= bound) {
+            if (!mayCount(word, forQueue, core)) {
                 return false;
             }
             if (control.tryJoin(word)) {
                 return true;
             }
         }
+    }
+
+    private boolean mayCount(int word, boolean forQueue, boolean core) {
+        int bound = Math.min(core ? coreThreads : maxThreads, Control.MOST_WORKERS);
+        return Control.workers(word) < bound && mayWork(Control.state(word), forQueue);
     }
 
     private boolean mayWork(int state, boolean forQueue) {
@@ -261,7 +265,14 @@ final class Crew {
             roster.remove(worker);
         }
         control.leave();
+        callSubmitterForPlace();
         tryTerminateQuietly();
+    }
+
+    /** After a worker has left the count: a submitter that waits may have a thread of its own now. */
+    private void callSubmitterForPlace() {
+        VarHandle.fullFence();
+        intake.putters().call();
     }
 
     /** After a worker has left the count: keeps it if it is needed after all, or lets it go. */
@@ -274,6 +285,7 @@ final class Crew {
             }
             if (!mayWork(Control.state(word), true) || Control.workers(word) >= needed) {
                 roster.remove(worker);
+                callSubmitterForPlace();
                 tryTerminateQuietly();
                 return false;
             }
@@ -452,6 +464,9 @@ final class Crew {
         if (bounded) {
             worker.idleSince = time.nanoTime();
         }
+        if (scaleBeforeQueueing) {
+            idleWorkers.getAndIncrement();
+        }
         worker.becomeIdle();
         try {
             int now = control.get();
@@ -461,15 +476,20 @@ final class Crew {
             if (bounded) {
                 keeper.within(overdue ? Math.max(keepAliveNanos, SHORTEST_ROUND_NANOS) : keepAliveNanos);
             }
-            if (intake.handsOver()) {
-                intake.putters().call();
-            }
-            return intake.take(worker.stamp);
+            Runnable shown = intake.handsOver() ? intake.putters().takeShown(this::isRunning) : null;
+            return shown != null ? shown : intake.take(worker.stamp);
         } catch (InterruptedException called) {
             return null; // to look at the settings again
         } finally {
             worker.becomeBusy();
+            if (scaleBeforeQueueing) {
+                idleWorkers.getAndDecrement();
+            }
         }
+    }
+
+    private boolean isRunning() {
+        return control.state() == Control.RUNNING;
     }
 
     private boolean mayWait(int word) {
@@ -526,6 +546,7 @@ final class Crew {
     // ---- the end
 
     void shutdown() {
+        StackRoom.ensureForSections();
         control.advanceTo(Control.SHUTDOWN);
         callIdle();
         callSubmitters();
@@ -534,6 +555,7 @@ final class Crew {
 
     /** Stops: interrupts what runs and takes out what waits. */
     List<Runnable> stop(Consumer<Doing> interrupted) {
+        StackRoom.ensureForSections();
         List<Runnable> tasks = new ArrayList<>();
         stopping.getAndIncrement();
         try {
@@ -585,6 +607,7 @@ final class Crew {
                 roster.hasAny(Worker::interruptIfIdle);
                 return;
             }
+            StackRoom.ensureForSections();
             if (control.tryTidy(word)) {
                 keeper.end();
                 watch.end();

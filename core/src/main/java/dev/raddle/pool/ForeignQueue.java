@@ -14,11 +14,13 @@ import org.jspecify.annotations.Nullable;
 final class ForeignQueue implements Intake {
 
     private final BlockingQueue<Runnable> queue;
+    private final boolean handsOver; // has never room for a task
     private final WaitingRoom putters = new WaitingRoom(false);
     private final LongAdder removed = new LongAdder();
 
     ForeignQueue(BlockingQueue<Runnable> queue) {
         this.queue = queue;
+        this.handsOver = queue.remainingCapacity() == 0 && queue.isEmpty();
     }
 
     @Override
@@ -136,7 +138,7 @@ final class ForeignQueue implements Intake {
 
     @Override
     public boolean handsOver() {
-        return queue.remainingCapacity() == 0 && queue.isEmpty();
+        return handsOver;
     }
 
     @Override

@@ -8,6 +8,7 @@ import java.util.Set;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,8 +32,7 @@ final class Roster {
     }
 
     Account account() {
-        lock.lock();
-        try {
+        return locked(() -> {
             long completed = completedByLeavers;
             List<Doing> running = new ArrayList<>();
             for (Worker worker : workers) {
@@ -43,15 +43,12 @@ final class Roster {
                 }
             }
             return new Account(workers.size(), largest, completed, running);
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Adds a worker in its own place or its predecessor's, unless the state forbids it. */
     boolean add(Worker worker, @Nullable Worker predecessor, Control control) {
-        lock.lock();
-        try {
+        return locked(() -> {
             int state = control.state();
             if (state >= Control.STOP || (state == Control.SHUTDOWN && worker.hasFirst())) {
                 return false;
@@ -61,29 +58,23 @@ final class Roster {
             }
             putOn(worker);
             return true;
-        } finally {
-            lock.unlock();
-        }
+        });
     }
 
     /** Undoes {@link #add}: the successor has no thread. */
     void restore(Worker predecessor, Worker successor) {
-        lock.lock();
-        try {
+        locked(() -> {
             takeOff(successor);
             putOn(predecessor);
-        } finally {
-            lock.unlock();
-        }
+            return true;
+        });
     }
 
     void remove(Worker worker) {
-        lock.lock();
-        try {
+        locked(() -> {
             takeOff(worker);
-        } finally {
-            lock.unlock();
-        }
+            return true;
+        });
     }
 
     private void putOn(Worker worker) {
@@ -100,18 +91,22 @@ final class Roster {
     }
 
     void forEach(Consumer<Worker> action) {
-        lock.lock();
-        try {
+        locked(() -> {
             workers.forEach(action);
-        } finally {
-            lock.unlock();
-        }
+            return true;
+        });
     }
 
     boolean hasAny(Predicate<Worker> property) {
+        return locked(() -> workers.stream().anyMatch(property));
+    }
+
+    /** Runs a section. Near the end of the stack it throws before it takes the lock, which it could not release. */
+    private <R> R locked(Supplier<R> section) {
+        StackRoom.ensure();
         lock.lock();
         try {
-            return workers.stream().anyMatch(property);
+            return section.get();
         } finally {
             lock.unlock();
         }

@@ -916,7 +916,7 @@ public class ThreadPool extends AbstractExecutorService {
         if (timeout != null && !timeout.isPositive()) {
             return reason();
         }
-        WaitingRoom.Place place = new WaitingRoom.Place();
+        WaitingRoom.Place place = crew.placeOf(task);
         Alarm alarm = timeout == null ? () -> true : time.after(timeout, place::expire);
         try {
             if (!crew.acceptWhenRoom(task, place)) {

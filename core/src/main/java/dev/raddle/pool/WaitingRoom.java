@@ -35,6 +35,13 @@ final class WaitingRoom extends SpinLock {
      * the lock. Of workers the latest is called, because its cache is warm, and those that have waited longest may then end.
      * Of submitters the oldest is; one that was called and came too late keeps its turn.
      *
+     * Where a thing cannot lie, because the queue hands over, a waiter that brings it shows it before it waits, and takes it
+     * back when it leaves; in between it makes no attempt. A thread on the other side takes it from the waiter that has waited
+     * longest. All three are done under the lock, so the thing goes one way. A taker that finds nothing shown must be made to
+     * look again after something is: see Crew.
+     *
+     * Near the end of the stack a call or a wait fails before it has begun, so nobody is left called and not woken.
+     *
      * A thread that finds nothing looks for a moment before it waits, as if it had been called: what is put in meanwhile
      * wakes nobody. Only one at a time does so, and for less than it would take to be woken.
      */
@@ -47,6 +54,24 @@ final class WaitingRoom extends SpinLock {
         private boolean listed; // guarded by the room
         private volatile boolean called;
         private volatile boolean expired;
+        private final @Nullable Runnable thing; // what the thread brings, to be shown while it waits
+        private boolean shown; // guarded by the room
+        private volatile boolean taken; // written under the room's lock
+
+        /** A place for a thread that waits for something. */
+        Place() {
+            this(null);
+        }
+
+        /** A place for a thread that wants to get rid of something, which may be taken from it while it waits. */
+        Place(@Nullable Runnable thing) {
+            this.thing = thing;
+        }
+
+        /** Returns whether the thing has been taken: for its own thread, after the wait. */
+        boolean isTaken() {
+            return taken;
+        }
 
         /** Tells whether its thread is still willing to wait. */
         boolean isAwaited() {
@@ -95,6 +120,7 @@ final class WaitingRoom extends SpinLock {
     }
 
     private void callNext() {
+        StackRoom.ensure();
         Place place;
         lock();
         try {
@@ -112,6 +138,7 @@ final class WaitingRoom extends SpinLock {
 
     /** Calls everybody, to look again for themselves. */
     void callAll() {
+        StackRoom.ensure();
         Thread[] threads;
         lock();
         try {
@@ -130,31 +157,40 @@ final class WaitingRoom extends SpinLock {
         }
     }
 
+    /** As the other, for a place that brings nothing. */
+    boolean attempt(Place place, BooleanSupplier attempt, BooleanSupplier more) throws InterruptedException {
+        return attempt(place, attempt, more, () -> {});
+    }
+
     /**
      * Makes attempts until one succeeds, and waits in between.
      *
      * @param place what may end the wait
      * @param attempt what the thread waits for, tried again each time there may be something for it
      * @param more whether there is something for another waiter as well
+     * @param shown is run after what the place brings has been shown, to make those look that would take it
      * @return true if an attempt succeeded, false if the place has expired
      * @throws InterruptedException if the thread is interrupted before or while it waits, and not if it succeeded
      */
-    boolean attempt(Place place, BooleanSupplier attempt, BooleanSupplier more) throws InterruptedException {
+    boolean attempt(Place place, BooleanSupplier attempt, BooleanSupplier more, Runnable shown)
+            throws InterruptedException {
         while (true) {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
+            StackRoom.ensure();
             join(place);
             boolean done = true; // if the attempt throws, it is not repeated
             try {
                 done = attempt.getAsBoolean();
                 if (!done) {
+                    show(place, shown);
                     await(place);
                 }
             } finally {
                 if (leave(place)) {
                     try {
-                        done = done || attempt.getAsBoolean();
+                        done = done || place.taken || attempt.getAsBoolean();
                     } finally {
                         callIf(more);
                     }
@@ -214,6 +250,49 @@ final class WaitingRoom extends SpinLock {
         }
     }
 
+    private void show(Place place, Runnable shown) {
+        if (place.thing != null) {
+            lock();
+            try {
+                place.shown = place.listed;
+            } finally {
+                unlock();
+            }
+            VarHandle.fullFence();
+            shown.run();
+        }
+    }
+
+    /**
+     * Takes what has been shown for longest, if anything is.
+     *
+     * @param allowed whether it may be taken, asked under the lock
+     */
+    @Nullable
+    Runnable takeShown(BooleanSupplier allowed) {
+        if (waiting == 0) {
+            return null;
+        }
+        Place place;
+        lock();
+        try {
+            place = oldest;
+            while (place != null && !place.shown) {
+                place = place.later;
+            }
+            if (place == null || !allowed.getAsBoolean()) {
+                return null;
+            }
+            remove(place);
+            place.taken = true;
+            place.called = true;
+        } finally {
+            unlock();
+        }
+        LockSupport.unpark(place.thread);
+        return place.thing;
+    }
+
     private void await(Place place) {
         while (!place.called && place.isAwaited()) {
             LockSupport.park(this);
@@ -246,6 +325,7 @@ final class WaitingRoom extends SpinLock {
             latest = earlier;
         }
         place.listed = false;
+        place.shown = false;
         place.earlier = null;
         place.later = null;
         count(-1);
