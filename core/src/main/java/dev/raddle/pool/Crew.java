@@ -100,7 +100,7 @@ final class Crew {
         this.coreTimeout = plan.coreTimeout;
         this.threadFactory = plan.factory();
         this.keeper = new Rounds(time, this::sendOverdueHome);
-        this.watch = new StuckWatch(roster, reporter, time, plan.stuckAfter);
+        this.watch = new StuckWatch(plan.name, roster, reporter, time, plan.stuckAfter);
     }
 
     // ---- tasks in

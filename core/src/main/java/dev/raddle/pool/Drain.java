@@ -44,11 +44,18 @@ final class Drain {
             awaitAfterStop(lastWait);
         }
         long end = time.nanoTime();
-        boolean terminated = pool.isTerminated(); // before the account: then nothing runs there
-        Roster.Account account = crew.roster.account();
+        boolean terminated;
+        Roster.Account account;
+        List<StillRunning> stillRunning;
+        do {
+            terminated = pool.isTerminated(); // before the account: then nothing runs there
+            account = crew.roster.account();
+            stillRunning = look(account.running(), begin, end);
+        } while (stillRunning.size() < account.running().size()); // a task has ended meanwhile: no other begins
+        List<Doing> running = account.running();
         List<Interrupted> ended = new ArrayList<>();
         for (Told task : told) {
-            if (account.running().stream().noneMatch(task.doing::isSameTask)) {
+            if (running.stream().noneMatch(task.doing::isSameTask)) {
                 ended.add(new Interrupted(task.doing.someTask(), task.given));
             }
         }
@@ -59,9 +66,7 @@ final class Drain {
                 account.completed() - completedBefore - ended.size(),
                 ended,
                 left,
-                account.running().stream()
-                        .map(doing -> stillRunning(doing, begin, end))
-                        .toList(),
+                stillRunning,
                 pool.stats().removed() + crew.handedBack.sum() - left.size(),
                 Duration.ofNanos(middle - begin),
                 Duration.ofNanos(end - middle));
@@ -101,13 +106,25 @@ final class Drain {
         }
     }
 
+    /** Reads the stacks of tasks. One that has ended when its stack has been read is left out: the stack may be another's. */
+    private List<StillRunning> look(List<Doing> running, long begin, long now) {
+        List<StillRunning> looks = new ArrayList<>();
+        for (Doing doing : running) {
+            StillRunning look = stillRunning(doing, begin, now);
+            if (doing.worker().inHand().isSameTask(doing)) {
+                looks.add(look);
+            }
+        }
+        return looks;
+    }
+
     private StillRunning stillRunning(Doing doing, long begin, long now) {
         Worker worker = doing.worker();
-        long since = pool.looksAtTheClock() ? worker.startedAt : begin;
+        boolean knowsTheStart = pool.looksAtTheClock() && worker.doing().isRunning();
         return new StillRunning(
                 worker.thread().getName(),
                 PooledTask.given(doing.someTask()),
-                Duration.ofNanos(now - since),
+                Duration.ofNanos(now - (knowsTheStart ? worker.startedAt : begin)),
                 List.of(worker.thread().getStackTrace()));
     }
 }

@@ -49,7 +49,6 @@ final class Reporter {
     void stamp(Worker worker, Runnable task) {
         long now = time.nanoTime();
         worker.startedAt = now;
-        worker.reportedAt = now;
         worker.taskName = isRecording() ? nameOf(task) : null; // a future forgets what it is made of when it has run
     }
 
@@ -78,8 +77,7 @@ final class Reporter {
     }
 
     /** Tells of a task that has run for long; without a listener the log hears of it. */
-    void stuck(Runnable task, Thread thread, Duration ranFor) {
-        List<StackTraceElement> stack = List.of(thread.getStackTrace());
+    void stuck(Runnable task, Thread thread, Duration ranFor, List<StackTraceElement> stack) {
         record("stuck", nameOf(task), thread, 0, ranFor.toNanos(), null);
         if (listener != null) {
             tell(hears -> hears.stuck(new Stuck(task, thread, ranFor, stack)));

@@ -72,7 +72,8 @@ class Worker implements Runnable {
     @Nullable
     String taskName; // of the current task, for a recording
 
-    volatile long reportedAt; // when it was last told that the current task is stuck
+    volatile long reportedTask = -1; // the number of the task that was last found stuck; written by the watch's rounds
+    volatile long reportedAt; // when that was; written by the watch's rounds
     volatile boolean leavesWhenIdle; // whether its idle time is bounded
     volatile long idleSince;
 
