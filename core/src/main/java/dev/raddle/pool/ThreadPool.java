@@ -425,7 +425,11 @@ public class ThreadPool extends AbstractExecutorService {
         private ExitHook(Duration grace, Consumer<? super ShutdownReport> reports, List<ThreadPool> pools) {
             Objects.requireNonNull(grace, "grace");
             Objects.requireNonNull(reports, "reports");
-            thread = Thread.ofPlatform().name("raddle-drain-on-exit").unstarted(() -> run(grace, reports, pools));
+            thread = Thread.ofPlatform()
+                    .name("raddle-drain-on-exit")
+                    .inheritInheritableThreadLocals(false) // it lives as long as the JVM
+                    .unstarted(() -> run(grace, reports, pools));
+            thread.setContextClassLoader(Thread.currentThread().getContextClassLoader()); // for `reports`
             Runtime.getRuntime().addShutdownHook(thread);
         }
 
