@@ -13,6 +13,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -215,6 +216,52 @@ public class ThreadPool extends AbstractExecutorService {
                 .queue(workQueue)
                 .threadFactory(threadFactory)
                 .rejection(handler));
+    }
+
+    /**
+     * Creates a pool with the JDK's default thread factory, and with a handler that was written for a {@code ThreadPoolExecutor}.
+     *
+     * @param corePoolSize how many threads to keep, at least 0
+     * @param maximumPoolSize how many threads there may be, at least 1 and at least the core size
+     * @param keepAliveTime how long a thread beyond the core size may be idle, at least 0
+     * @param unit of the keep-alive time
+     * @param workQueue where tasks wait
+     * @param handler decides about tasks that are not accepted; it is shown an executor that does what this pool does
+     * @throws IllegalArgumentException if a number is out of its range
+     * @see RejectionHandler#from
+     */
+    public ThreadPool(
+            int corePoolSize,
+            int maximumPoolSize,
+            long keepAliveTime,
+            TimeUnit unit,
+            BlockingQueue<Runnable> workQueue,
+            RejectedExecutionHandler handler) {
+        this(corePoolSize, maximumPoolSize, keepAliveTime, unit, workQueue, RejectionHandler.from(handler));
+    }
+
+    /**
+     * Creates a pool with a handler that was written for a {@code ThreadPoolExecutor}.
+     *
+     * @param corePoolSize how many threads to keep, at least 0
+     * @param maximumPoolSize how many threads there may be, at least 1 and at least the core size
+     * @param keepAliveTime how long a thread beyond the core size may be idle, at least 0
+     * @param unit of the keep-alive time
+     * @param workQueue where tasks wait
+     * @param threadFactory makes the threads
+     * @param handler decides about tasks that are not accepted; it is shown an executor that does what this pool does
+     * @throws IllegalArgumentException if a number is out of its range
+     * @see RejectionHandler#from
+     */
+    public ThreadPool(
+            int corePoolSize,
+            int maximumPoolSize,
+            long keepAliveTime,
+            TimeUnit unit,
+            BlockingQueue<Runnable> workQueue,
+            ThreadFactory threadFactory,
+            RejectedExecutionHandler handler) {
+        this(corePoolSize, maximumPoolSize, keepAliveTime, unit, workQueue, threadFactory, RejectionHandler.from(handler));
     }
 
     /**
@@ -695,6 +742,26 @@ public class ThreadPool extends AbstractExecutorService {
      */
     public RejectionHandler getRejectionHandler() {
         return rejection;
+    }
+
+    /**
+     * Sets what decides about tasks that are not accepted, as a {@code ThreadPoolExecutor} has it.
+     *
+     * @param handler the new one; it is shown an executor that does what this pool does
+     * @see RejectionHandler#from
+     */
+    public void setRejectedExecutionHandler(RejectedExecutionHandler handler) {
+        setRejectionHandler(RejectionHandler.from(Objects.requireNonNull(handler, "handler")));
+    }
+
+    /**
+     * Returns what decides about tasks that are not accepted, as it was given.
+     *
+     * @return a {@link RejectionHandler}, or a handler for a {@code ThreadPoolExecutor}
+     */
+    public RejectedExecutionHandler getRejectedExecutionHandler() {
+        RejectionHandler handler = rejection;
+        return handler instanceof JdkRejection jdk ? jdk.handler : handler;
     }
 
     /**

@@ -1,0 +1,188 @@
+package dev.raddle.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatNullPointerException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.RejectedExecutionHandler;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** Handlers that were written for a ThreadPoolExecutor, in a ThreadPool. */
+class JdkHandlersTest {
+
+    private final TestPools pools = new TestPools();
+    private final List<String> ran = new ArrayList<>();
+
+    @AfterEach
+    void endAll() throws InterruptedException {
+        pools.endAll();
+    }
+
+    private ThreadPool full(RejectedExecutionHandler handler) throws InterruptedException {
+        ThreadPool pool =
+                pools.keep(new ThreadPool(1, 1, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(1), handler));
+        pools.occupy(pool);
+        pool.execute(() -> {});
+        return pool;
+    }
+
+    @Test
+    void the_policies_of_the_jdk_do_what_the_pools_own_do() throws Exception {
+        ThreadPool aborting = full(new ThreadPoolExecutor.AbortPolicy());
+        assertThatThrownBy(() -> aborting.execute(() -> ran.add("never")))
+                .isInstanceOf(RejectedExecutionException.class)
+                .hasMessageContaining("it is full");
+
+        full(new ThreadPoolExecutor.CallerRunsPolicy()).execute(() -> ran.add("in the caller"));
+        assertThat(ran).containsExactly("in the caller");
+
+        Future<?> dropped = full(new ThreadPoolExecutor.DiscardPolicy()).submit(() -> ran.add("never"));
+        assertThat(dropped.isDone()).isFalse();
+
+        ThreadPool oldest = full(new ThreadPoolExecutor.DiscardOldestPolicy());
+        Runnable newest = () -> ran.add("never");
+        oldest.execute(newest);
+        assertThat(oldest.getQueue()).containsExactly(newest);
+        assertThat(ran).hasSize(1);
+    }
+
+    @Test
+    void a_discarding_policy_of_the_jdk_ends_the_futures_of_a_pool_that_was_built_so() throws Exception {
+        ThreadPool pool = pools.keep(ThreadPool.builder("full")
+                .threads(1)
+                .queueCapacity(1)
+                .rejection(RejectionHandler.from(new ThreadPoolExecutor.DiscardPolicy()))
+                .build());
+        pools.occupy(pool);
+        pool.execute(() -> {});
+
+        assertThat(pool.submit(() -> ran.add("never")).isCancelled()).isTrue();
+    }
+
+    @Test
+    void a_handler_is_shown_an_executor_that_does_what_the_pool_does() throws Exception {
+        List<ThreadPoolExecutor> shown = new ArrayList<>();
+        Runnable rejected = () -> ran.add("never");
+        ThreadPool pool = full((Runnable task, ThreadPoolExecutor executor) -> {
+            assertThat(task).isSameAs(rejected);
+            shown.add(executor);
+        });
+
+        pool.execute(rejected);
+        pool.execute(rejected);
+
+        ThreadPoolExecutor executor = shown.getFirst();
+        assertThat(shown).hasSize(2).containsOnly(executor);
+        assertThat(executor.hashCode()).isEqualTo(shown.getLast().hashCode());
+    }
+
+    @Test
+    void the_executor_that_is_shown_counts_sets_and_ends_as_the_pool() throws Exception {
+        List<ThreadPoolExecutor> shown = new ArrayList<>();
+        ThreadPool pool = full((Runnable task, ThreadPoolExecutor executor) -> shown.add(executor));
+        pool.execute(() -> {});
+        ThreadPoolExecutor executor = shown.getFirst();
+
+        assertThat(executor.getQueue()).isSameAs(pool.getQueue());
+        assertThat(executor.getPoolSize()).isEqualTo(1);
+        assertThat(executor.getLargestPoolSize()).isEqualTo(1);
+        assertThat(executor.getActiveCount()).isEqualTo(1);
+        assertThat(executor.getTaskCount()).isEqualTo(2);
+        assertThat(executor.getCompletedTaskCount()).isZero();
+        assertThat(executor).hasToString(pool.toString());
+        executor.setMaximumPoolSize(3);
+        executor.setCorePoolSize(2);
+        executor.setKeepAliveTime(7, TimeUnit.SECONDS);
+        executor.allowCoreThreadTimeOut(true);
+        ThreadFactory factory = Executors.defaultThreadFactory();
+        executor.setThreadFactory(factory);
+        assertThat(pool.getMaximumPoolSize()).isEqualTo(3).isEqualTo(executor.getMaximumPoolSize());
+        assertThat(pool.getCorePoolSize()).isEqualTo(2).isEqualTo(executor.getCorePoolSize());
+        assertThat(pool.getKeepAliveTime(TimeUnit.SECONDS)).isEqualTo(7);
+        assertThat(executor.getKeepAliveTime(TimeUnit.SECONDS)).isEqualTo(7);
+        assertThat(executor.allowsCoreThreadTimeOut()).isTrue();
+        assertThat(executor.getThreadFactory()).isSameAs(factory);
+        assertThat(executor.submit(() -> "ran").get()).isEqualTo("ran");
+        executor.shutdownNow();
+        assertThat(pool.isShutdown()).isTrue();
+        assertThat(executor.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+        assertThat(executor.isTerminated()).isTrue();
+    }
+
+    @Test
+    void every_public_method_of_the_jdks_class_asks_the_pool() {
+        List<String> own = Arrays.stream(PoolView.class.getDeclaredMethods())
+                .map(JdkHandlersTest::signature)
+                .toList();
+        assertThat(Arrays.stream(ThreadPoolExecutor.class.getDeclaredMethods())
+                        .filter(method -> Modifier.isPublic(method.getModifiers()))
+                        .map(JdkHandlersTest::signature))
+                .isSubsetOf(own);
+        assertThat(Arrays.stream(ExecutorService.class.getMethods()).map(JdkHandlersTest::signature))
+                .isSubsetOf(own);
+    }
+
+    private static String signature(Method method) {
+        return method.getName() + Arrays.toString(method.getParameterTypes());
+    }
+
+    @Test
+    void the_handler_is_returned_as_it_was_given() throws Exception {
+        RejectedExecutionHandler jdk = new ThreadPoolExecutor.CallerRunsPolicy();
+        ThreadPool pool = full(jdk);
+        assertThat(pool.getRejectedExecutionHandler()).isSameAs(jdk);
+        assertThat(pool.getRejectionHandler()).hasToString(jdk.toString());
+
+        RejectionHandler own = new ThreadPool.DiscardPolicy();
+        pool.setRejectedExecutionHandler(own);
+        assertThat(pool.getRejectedExecutionHandler()).isSameAs(own);
+        assertThat(pool.getRejectionHandler()).isSameAs(own);
+        assertThat(RejectionHandler.from(own)).isSameAs(own);
+        assertThatNullPointerException().isThrownBy(() -> pool.setRejectedExecutionHandler(null));
+        assertThatNullPointerException().isThrownBy(() -> full(null));
+    }
+
+    @Test
+    void a_lambda_without_types_is_a_handler_for_a_pool() throws Exception {
+        List<ThreadPool> told = new ArrayList<>();
+        ThreadPool pool = pools.keep(new ThreadPool(
+                1, 1, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(1), (task, full) -> told.add(full)));
+        pools.occupy(pool);
+        pool.execute(() -> {});
+
+        pool.execute(() -> ran.add("never"));
+
+        assertThat(told).containsExactly(pool);
+    }
+
+    @Test
+    void a_handler_for_a_pool_rejects_in_an_executor_of_the_jdk_and_decides_in_a_view_of_a_pool() throws Exception {
+        RejectionHandler handler = (task, pool) -> ran.add("for " + pool.name());
+        try (ThreadPoolExecutor executor =
+                new ThreadPoolExecutor(1, 1, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(1), handler)) {
+            executor.shutdown();
+            assertThatThrownBy(() -> executor.execute(() -> ran.add("never")))
+                    .isInstanceOf(RejectedExecutionException.class)
+                    .hasMessageContaining("is for a dev.raddle.pool.ThreadPool");
+        }
+        ThreadPool pool = full((Runnable task, ThreadPoolExecutor view) -> handler.rejectedExecution(task, view));
+
+        pool.execute(() -> ran.add("never"));
+
+        assertThat(ran).containsExactly("for thread-pool");
+    }
+}
