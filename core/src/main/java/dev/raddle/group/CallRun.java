@@ -1,6 +1,7 @@
 package dev.raddle.group;
 
 import dev.raddle.limit.Grants;
+import dev.raddle.task.Dispatch;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskSpec;
@@ -24,6 +25,11 @@ final class CallRun<T> extends TunedRun<T> {
         super(spec, submitNanos, limit);
         this.attempt = attempt;
         end().whenSet(turn::set);
+    }
+
+    @Override
+    boolean startsElsewhere() {
+        return true;
     }
 
     @Override
@@ -55,6 +61,7 @@ final class CallRun<T> extends TunedRun<T> {
             if (!turn.isSet()) {
                 noted = group().beginWait(this);
             }
+            Dispatch.startAll(); // it may be the calling thread's to start what is before this
             turn.await();
         } catch (InterruptedException | IllegalStateException givenUp) {
             abandon(givenUp);

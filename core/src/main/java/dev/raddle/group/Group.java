@@ -409,6 +409,12 @@ final class Group extends TaskGate {
         }
     }
 
+    /** Tells whether each task gets a virtual thread of its own, as far as is known without asking the policy. */
+    boolean usesVirtualThreads() {
+        return owner.usesVirtualThreads()
+                || (bounds() instanceof GroupBounds.Known known && known.scheduler() == Scheduler.virtualThreads());
+    }
+
     Scheduler scheduler() {
         return bounds() instanceof GroupBounds.Known known
                 ? known.scheduler()

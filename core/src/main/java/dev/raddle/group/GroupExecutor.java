@@ -6,6 +6,7 @@ import dev.raddle.limit.FairCap;
 import dev.raddle.limit.Gate;
 import dev.raddle.limit.Grants;
 import dev.raddle.limit.Permit;
+import dev.raddle.task.Dispatch;
 import dev.raddle.task.Elsewhere;
 import dev.raddle.task.Enclosure;
 import dev.raddle.task.Outcome;
@@ -66,7 +67,8 @@ public final class GroupExecutor implements AutoCloseable {
      * The decisions are made in the group, under its lock, and in the cap, by its combiner. Every method here that may
      * have made something possible collects it in Grants and acts on it in dispatch(), outside of both: it lets the cap
      * serve, starts what was granted, and goes round again if a start failed, because a failed start frees slots. It is a
-     * loop, never a recursion, so a million starts that all fail need no stack.
+     * loop, never a recursion, so a million starts that all fail need no stack. A run that its scheduler may run in the
+     * calling thread is started through that thread's Dispatch, so a million of these need no stack either.
      *
      * The executor's state only grows: RUNNING, CLOSING (takes no tasks, those accepted may finish), SHUTDOWN (waiting tasks
      * are rejected, running ones interrupted). It is written before the groups are visited, and a group reads it under its
@@ -627,6 +629,10 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     private void startFirst(GroupRun<?> run) {
+        if (!run.startsElsewhere()) {
+            Dispatch.start(run);
+            return;
+        }
         Grants grants = new Grants();
         if (!run.start(grants)) {
             dispatch(grants);
@@ -648,6 +654,8 @@ public final class GroupExecutor implements AutoCloseable {
                 if (following == null && run.group() == sameGroup && run.mayFollow()) {
                     run.leftQueue();
                     following = run;
+                } else if (!run.startsElsewhere()) {
+                    Dispatch.start(run);
                 } else if (!run.start(grants)) {
                     more = true;
                 }
@@ -673,8 +681,16 @@ public final class GroupExecutor implements AutoCloseable {
                 && !Thread.currentThread().isVirtual()) {
             handover.leave(run);
         } else {
+            if (scheduler != Scheduler.virtualThreads()) {
+                run.runsWhereItIsStarted();
+            }
             scheduler.execute(run);
         }
+    }
+
+    /** Tells whether all groups use virtual threads. */
+    boolean usesVirtualThreads() {
+        return onlyScheduler != null;
     }
 
     /** Starts, on this carrier, what was left to the carriers. */

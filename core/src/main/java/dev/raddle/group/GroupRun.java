@@ -50,16 +50,34 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
 
     // The corridor.
 
+    /** Whether to start the run cannot run it in the calling thread. */
+    boolean startsElsewhere() {
+        return group().usesVirtualThreads();
+    }
+
+    @Override
+    protected final void startGranted() {
+        Grants grants = new Grants();
+        if (!start(grants)) {
+            group().owner.dispatch(grants);
+        }
+    }
+
     /** Places the run, which was granted, on a thread; false if that failed and more may have been granted instead. */
     boolean start(Grants grants) {
-        leftQueue();
-        Group target = group();
         try {
+            leftQueue();
+            Group target = group();
             target.owner.place(this, target);
             return true;
         } catch (Throwable failure) {
             return notStarted(failure, grants);
         }
+    }
+
+    /** Notes that the scheduler may run this in the thread that starts it. */
+    final void runsWhereItIsStarted() {
+        mayRunInPlace();
     }
 
     private boolean notStarted(Throwable failure, Grants grants) {

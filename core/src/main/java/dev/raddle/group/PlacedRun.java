@@ -5,6 +5,7 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskSpec;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -62,6 +63,11 @@ final class PlacedRun extends TunedRun<Object> {
             }
             return "done";
         }
+    }
+
+    @Override
+    protected boolean isUserCode() {
+        return !(body.task instanceof TaskRun<?>);
     }
 
     @Override

@@ -2,6 +2,7 @@ package dev.raddle.scope;
 
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.CapturedContext;
+import dev.raddle.task.Dispatch;
 import dev.raddle.task.Outcome;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Signal;
@@ -103,6 +104,7 @@ final class Race<T> {
     private void awaitOver(Contender first) throws InterruptedException {
         boolean noted = scope.gate().isLimited() && scope.gate().beginWait(first);
         try {
+            Dispatch.startAll();
             over.await();
         } finally {
             if (noted) {

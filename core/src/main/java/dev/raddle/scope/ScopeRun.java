@@ -80,9 +80,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private volatile @Nullable Object start; // null, STARTED or ENDED_EARLY
 
     private @Nullable Alarm limitAlarm; // written by the submitter before the run is anywhere
-    private @Nullable Thread placer; // the thread that is inside place(); meaningful to that thread only
-    private boolean mayPostpone; // written and read by the placer
-    private boolean postponed; // written and read by the placer
     private @Nullable Thread lastRunner; // written by the runner before it is entered; for diagnosis
     private long waited; // written by the runner
     private boolean counted; // whether the start was counted; written by the runner before it is entered
@@ -122,19 +119,22 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         endFromOutside(over.outcome(name(), attempts, isRunning()), scope.elsewhere());
     }
 
-    /**
-     * Hands the run, which was granted, to the scheduler; adds to the grants if that fails.
-     *
-     * @param fromRunner whether this thread has just run another task, and can run this one next
-     * @return true if the scheduler wants this thread to run it, and it shall do so next
-     */
-    final boolean place(Scheduler scheduler, Grants grants, boolean fromRunner) {
+    @Override
+    protected final void startGranted() {
+        Grants grants = new Grants();
+        place(scope.scheduler(), grants);
+        scope.dispatch(grants);
+    }
+
+    /** Hands the run, which was granted, to the scheduler; adds to the grants if that fails. */
+    final void place(Scheduler scheduler, Grants grants) {
         if (isDecided()) {
             release(false, 0, grants);
-            return false;
+            return;
         }
-        placer = Thread.currentThread();
-        mayPostpone = fromRunner;
+        if (scheduler != Scheduler.virtualThreads()) {
+            mayRunInPlace();
+        }
         try {
             Scheduler.Placement place = scheduler.place(this);
             if (place != Scheduler.Placement.FINAL) {
@@ -145,10 +145,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             }
         } catch (Throwable failure) {
             neverRuns(failure, grants);
-        } finally {
-            placer = null;
         }
-        return fromRunner && postponed;
     }
 
     @Override
@@ -184,21 +181,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Hears that nothing of the run is in the scope any more. */
     void left() {}
-
-    @Override
-    protected final boolean isInCallersThread() {
-        return placer == Thread.currentThread();
-    }
-
-    @Override
-    protected final boolean isPostponed() {
-        if (placer != Thread.currentThread() || !mayPostpone) {
-            return false;
-        }
-        mayPostpone = false;
-        postponed = true;
-        return true;
-    }
 
     @Override
     protected final void started(long waitNanos) {
@@ -254,7 +236,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
         Grants grants = new Grants();
         release(toldByRunner, ranNanos, grants);
-        return scope.dispatchNext(grants);
+        scope.dispatch(grants);
+        return null;
     }
 
     @Override

@@ -6,6 +6,7 @@ import dev.raddle.task.CancellationToken;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.CapturedContext;
 import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.Dispatch;
 import dev.raddle.task.Elsewhere;
 import dev.raddle.task.Enclosure;
 import dev.raddle.task.ExceptionSink;
@@ -525,29 +526,25 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private void start(ScopeRun<?> run) {
-        Grants grants = new Grants();
-        run.place(scheduler, grants, false);
-        dispatch(grants);
+        if (scheduler == Scheduler.virtualThreads()) {
+            Grants grants = new Grants();
+            run.place(scheduler, grants);
+            dispatch(grants);
+        } else {
+            Dispatch.start(run);
+        }
     }
 
     /** Places what was granted, and what becomes possible by that. */
     void dispatch(Grants grants) {
         for (Permit granted; (granted = grants.poll()) != null; ) {
-            ((ScopeRun<?>) granted).place(scheduler, grants, false);
-        }
-    }
-
-    /** Places what was granted; returns a run that the scheduler wants the calling thread, a runner, to run next, or null. */
-    @Nullable
-    TaskRun<?> dispatchNext(Grants grants) {
-        ScopeRun<?> next = null;
-        for (Permit granted; (granted = grants.poll()) != null; ) {
             ScopeRun<?> run = (ScopeRun<?>) granted;
-            if (run.place(scheduler, grants, next == null)) {
-                next = run;
+            if (scheduler == Scheduler.virtualThreads()) {
+                run.place(scheduler, grants);
+            } else {
+                Dispatch.start(run);
             }
         }
-        return next;
     }
 
     // Waiting.
@@ -974,6 +971,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private boolean awaitSlowly(Signal empty) {
         Stragglers stragglers = new Stragglers(name, time, patience, sink, this::stragglers);
         stragglers.watch();
+        Dispatch.startAll();
         boolean interrupted = false;
         try {
             while (!empty.isSet()) {

@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.Dispatch;
 import dev.raddle.task.Outcome;
 import dev.raddle.time.Signal;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -60,6 +61,7 @@ final class Watch {
 
     void await() throws InterruptedException {
         if (remaining.get() > 0) {
+            Dispatch.startAll();
             all.await();
         }
     }

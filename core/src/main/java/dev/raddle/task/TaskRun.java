@@ -33,12 +33,15 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *   Thread ──────► INTERRUPTING ─► Outcome                             by who ends it and interrupts
      *   Thread ──────► INTERRUPTING ─► Thread                              by who only interrupts (a shutdown)
      *   null ───────► CLAIMED ───────► Outcome                             by who rejects or fails it before it began
+     *   null, ENTERING, Thread ──────► BROKEN ───────► Outcome             by the loop whose attempt to start or run it failed
      *
      *   null          submitted; waiting, or granted and not begun
      *   ENTERING      the runner has it: it notes the start and tells `started`; the callable is not entered yet
      *   Thread        that thread is inside the callable
      *   INTERRUPTING  somebody is calling interrupt() on that thread
      *   CLAIMED       it will never begin; what becomes of it is being found out by foreign code (a rejection handler)
+     *   BROKEN        the code around the callable has failed, because the stack or the heap is exhausted or a class could not
+     *                 be linked; it will not go on, and is being given up
      *   Outcome       decided for good
      *
      * Exactly one thread decides: the one whose step leads to the Outcome. That step is all that a cancel, a start and an
@@ -55,6 +58,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * door that wants to tell before permits are given back does so in `ended`, which only the runner calls. The one exception to who tells: a run that was decided while ENTERING is told and settled
      * by its runner, because only the runner knows when `started` has returned; so `started` comes before `settled`.
      *
+     * A run that its scheduler runs in the thread that is starting it runs in place. Whatever its end makes possible is
+     * started by that thread after it, at the outermost level: see Dispatch.
+     *
      * `startNanos` is written by the runner when it has the run, or by who settles a run that never began; `endNanos` by who
      * settles. Until then they have other uses, for a waiting run must stay small: while the run waits, `startNanos` is the
      * moment of its submission, and while it is inside its callable, `endNanos` is how long it waited. The runner writes that before its step to Thread, and who
@@ -67,6 +73,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private static final Object ENTERING = new Object();
     private static final Object INTERRUPTING = new Object();
     private static final Object CLAIMED = new Object();
+    private static final Object BROKEN = new Object();
     private static final Signal SET = new Signal();
     private static final VarHandle STATE;
     private static final VarHandle SIGNAL;
@@ -88,6 +95,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private long startNanos;
     private long endNanos;
     private boolean entered; // written by who decides, before anybody is told
+    private boolean mayRunInPlace; // written by who starts it, before the scheduler has it
 
     /**
      * Creates a run that was submitted now.
@@ -144,22 +152,25 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected void ended(Outcome<T> outcome) {}
 
     /**
-     * Tells whether the thread that calls {@link #run()} belongs to somebody else, who gets it back afterwards.
-     *
-     * @return true if its interrupt status must be as it was, or as the callable leaves it
+     * Hands the run, which holds its permits, to its scheduler, and starts what becomes possible if that fails. Called by a
+     * loop of {@link Dispatch}. Must not throw.
      */
-    protected boolean isInCallersThread() {
-        return false;
+    protected void startGranted() {
+        throw new UnsupportedOperationException(this + " is not started by a scheduler");
+    }
+
+    /** Notes that the scheduler which gets the run next may run it in the calling thread, which is starting it. */
+    protected final void mayRunInPlace() {
+        mayRunInPlace = true;
     }
 
     /**
-     * Tells whether the thread that calls {@link #run()} does so while it places this run, and will run it later: so a
-     * scheduler that runs tasks in the calling thread does not pile them up on its stack.
+     * Tells whether the callable is user code, which may wait for what it submits.
      *
-     * @return true if nothing is to be done now
+     * @return false if it only enters another run
      */
-    protected boolean isPostponed() {
-        return false;
+    protected boolean isUserCode() {
+        return true;
     }
 
     /**
@@ -179,17 +190,18 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     @Override
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that goes on and on lets others have its carrier
     public final void run() {
-        if (isPostponed()) {
-            return;
-        }
+        Dispatch starting = mayRunInPlace ? Dispatch.current() : null;
         Thread self = Thread.currentThread();
-        boolean ownThread = !isInCallersThread();
+        boolean ownThread = starting == null;
+        if (starting != null) {
+            starting.settleRunner();
+        }
         boolean interrupted =
                 !ownThread && Thread.interrupted(); // it is for the caller, and for nothing that it runs here
         boolean endsWithThis = ownThread && self.isVirtual();
         Enclosure entered = endsWithThis ? null : Enclosure.suspend();
         TaskRun<?> next = this;
-        for (int ran = 1; (next = next.runOnce(ownThread)) != null; ran++) {
+        for (int ran = 1; (next = next.runOrBreakOff(starting, ownThread)) != null; ran++) {
             Enclosure.forget();
             interrupted |= !ownThread && Thread.interrupted();
             if (ran % 64 == 0) {
@@ -209,16 +221,27 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * leaves it, unless this run was cancelled by an interrupt.
      */
     protected final void runHere() {
-        TaskRun<?> next = runOnce(false);
+        TaskRun<?> next = runOrBreakOff(null, false);
         if (next != null) {
             throw new AssertionError("a caller's thread must not be given " + next + " to run");
         }
     }
 
-    private @Nullable TaskRun<?> runOnce(boolean ownThread) {
+    private @Nullable TaskRun<?> runOrBreakOff(@Nullable Dispatch starting, boolean ownThread) {
+        try {
+            return runOnce(starting, ownThread);
+        } catch (Throwable failure) { // the code around the callable has failed: it catches what the callable throws
+            if (step(ENTERING, BROKEN) || step(Thread.currentThread(), BROKEN)) {
+                breakOff(failure);
+            }
+            throw failure;
+        }
+    }
+
+    private @Nullable TaskRun<?> runOnce(@Nullable Dispatch starting, boolean ownThread) {
         Thread self = Thread.currentThread();
         if (!step(null, ENTERING)) {
-            return giveBack(0, time().nanoTime());
+            return giveBackSafely(0, time().nanoTime());
         }
         long start = time().nanoTime();
         long waited = waitedUntil(start);
@@ -227,11 +250,13 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         started(waited == NOT_MEASURED ? 0 : waited);
         if (!step(ENTERING, self)) {
             callable = null;
-            TaskRun<?> next = giveBack(0, start);
-            settle(start, settledOutcome(), waited);
-            return next;
+            try {
+                return giveBackSafely(0, start);
+            } finally {
+                settle(start, settledOutcome(), waited);
+            }
         }
-        Outcome<T> outcome = call();
+        Outcome<T> outcome = starting == null ? call() : callInPlace(starting);
         boolean deciding = leave(self, outcome);
         boolean interrupted = Thread.interrupted(); // nobody who is told, and no next task, shall see it
         long end = time().nanoTime();
@@ -240,14 +265,82 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             entered = true;
             ended(outcome);
         }
-        TaskRun<?> next = giveBack(end - start, end);
-        if (deciding) {
-            settle(end, outcome, waited);
-            if (interrupted && !ownThread) {
-                self.interrupt(); // it was meant for the caller
+        TaskRun<?> next = null;
+        if (starting == null && mayRunInPlace) {
+            Dispatch mine = Dispatch.open();
+            try {
+                next = giveBackSafely(end - start, end);
+            } finally {
+                if (deciding) {
+                    mine.closeAfter(this, end, waited);
+                } else {
+                    mine.close();
+                }
+            }
+        } else {
+            try {
+                next = giveBackSafely(end - start, end);
+            } finally {
+                if (deciding) {
+                    settle(end, outcome, waited);
+                }
             }
         }
+        if (deciding && interrupted && !ownThread) {
+            self.interrupt(); // it was meant for the caller
+        }
         return next;
+    }
+
+    /** Gives back what the run holds, in another thread if this one fails. */
+    private @Nullable TaskRun<?> giveBackSafely(long ranNanos, long nowNanos) {
+        try {
+            return giveBack(ranNanos, nowNanos);
+        } catch (Throwable failure) {
+            Scheduler.virtualThreads().execute(() -> giveBackHere(ranNanos, nowNanos));
+            return null;
+        }
+    }
+
+    private void giveBackHere(long ranNanos, long nowNanos) {
+        TaskRun<?> next = giveBack(ranNanos, nowNanos);
+        if (next != null) {
+            Dispatch.start(next);
+        }
+    }
+
+    /** Ends a run whose start failed, or whose runner did, and gives back what it holds; any thread may try again. */
+    final void breakOff(Throwable failure) {
+        if (state != BROKEN && !step(null, BROKEN)) {
+            return; // it has begun elsewhere, and is seen to there
+        }
+        long now = momentOr(endNanos);
+        giveBackHere(0, now);
+        Outcome<T> outcome = new Outcome.Failure<>(failure);
+        if (step(BROKEN, outcome)) {
+            callable = null;
+            settle(now, outcome, NOT_MEASURED);
+        }
+    }
+
+    private long momentOr(long other) {
+        try {
+            return time().nanoTime();
+        } catch (Throwable noTime) {
+            return other; // what has broken the run, perhaps
+        }
+    }
+
+    private Outcome<T> callInPlace(Dispatch starting) {
+        if (!isUserCode()) {
+            return call();
+        }
+        boolean before = starting.enterTask();
+        try {
+            return call();
+        } finally {
+            starting.leaveTask(before);
+        }
     }
 
     private Outcome<T> call() {
@@ -441,6 +534,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                 : Math.max(0, now - startNanos); // a round may be called off early
     }
 
+    /** Settles a run that its runner has decided and that has given its permits back. */
+    final void settle(long end, long waited) {
+        settle(end, settledOutcome(), waited);
+    }
+
     private void settle(long end, Outcome<T> outcome, long waited) {
         endNanos = end;
         try {
@@ -575,6 +673,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @throws InterruptedException if the calling thread is interrupted; the run goes on
      */
     protected final Outcome<T> awaitOutcome() throws InterruptedException {
+        if (!isSettled()) {
+            Dispatch.startAll();
+        }
         end().await();
         return settledOutcome();
     }
@@ -587,6 +688,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @throws InterruptedException if the calling thread is interrupted; the run goes on
      */
     protected final @Nullable Outcome<T> awaitOutcome(Deadline deadline) throws InterruptedException {
+        if (!isSettled()) {
+            Dispatch.startAll();
+        }
         return end().await(deadline) ? settledOutcome() : null;
     }
 

@@ -1,0 +1,317 @@
+package dev.raddle.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.FlowStatus;
+import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.Task;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import dev.raddle.task.TaskStatus;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ArrayBlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Schedulers that run tasks in the thread that places them: no stack is deep enough for one task inside another. */
+@Timeout(60)
+class InPlaceSchedulersTest {
+
+    private static final int MANY = 10_000;
+    private static final Duration CLOSE = Duration.ofSeconds(30);
+
+    private final Scheduler inPlace = Runnable::run;
+
+    private static GroupPolicy.Builder policy(Scheduler scheduler, int limit) {
+        return GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(limit)
+                .closeTimeout(CLOSE)
+                .scheduler(key -> scheduler);
+    }
+
+    private static void assertAllGivenBack(GroupExecutor executor) {
+        assertThat(executor.stats().totalActiveCount()).isZero();
+        assertThat(executor.stats().totalQueuedCount()).isZero();
+        assertThat(executor.shutdown(CLOSE)).isTrue();
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 16})
+    void ten_thousand_tasks_that_one_resume_makes_possible_need_no_stack(int limit) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(inPlace, limit).build())) {
+            executor.pauseGroup("g");
+            List<TaskHandle<Integer>> handles = new ArrayList<>();
+            for (int task = 0; task < MANY; task++) {
+                int value = task;
+                handles.add(executor.submit("g", "t" + task, () -> value));
+            }
+
+            executor.resumeGroup("g");
+
+            assertThat(handles).allMatch(TaskHandle::isDone);
+            assertThat(handles).allMatch(handle -> handle.join().status() == TaskStatus.SUCCESS);
+            assertAllGivenBack(executor);
+        }
+    }
+
+    @Test
+    void a_pool_whose_caller_runs_what_does_not_fit_loses_nothing() throws InterruptedException {
+        ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                2, 2, 1, TimeUnit.SECONDS, new ArrayBlockingQueue<>(4), new ThreadPoolExecutor.CallerRunsPolicy());
+        try (pool;
+                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                        policy(Scheduler.from(pool), 16).build())) {
+            for (int round = 0; round < 5; round++) {
+                executor.pauseGroup("g");
+                List<TaskHandle<Integer>> handles = new ArrayList<>();
+                for (int task = 0; task < MANY; task++) {
+                    int value = task;
+                    handles.add(executor.submit("g", "t" + task, () -> value));
+                }
+
+                executor.resumeGroup("g");
+
+                for (TaskHandle<Integer> handle : handles) {
+                    assertThat(handle.await().status()).isEqualTo(TaskStatus.SUCCESS);
+                }
+                assertThat(executor.awaitIdle("g", CLOSE)).isTrue();
+            }
+            assertAllGivenBack(executor);
+        }
+    }
+
+    @Test
+    void groups_that_share_a_cap_and_start_each_others_tasks_need_no_stack() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                policy(inPlace, 4).globalMaxInFlight(3).build())) {
+            for (int group = 0; group < 10; group++) {
+                executor.pauseGroup("g" + group);
+            }
+            List<TaskHandle<Integer>> handles = new ArrayList<>();
+            for (int task = 0; task < MANY; task++) {
+                handles.add(executor.submit("g" + task % 10, "t" + task, () -> 1));
+            }
+
+            for (int group = 0; group < 10; group++) {
+                executor.resumeGroup("g" + group);
+            }
+
+            assertThat(handles).allMatch(TaskHandle::isDone);
+            assertAllGivenBack(executor);
+        }
+    }
+
+    @Test
+    void a_task_that_submits_the_next_one_needs_no_stack() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(inPlace, MANY + 1).build())) {
+            List<TaskHandle<Integer>> handles = new ArrayList<>();
+
+            submitNext(executor, handles);
+
+            assertThat(handles).hasSize(MANY).allMatch(TaskHandle::isDone);
+            assertThat(handles).allMatch(handle -> handle.join().status() == TaskStatus.SUCCESS);
+            assertAllGivenBack(executor);
+        }
+    }
+
+    private static void submitNext(GroupExecutor executor, List<TaskHandle<Integer>> handles) {
+        int number = handles.size();
+        handles.add(null); // its place: it may end before submit returns
+        handles.set(number, executor.submit("g", "t" + number, () -> {
+            if (number + 1 < MANY) {
+                submitNext(executor, handles);
+            }
+            return number;
+        }));
+    }
+
+    @Test
+    void a_task_finds_what_it_has_submitted_done_and_can_wait_for_it_at_any_depth() {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(inPlace, 1_000).build())) {
+            assertThat(sumTo(executor, 40)).isEqualTo(820);
+            TaskHandle<Boolean> outer = executor.submit("g", "outer", () -> executor.submit("g", "inner", () -> 1)
+                    .isDone());
+            assertThat(outer.join().value()).isTrue();
+            assertAllGivenBack(executor);
+        }
+    }
+
+    private static int sumTo(GroupExecutor executor, int number) {
+        if (number == 0) {
+            return 0;
+        }
+        return number
+                + executor.submit("g", "t" + number, () -> sumTo(executor, number - 1))
+                        .join()
+                        .value();
+    }
+
+    @Test
+    void a_listener_that_submits_the_next_task_needs_no_stack_and_may_wait_for_it() {
+        AtomicReference<GroupExecutor> itself = new AtomicReference<>();
+        AtomicInteger ended = new AtomicInteger();
+        AtomicBoolean waited = new AtomicBoolean();
+        TaskListener listener = new TaskListener() {
+            @Override
+            public void onSettled(TaskIdentity event, Outcome<?> outcome, long runNanos) {
+                if (event.name().equals("chain") && ended.incrementAndGet() < MANY) {
+                    itself.get().submit("g", "chain", () -> 1);
+                }
+                if (event.name().equals("first")) {
+                    waited.set(itself.get().submit("g", "second", () -> 1).join().status() == TaskStatus.SUCCESS);
+                }
+            }
+        };
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                policy(inPlace, 2).taskListener(listener).build())) {
+            itself.set(executor);
+
+            executor.submit("g", "chain", () -> 1);
+            executor.submit("g", "first", () -> 1);
+
+            assertThat(ended).hasValue(MANY);
+            assertThat(waited).isTrue();
+            assertAllGivenBack(executor);
+        }
+    }
+
+    @Test
+    void the_thread_of_a_pool_tells_of_the_end_of_its_task_before_it_runs_the_next_in_place() throws Exception {
+        Semaphore oneThread = new Semaphore(1);
+        List<Thread> threads = new ArrayList<>();
+        Executor oneElseCaller = task -> {
+            if (oneThread.tryAcquire()) {
+                Thread thread = Thread.ofPlatform().unstarted(task);
+                threads.add(thread);
+                thread.start();
+            } else {
+                task.run();
+            }
+        };
+        CountDownLatch go = new CountDownLatch(1);
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                policy(oneElseCaller::execute, 1).build())) {
+            TaskHandle<Boolean> first = executor.submit("g", "first", () -> {
+                go.await();
+                return true;
+            });
+            TaskHandle<Boolean> second = executor.submit("g", "second", first::isDone);
+
+            go.countDown();
+
+            assertThat(second.await().value()).isTrue();
+            assertAllGivenBack(executor);
+        }
+        for (Thread thread : threads) {
+            thread.join();
+        }
+    }
+
+    @Test
+    void what_surrounds_the_task_in_its_scheduler_surrounds_it_in_time() {
+        AtomicInteger inside = new AtomicInteger();
+        List<Integer> seen = new ArrayList<>();
+        Scheduler surrounding = task -> {
+            inside.incrementAndGet();
+            try {
+                task.run();
+            } finally {
+                inside.decrementAndGet();
+            }
+        };
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(surrounding, 2).build())) {
+            executor.pauseGroup("g");
+            for (int task = 0; task < 100; task++) {
+                executor.submit("g", "t" + task, () -> seen.add(inside.get()));
+            }
+
+            executor.resumeGroup("g");
+
+            assertThat(seen).hasSize(100).containsOnly(1);
+        }
+    }
+
+    @Test
+    void a_limited_scope_that_runs_in_place_needs_no_stack() throws InterruptedException {
+        try (ThreadScope scope = ThreadScope.open("s").withScheduler(inPlace).withConcurrencyLimit(2)) {
+            List<Task<Integer>> tasks = new ArrayList<>();
+            Task<Integer> all = scope.submit("all", () -> {
+                for (int task = 0; task < MANY; task++) {
+                    int value = task;
+                    tasks.add(scope.submit("t" + task, () -> value));
+                }
+                return 1;
+            });
+            assertThat(all.await()).isEqualTo(1);
+            scope.await(tasks);
+            assertThat(tasks).hasSize(MANY).allMatch(Task::isDone);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 4})
+    void a_scope_through_a_group_keeps_the_groups_limit_in_place_and_needs_no_stack(int limit)
+            throws InterruptedException {
+        AtomicInteger running = new AtomicInteger();
+        AtomicInteger withoutPermit = new AtomicInteger();
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(policy(inPlace, limit).build())) {
+            executor.pauseGroup("g");
+            try (ThreadScope scope = ThreadScope.open("s")
+                    .withScheduler(executor.scheduler("g"))
+                    .withConcurrencyLimit(2)) {
+                List<Task<Integer>> tasks = new ArrayList<>();
+                for (int task = 0; task < MANY; task++) {
+                    tasks.add(scope.submit("t" + task, () -> {
+                        running.incrementAndGet();
+                        withoutPermit.addAndGet(executor.stats().totalActiveCount() == 0 ? 1 : 0);
+                        return running.decrementAndGet();
+                    }));
+                }
+
+                executor.resumeGroup("g");
+
+                scope.await(tasks);
+                assertThat(tasks).allMatch(task -> task.state() == Task.State.SUCCESS);
+                assertThat(withoutPermit).hasValue(0);
+            }
+            assertAllGivenBack(executor);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_flow_whose_nodes_run_in_place_through_a_group_needs_no_stack(boolean chain) throws InterruptedException {
+        FlowBuilder<Void> f = FlowPlan.define("f");
+        Node<Integer> last = f.node("n0", () -> 0).group("g");
+        for (int node = 1; node < MANY; node++) {
+            last = chain
+                    ? f.node("n" + node, last, x -> x + 1).group("g")
+                    : f.node("n" + node, () -> 1).group("g");
+        }
+        FlowPlan<Void, Void> plan = f.build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(inPlace, 2).build())) {
+            RunOptions options = RunOptions.defaults().withScheduler(inPlace).withGroups(executor::scheduler);
+            assertThat(plan.run(null, options).status()).isEqualTo(FlowStatus.SUCCESS);
+            assertAllGivenBack(executor);
+        }
+    }
+}
