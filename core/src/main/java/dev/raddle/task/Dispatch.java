@@ -42,6 +42,9 @@ public final class Dispatch {
     private @Nullable ArrayDeque<TaskRun<?>> more; // after the first; most dispatches start one run or none
     private @Nullable TaskRun<?> first;
     private boolean inTask;
+    private @Nullable TaskRun<?> inPlace; // one that was entered in place, until it is left as it should be
+    private @Nullable Throwable leftBy; // what the last one was left by that was not
+    private @Nullable ArrayDeque<Runnable> broken; // what could not be repaired by a dispatch inside this one
     private @Nullable TaskRun<?> unsettled; // the runner that has opened this, until it is settled
     private long unsettledEnd;
     private long unsettledWait;
@@ -105,8 +108,8 @@ public final class Dispatch {
         }
     }
 
-    /** Starts what was collected, on behalf of a runner that is settled now or before one of these runs in place. */
-    void closeAfter(TaskRun<?> runner, long end, long waited) {
+    /** Starts what was collected, on behalf of a runner that is settled now, or before one of these runs in place, unless null. */
+    void closeAfter(@Nullable TaskRun<?> runner, long end, long waited) {
         unsettled = runner;
         unsettledEnd = end;
         unsettledWait = waited;
@@ -121,8 +124,23 @@ public final class Dispatch {
         }
     }
 
-    /** Settles the runner that has opened this, before anything else runs in its thread. */
-    void settleRunner() {
+    /** Notes that a run is entered in place, and settles the runner that has opened this before anything else runs here. */
+    void enterRun(TaskRun<?> run) {
+        settleRunner();
+        inPlace = run;
+    }
+
+    /** Notes that the run was left as it should be. */
+    void leaveRun() {
+        inPlace = null;
+    }
+
+    /** Notes what a run is left by that is not left as it should be. */
+    void leaveRunBy(Throwable failure) {
+        leftBy = failure;
+    }
+
+    private void settleRunner() {
         TaskRun<?> ended = unsettled;
         unsettled = null;
         if (ended != null) {
@@ -147,21 +165,38 @@ public final class Dispatch {
             try {
                 run.startGranted();
             } catch (Throwable failure) {
-                repair(run, failure);
+                repair(run, failure, false);
+            }
+            TaskRun<?> left = inPlace;
+            if (left != null) {
+                inPlace = null;
+                repair(left, new IllegalStateException(left + " was left by its thread", leftBy), true);
+            }
+            for (Runnable repair; broken != null && (repair = broken.poll()) != null; ) {
+                repair.run();
             }
         }
     }
 
-    private void repair(TaskRun<?> run, Throwable failure) {
+    private void repair(TaskRun<?> run, Throwable failure, boolean wasInPlace) {
         try {
-            run.breakOff(failure);
+            run.breakOff(failure, wasInPlace);
         } catch (Throwable again) {
-            if (around == null) {
-                Scheduler.virtualThreads().execute(() -> run.breakOff(failure));
-            } else {
-                around.add(run); // which starts it, or finds it broken
-            }
+            repairElsewhere(() -> run.breakOff(failure, wasInPlace));
         }
+    }
+
+    private void repairElsewhere(Runnable repair) {
+        if (around == null) {
+            Scheduler.virtualThreads().execute(repair);
+            return;
+        }
+        ArrayDeque<Runnable> known = around.broken;
+        if (known == null) {
+            known = new ArrayDeque<>();
+            around.broken = known;
+        }
+        known.add(repair);
     }
 
     private void add(TaskRun<?> run) {

@@ -194,7 +194,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Thread self = Thread.currentThread();
         boolean ownThread = starting == null;
         if (starting != null) {
-            starting.settleRunner();
+            starting.enterRun(this);
         }
         boolean interrupted =
                 !ownThread && Thread.interrupted(); // it is for the caller, and for nothing that it runs here
@@ -214,6 +214,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (interrupted) {
             self.interrupt();
         }
+        if (starting != null) {
+            starting.leaveRun();
+        }
     }
 
     /**
@@ -231,8 +234,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         try {
             return runOnce(starting, ownThread);
         } catch (Throwable failure) { // the code around the callable has failed: it catches what the callable throws
-            if (step(ENTERING, BROKEN) || step(Thread.currentThread(), BROKEN)) {
-                breakOff(failure);
+            if (starting == null) {
+                breakOff(failure, true);
+            } else {
+                starting.leaveRunBy(failure); // the loop that has started it has more stack left
             }
             throw failure;
         }
@@ -259,29 +264,24 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Outcome<T> outcome = starting == null ? call() : callInPlace(starting);
         boolean deciding = leave(self, outcome);
         boolean interrupted = Thread.interrupted(); // nobody who is told, and no next task, shall see it
-        long end = time().nanoTime();
+        long end = momentOr(start); // the run has ended, and gives back what it holds, whatever else fails
         if (deciding) {
             endNanos = end;
             entered = true;
-            ended(outcome);
         }
         TaskRun<?> next = null;
-        if (starting == null && mayRunInPlace) {
-            Dispatch mine = Dispatch.open();
-            try {
-                next = giveBackSafely(end - start, end);
-            } finally {
-                if (deciding) {
-                    mine.closeAfter(this, end, waited);
-                } else {
-                    mine.close();
-                }
+        Dispatch mine = starting == null && mayRunInPlace ? Dispatch.open() : null;
+        try {
+            if (deciding) {
+                ended(outcome);
             }
-        } else {
+        } finally {
             try {
                 next = giveBackSafely(end - start, end);
             } finally {
-                if (deciding) {
+                if (mine != null) {
+                    mine.closeAfter(deciding ? this : null, end, waited);
+                } else if (deciding) {
                     settle(end, outcome, waited);
                 }
             }
@@ -309,10 +309,17 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
     }
 
-    /** Ends a run whose start failed, or whose runner did, and gives back what it holds; any thread may try again. */
-    final void breakOff(Throwable failure) {
+    /**
+     * Ends a run whose start failed, or whose runner did, and gives back what it holds. May be tried again.
+     *
+     * @param wasInside whether the runner was the calling thread, which has left the run by an exception
+     */
+    final void breakOff(Throwable failure, boolean wasInside) {
+        if (wasInside) {
+            leaveBroken();
+        }
         if (state != BROKEN && !step(null, BROKEN)) {
-            return; // it has begun elsewhere, and is seen to there
+            return; // it has begun elsewhere and is seen to there, or it has ended
         }
         long now = momentOr(endNanos);
         giveBackHere(0, now);
@@ -320,6 +327,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (step(BROKEN, outcome)) {
             callable = null;
             settle(now, outcome, NOT_MEASURED);
+        }
+    }
+
+    /** Takes the calling thread, which has left this run by an exception, out of the field. */
+    private void leaveBroken() {
+        if (!step(ENTERING, BROKEN)) {
+            Thread self = Thread.currentThread();
+            while (!step(self, BROKEN) && state == INTERRUPTING) {
+                Thread.onSpinWait();
+            }
         }
     }
 

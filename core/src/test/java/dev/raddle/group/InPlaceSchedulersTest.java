@@ -14,6 +14,8 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +31,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Schedulers that run tasks in the thread that places them: no stack is deep enough for one task inside another. */
@@ -246,6 +249,90 @@ class InPlaceSchedulersTest {
             executor.resumeGroup("g");
 
             assertThat(seen).hasSize(100).containsOnly(1);
+        }
+    }
+
+    static List<Error> errors() {
+        return List.of(
+                new StackOverflowError("exhausted"),
+                new OutOfMemoryError("unable to create native thread"),
+                new NoClassDefFoundError("gone"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("errors")
+    void what_a_scheduler_throws_before_or_after_it_ran_a_task_loses_nothing(Error error) {
+        AtomicInteger calls = new AtomicInteger();
+        Scheduler throwing = task -> {
+            int call = calls.incrementAndGet();
+            if (call % 3 == 0) {
+                throw error;
+            }
+            task.run();
+            if (call % 3 == 1) {
+                throw error;
+            }
+        };
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(throwing, 2).build())) {
+            executor.pauseGroup("g");
+            List<TaskHandle<Integer>> handles = new ArrayList<>();
+            for (int task = 0; task < 300; task++) {
+                handles.add(executor.submit("g", "t" + task, () -> 1));
+            }
+
+            executor.resumeGroup("g");
+
+            assertThat(handles).allMatch(TaskHandle::isDone);
+            assertThat(handles.stream().filter(handle -> handle.join().status() == TaskStatus.FAILED))
+                    .hasSize(100)
+                    .allMatch(handle -> handle.join().error() == error);
+            assertAllGivenBack(executor);
+        }
+    }
+
+    /** A time source that throws at one reading: whatever the machinery is doing then. */
+    private static final class FailingTime implements TimeSource {
+        private final TimeSource system = TimeSource.system();
+        private final AtomicInteger untilFailure = new AtomicInteger(-1);
+
+        @Override
+        public long nanoTime() {
+            if (untilFailure.getAndDecrement() == 0) {
+                throw new OutOfMemoryError("at this reading");
+            }
+            return system.nanoTime();
+        }
+
+        @Override
+        public Alarm after(Duration delay, Runnable action) {
+            return system.after(delay, action);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
+    void a_task_around_which_the_machinery_fails_is_settled_and_gives_its_permit_back(int reading)
+            throws InterruptedException {
+        FailingTime time = new FailingTime();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                policy(inPlace, 1).timeSource(time).build())) {
+            executor.pauseGroup("g");
+            TaskHandle<Integer> first = executor.submit("g", "first", () -> 1);
+            TaskHandle<Integer> second = executor.submit("g", "second", () -> 2);
+
+            time.untilFailure.set(reading);
+            try {
+                executor.resumeGroup("g");
+            } catch (OutOfMemoryError known) {
+                assertThat(reading).as("a reading before anything was granted").isZero();
+                executor.resumeGroup("g");
+            }
+            time.untilFailure.set(-1);
+
+            assertThat(first.await(30, TimeUnit.SECONDS).status()).isIn(TaskStatus.SUCCESS, TaskStatus.FAILED);
+            assertThat(second.await(30, TimeUnit.SECONDS).status()).isIn(TaskStatus.SUCCESS, TaskStatus.FAILED);
+            assertThat(executor.awaitIdle("g", CLOSE)).isTrue();
+            assertAllGivenBack(executor);
         }
     }
 
