@@ -1,7 +1,6 @@
 package dev.raddle.scope;
 
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.CapturedContext;
 import dev.raddle.task.Dispatch;
 import dev.raddle.task.Outcome;
 import dev.raddle.time.Alarm;
@@ -48,7 +47,7 @@ final class Race<T> {
                     scope.defaultRank(),
                     scope.retryPolicy(),
                     scope.limit(null),
-                    context,
+                    seen,
                     scope.now());
         }
 
@@ -67,7 +66,7 @@ final class Race<T> {
     private final ThreadScope scope;
     private final JoinStrategy<T, ?> strategy;
     private final List<Callable<? extends T>> alternatives;
-    private final CapturedContext context;
+    private final Surroundings seen;
     private final Signal over = new Signal();
     private final List<Contender> contenders = new ArrayList<>(); // guarded by this
     private final List<T> values = new ArrayList<>(); // in order of completion; guarded by this
@@ -81,7 +80,7 @@ final class Race<T> {
         this.scope = scope;
         this.strategy = strategy;
         this.alternatives = alternatives;
-        this.context = scope.capture();
+        this.seen = scope.capture();
     }
 
     /** Runs the race and returns the values that were needed, in order of completion. */

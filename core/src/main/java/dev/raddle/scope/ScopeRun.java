@@ -3,7 +3,6 @@ package dev.raddle.scope;
 import dev.raddle.limit.Grants;
 import dev.raddle.task.Attempts;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.CapturedContext;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
@@ -69,7 +68,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private final int priority;
     private final @Nullable RetryPolicy retry;
     private final @Nullable TimeLimit limit;
-    private final CapturedContext context;
+    private final Surroundings seen;
     private final @Nullable TaskInfo info;
     private volatile @Nullable Attempts<T> attempts;
     private volatile Scheduler.@Nullable Placement placement;
@@ -93,7 +92,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             int priority,
             @Nullable RetryPolicy retry,
             @Nullable TimeLimit limit,
-            CapturedContext context,
+            Surroundings seen,
             long submitNanos) {
         super(callable, submitNanos);
         this.scope = scope;
@@ -102,7 +101,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         this.priority = priority;
         this.retry = retry;
         this.limit = limit;
-        this.context = context;
+        this.seen = seen;
         this.info = scope.infoOf(this);
     }
 
@@ -193,7 +192,17 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     protected final T enter(Callable<? extends T> callable) throws Exception {
-        return context.call(() -> inContext(callable));
+        Thread self = Thread.currentThread();
+        ClassLoader own = self.getContextClassLoader();
+        if (own == seen.loader()) {
+            return seen.context().call(() -> inContext(callable));
+        }
+        scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(seen.loader()));
+        try {
+            return seen.context().call(() -> inContext(callable));
+        } finally {
+            scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(own));
+        }
     }
 
     private T inContext(Callable<? extends T> callable) throws Exception {
@@ -505,9 +514,9 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return lastRunner;
     }
 
-    /** Returns the context that the run was given. */
-    final CapturedContext context() {
-        return context;
+    /** Returns what the run was given of its submitter. */
+    final Surroundings seen() {
+        return seen;
     }
 
     /** Runs an action when the run is settled, in the thread that settles it, or at once. */

@@ -563,7 +563,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     final ScopedValue.Carrier enclosing(ScopedValue.Carrier values) {
         return enclosure == null
                 ? values
-                : values.where(TaskContext.scopedValue(), TaskContext.current().within(enclosure));
+                : values.where(TaskContext.scopedValue(), TaskContext.current().ofTask(enclosure));
     }
 
     /** Returns what makes a thread one inside this scope. */

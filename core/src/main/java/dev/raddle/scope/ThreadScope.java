@@ -4,14 +4,12 @@ import dev.raddle.limit.Grants;
 import dev.raddle.limit.Permit;
 import dev.raddle.task.CancellationToken;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.CapturedContext;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.Dispatch;
 import dev.raddle.task.Elsewhere;
 import dev.raddle.task.Enclosure;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
-import dev.raddle.task.Propagation;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
@@ -27,10 +25,12 @@ import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
@@ -43,6 +43,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -93,13 +94,9 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      */
 
     private static final AtomicLong IDS = new AtomicLong();
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
-    private static final ExceptionSink LOG = ExceptionSink.logging();
-    private static final Elsewhere ELSEWHERE = new Elsewhere(LOG);
-    private static final Propagation PLAIN = new Propagation(List.of(), List.of(), LOG);
 
-    /** A task context, and what it looks like in a task of this scope. */
-    private record Known(TaskContext context, CapturedContext captured) {}
+    /** The context of a submitter, and what its tasks see of it. */
+    private record Known(TaskContext context, Surroundings seen) {}
 
     /** What is to be done at the end, before what was deferred earlier. */
     private record Deferred(Runnable cleanUp, @Nullable Deferred earlier) {
@@ -110,36 +107,48 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private final long id = IDS.incrementAndGet();
     private final String name;
     private final @Nullable Enclosure enclosing;
+    private final @Nullable ThreadScope parent; // which cancels this with itself
     private final ScopeGate gate = new ScopeGate(this);
     private final ScopeToken token = new ScopeToken(this);
     private final AtomicLong taskIds = new AtomicLong();
     private final AtomicBoolean begun = new AtomicBoolean(); // whether a task was submitted
     private final AtomicReference<Scheduler.@Nullable Lease> lease = new AtomicReference<>(); // null until then
-    private final AtomicReference<@Nullable Deferred> deferred = new AtomicReference<>(); // the latest
-    private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until something is
+    private final AtomicReference<@Nullable Deferred> deferred = new AtomicReference<>(); // the latest; its monitor: below
+    private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until something is; made under the monitor of deferred
+    private volatile @Nullable Set<ThreadScope> nested; // null until something is; made under the monitor of deferred
 
     // Written by the owner before the first task is submitted.
-    private TimeSource time = TimeSource.system();
-    private ExceptionSink sink = LOG;
-    private Elsewhere elsewhere = ELSEWHERE;
-    private Propagation propagation = PLAIN;
-    private Scheduler scheduler = Scheduler.detect();
-    private FailurePolicy failurePolicy = FailurePolicy.FAIL_FAST;
-    private RetryPolicy retryPolicy = RetryPolicy.noRetry();
-    private TaskPriority defaultPriority = TaskPriority.NORMAL;
-    private Duration patience = PATIENCE;
-    private @Nullable ThreadHook hook;
-    private @Nullable TaskListener listener;
+    private ScopeOptions options;
+    private TimeSource time;
 
     private volatile boolean closed;
+    private volatile boolean withdrawn; // whether a setter has thrown, and the scope was not used since
     private volatile @Nullable Deadline deadline;
+    private volatile Duration budget = Duration.ZERO; // from where the deadline was set
     private volatile @Nullable Expiry expiry;
-    private @Nullable Alarm deadlineAlarm; // the owner's
+    private @Nullable Alarm deadlineAlarm; // the owner's, or that of the thread that ends the withdrawal
     private volatile @Nullable Known known; // most tasks are submitted in the same context
 
-    private ThreadScope(@Nullable String name) {
+    private ThreadScope(@Nullable String name, ScopeOptions options) {
         this.name = name == null ? "scope-" + id : name;
-        this.enclosing = Enclosure.innermost();
+        this.options = options;
+        Enclosure entered = Enclosure.entered();
+        this.enclosing = entered != null ? entered : Enclosure.ofTask();
+        this.parent = scopeOf(Enclosure.nest());
+        Deadline outer = enclosing == null ? null : enclosing.deadline();
+        if (outer != null) {
+            requireTimeOf(outer, options.time);
+        }
+        this.time = outer != null ? outer.time() : options.time != null ? options.time : TimeSource.system();
+    }
+
+    /** Returns the scope that an enclosure is, or whose task it is. */
+    private static @Nullable ThreadScope scopeOf(@Nullable Enclosure enclosure) {
+        return switch (enclosure) {
+            case ThreadScope scope -> scope;
+            case TimedTask task -> task.scope();
+            case null, default -> null;
+        };
     }
 
     /**
@@ -148,7 +157,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @return a new scope, named by its number
      */
     public static ThreadScope open() {
-        return open(new ThreadScope(null));
+        return open(new ThreadScope(null, ScopeOptions.defaults()));
     }
 
     /**
@@ -158,17 +167,70 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @return a new scope
      */
     public static ThreadScope open(String name) {
-        return open(new ThreadScope(Objects.requireNonNull(name, "name")));
+        return open(name, ScopeOptions.defaults());
+    }
+
+    /**
+     * Opens a scope with options, owned by the calling thread, which closes it.
+     *
+     * @param options the settings
+     * @return a new scope, named by its number
+     * @throws IllegalStateException if the options have another time source than the deadline of the scope around this one
+     */
+    public static ThreadScope open(ScopeOptions options) {
+        return open(new ThreadScope(null, Objects.requireNonNull(options, "options")));
+    }
+
+    /**
+     * Opens a scope with options, owned by the calling thread, which closes it. The options are complete and checked when the
+     * scope is opened, so nothing can go wrong between the opening and the block that closes the scope.
+     *
+     * {@snippet :
+     * static final ScopeOptions PAGES = ScopeOptions.defaults().withDeadline(Duration.ofSeconds(2));
+     *
+     * try (ThreadScope scope = ThreadScope.open("page", PAGES)) {
+     *     return scope.awaitAll(scope.submit(() -> header(id)), scope.submit(() -> body(id)));
+     * }
+     * }
+     *
+     * @param name what the scope is called in messages and events
+     * @param options the settings
+     * @return a new scope
+     * @throws IllegalStateException if the options have another time source than the deadline of the scope around this one
+     */
+    public static ThreadScope open(String name, ScopeOptions options) {
+        return open(
+                new ThreadScope(Objects.requireNonNull(name, "name"), Objects.requireNonNull(options, "options")));
     }
 
     private static ThreadScope open(ThreadScope scope) {
-        scope.enter();
-        Deadline outer = scope.enclosing == null ? null : scope.enclosing.deadline();
-        if (outer != null) {
-            scope.time = outer.time();
-            scope.setDeadline(outer, outer.remaining());
+        ScopeOptions options = scope.options;
+        if (options.concurrencyLimit != Integer.MAX_VALUE) {
+            scope.gate.limit(options.concurrencyLimit);
         }
+        scope.limitTime(options.deadline);
+        scope.enterThread();
         return scope;
+    }
+
+    /** Makes the calling thread, the owner, one that is inside this scope, and this scope one that its parent cancels. */
+    private void enterThread() {
+        enter();
+        if (parent != null && !parent.closed) {
+            parent.nested().add(this);
+            CancelledException cause = parent.gate.closed();
+            if (cause != null) {
+                cancel(cancelledWith(parent, cause));
+            }
+        }
+    }
+
+    /** Undoes what entering did. */
+    private void leaveThread() {
+        leave();
+        if (parent != null) {
+            parent.nested().remove(this);
+        }
     }
 
     /**
@@ -178,10 +240,65 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @return the innermost scope, or empty
      */
     public static Optional<ThreadScope> current() {
-        return Enclosure.innermost() instanceof ThreadScope scope ? Optional.of(scope) : Optional.empty();
+        Enclosure inside = Enclosure.innermost();
+        while (inside != null && !(inside instanceof ThreadScope)) {
+            inside = around(inside);
+        }
+        return Optional.ofNullable((ThreadScope) inside);
     }
 
     // Configuring.
+
+    /** Changes the options, or throws and leaves no trace in the owner's thread: this scope may be unreachable then. */
+    private ThreadScope configure(String method, UnaryOperator<ScopeOptions> change) {
+        requireNotBegun(method);
+        try {
+            options = change.apply(options);
+        } catch (Throwable refused) {
+            withdraw();
+            throw refused;
+        }
+        return this;
+    }
+
+    private void requireNotBegun(String method) {
+        requireOpen(method);
+        if (begun.get()) {
+            throw new IllegalStateException(
+                    method + " of scope \"" + name + "\" came too late; call it before the first submit or schedule");
+        }
+        comeBack();
+    }
+
+    /**
+     * Takes this scope out of its owner's thread and out of the time source. An exception of a setter in the head of a
+     * try-with-resources statement leaves no variable by which the scope could be closed. If the scope has another scope
+     * inside, the owner is in its block, which closes it.
+     */
+    private void withdraw() {
+        if (Thread.currentThread() == owner && Enclosure.entered() == this && !begun.get()) {
+            synchronized (deferred) {
+                leaveThread();
+                disarm();
+                withdrawn = true;
+            }
+        }
+    }
+
+    /** Undoes the withdrawal: the scope is used, so it has a block that closes it. */
+    private void comeBack() {
+        if (withdrawn) {
+            synchronized (deferred) {
+                if (withdrawn) {
+                    withdrawn = false;
+                    arm();
+                    if (Thread.currentThread() == owner) {
+                        enterThread();
+                    }
+                }
+            }
+        }
+    }
 
     /**
      * Sets where tasks run; on virtual threads unless set.
@@ -191,9 +308,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withScheduler(Scheduler where) {
-        requireNotBegun("withScheduler");
-        scheduler = Objects.requireNonNull(where, "scheduler");
-        return this;
+        return configure("withScheduler", all -> all.withScheduler(where));
     }
 
     /**
@@ -204,9 +319,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withFailurePolicy(FailurePolicy policy) {
-        requireNotBegun("withFailurePolicy");
-        failurePolicy = Objects.requireNonNull(policy, "failurePolicy");
-        return this;
+        return configure("withFailurePolicy", all -> all.withFailurePolicy(policy));
     }
 
     /**
@@ -217,9 +330,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withRetryPolicy(RetryPolicy policy) {
-        requireNotBegun("withRetryPolicy");
-        retryPolicy = Objects.requireNonNull(policy, "retryPolicy");
-        return this;
+        return configure("withRetryPolicy", all -> all.withRetryPolicy(policy));
     }
 
     /**
@@ -232,9 +343,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withDefaultTaskPriority(TaskPriority priority) {
-        requireNotBegun("withDefaultTaskPriority");
-        defaultPriority = Objects.requireNonNull(priority, "priority");
-        return this;
+        return configure("withDefaultTaskPriority", all -> all.withDefaultTaskPriority(priority));
     }
 
     /**
@@ -247,34 +356,24 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withConcurrencyLimit(int tasks) {
-        requireNotBegun("withConcurrencyLimit");
-        if (tasks < 1) {
-            throw new IllegalArgumentException("concurrency limit must be at least 1, was " + tasks);
-        }
+        configure("withConcurrencyLimit", all -> all.withConcurrencyLimit(tasks));
         gate.limit(tasks);
         return this;
     }
 
     /**
      * Sets how long the scope may take from now on. When that is over, its tasks are cancelled and interrupted, and waits for
-     * them throw {@link ScopeTimeoutException}. A scope inside another can only shorten what the other has left.
+     * them throw {@link ScopeTimeoutException}. A scope inside another can only shorten what the other has left. A length that
+     * is zero or negative is a budget that is spent: the tasks that follow are cancelled at once, and no later call changes
+     * that.
      *
-     * @param length positive
+     * @param length the time from now on
      * @return this scope
-     * @throws IllegalArgumentException if it is not positive
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withDeadline(Duration length) {
-        requireNotBegun("withDeadline");
-        if (!length.isPositive()) {
-            throw new IllegalArgumentException("deadline of scope \"" + name + "\" must be positive, was " + length);
-        }
-        Deadline outer = enclosing == null ? null : enclosing.deadline();
-        if (outer == null || length.compareTo(outer.remaining()) < 0) {
-            setDeadline(Deadline.after(time, length), length);
-        } else {
-            setDeadline(outer, outer.remaining());
-        }
+        configure("withDeadline", all -> all.withDeadline(length));
+        limitTime(length);
         return this;
     }
 
@@ -286,10 +385,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withHook(ThreadHook hears) {
-        requireNotBegun("withHook");
-        Objects.requireNonNull(hears, "hook");
-        hook = hook == null ? hears : hook.andThen(hears);
-        return this;
+        return configure("withHook", all -> all.withHook(hears));
     }
 
     /**
@@ -300,9 +396,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withListener(TaskListener hears) {
-        requireNotBegun("withListener");
-        listener = Objects.requireNonNull(hears, "listener");
-        return this;
+        return configure("withListener", all -> all.withListener(hears));
     }
 
     /**
@@ -314,11 +408,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withPropagator(ContextPropagator propagator) {
-        requireNotBegun("withPropagator");
-        List<ContextPropagator> all = new ArrayList<>(propagation.propagators());
-        all.add(Objects.requireNonNull(propagator, "propagator"));
-        propagation = new Propagation(all, propagation.scopedValues(), sink);
-        return this;
+        return configure("withPropagator", all -> all.withPropagator(propagator));
     }
 
     /**
@@ -329,11 +419,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withScopedValue(ScopedValue<?> value) {
-        requireNotBegun("withScopedValue");
-        List<ScopedValue<?>> all = new ArrayList<>(propagation.scopedValues());
-        all.add(Objects.requireNonNull(value, "value"));
-        propagation = new Propagation(propagation.propagators(), all, sink);
-        return this;
+        return configure("withScopedValue", all -> all.withScopedValue(value));
     }
 
     /**
@@ -345,11 +431,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withExceptionSink(ExceptionSink target) {
-        requireNotBegun("withExceptionSink");
-        sink = Objects.requireNonNull(target, "sink");
-        elsewhere = new Elsewhere(sink);
-        propagation = new Propagation(propagation.propagators(), propagation.scopedValues(), sink);
-        return this;
+        return configure("withExceptionSink", all -> all.withExceptionSink(target));
     }
 
     /**
@@ -362,12 +444,12 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withPatience(Duration length) {
-        requireNotBegun("withPatience");
-        if (!length.isPositive()) {
-            throw new IllegalArgumentException("patience of scope \"" + name + "\" must be positive, was " + length);
-        }
-        patience = length;
-        return this;
+        return configure("withPatience", all -> {
+            if (!length.isPositive()) {
+                throw new IllegalArgumentException("patience of scope \"" + name + "\" must be positive, was " + length);
+            }
+            return all.withPatience(length);
+        });
     }
 
     /**
@@ -378,30 +460,59 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted, or the scope has a deadline: that is a moment of another time
      */
     public ThreadScope withTimeSource(TimeSource source) {
-        requireNotBegun("withTimeSource");
-        Deadline set = deadline;
-        if (set != null && set.time() != source) {
-            throw new IllegalStateException("scope \"" + name + "\" has a deadline on " + set.time()
-                    + "; call withTimeSource before withDeadline, and inside a scope with a deadline not at all");
-        }
-        time = Objects.requireNonNull(source, "time");
+        configure("withTimeSource", all -> {
+            Deadline set = deadline;
+            if (set != null) {
+                requireTimeOf(set, source);
+            }
+            return all.withTimeSource(source);
+        });
+        time = source;
         return this;
     }
 
-    private void requireNotBegun(String method) {
-        requireOpen(method);
-        if (begun.get()) {
-            throw new IllegalStateException(
-                    method + " of scope \"" + name + "\" came too late; call it before the first submit or schedule");
+    private void requireTimeOf(Deadline set, @Nullable TimeSource source) {
+        if (source != null && set.time() != source) {
+            throw new IllegalStateException("scope \"" + name + "\" has a deadline on " + set.time()
+                    + "; call withTimeSource before withDeadline, and inside a scope with a deadline not at all");
+        }
+    }
+
+    /** Sets the deadline to the earlier one of the enclosure's and that after a length, if there is any. */
+    private void limitTime(@Nullable Duration length) {
+        Deadline outer = enclosing == null ? null : enclosing.deadline();
+        if (length != null && (outer == null || length.compareTo(outer.remaining()) < 0)) {
+            setDeadline(Deadline.after(time, length), length);
+        } else if (outer != null) {
+            setDeadline(outer, outer.remaining());
         }
     }
 
     private void setDeadline(Deadline moment, Duration length) {
+        disarm();
+        deadline = moment;
+        budget = length.isNegative() ? Duration.ZERO : length;
+        arm();
+    }
+
+    /** Has the deadline, if there is one, end this scope: now, if it has passed. */
+    private void arm() {
+        Deadline moment = deadline;
+        if (moment == null) {
+            return;
+        }
+        if (moment.hasPassed()) {
+            expire(moment, Runnable::run);
+        } else {
+            deadlineAlarm = moment.alarm(() -> expire(moment, elsewhere()));
+        }
+    }
+
+    private void disarm() {
         if (deadlineAlarm != null) {
             deadlineAlarm.cancel();
+            deadlineAlarm = null;
         }
-        deadline = moment;
-        deadlineAlarm = moment.alarm(() -> expire(moment, length));
     }
 
     // Submitting.
@@ -415,7 +526,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Task<T> submit(Callable<? extends T> callable) {
-        return submitted(null, callable, defaultRank(), retryPolicy, null);
+        return submitted(null, callable, defaultRank(), retryPolicy(), null);
     }
 
     /**
@@ -429,7 +540,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Task<T> submit(String name, Callable<? extends T> callable) {
-        return submitted(Objects.requireNonNull(name, "name"), callable, defaultRank(), retryPolicy, null);
+        return submitted(Objects.requireNonNull(name, "name"), callable, defaultRank(), retryPolicy(), null);
     }
 
     /**
@@ -462,7 +573,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
                 spec.name(),
                 spec.callable(),
                 spec.priorityOr(defaultRank()),
-                retry == null ? retryPolicy : retry,
+                retry == null ? retryPolicy() : retry,
                 spec.timeout());
     }
 
@@ -475,7 +586,11 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         Objects.requireNonNull(callable, "callable");
         begin(taskName == null ? "a task" : "task \"" + taskName + "\"");
         TimeLimit limit = timeout != null || retry.maxAttempts() > 1 ? limit(timeout) : null;
-        ScopeRun<T> run = new ScopeRun<>(this, nextId(), taskName, callable, rank, retry, limit, capture(), now());
+        long taskId = nextId();
+        Surroundings seen = limit == null || limit.enclosure() != null
+                ? capture()
+                : captureIn(new TimedTask(this, taskName == null ? "task-" + taskId : taskName, limit.deadline()));
+        ScopeRun<T> run = new ScopeRun<>(this, taskId, taskName, callable, rank, retry, limit, seen, now());
         submit(run);
         return run;
     }
@@ -483,7 +598,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private void begin(String what) {
         requireOpen(what);
         if (!begun.get() && begun.compareAndSet(false, true)) {
-            Scheduler.Lease taken = scheduler.lease();
+            comeBack();
+            Scheduler.Lease taken = options.scheduler.lease();
             if (!lease.compareAndSet(null, taken)) {
                 taken.close(); // this scope has been closed meanwhile
             }
@@ -503,7 +619,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     /** Counts and tells of a run, and lets it enter the gate. */
     void submit(ScopeRun<?> run) {
-        boolean countsAtOnce = run.isTimed() || listener != null; // it may be ended before it enters
+        boolean countsAtOnce = run.isTimed() || options.listener != null; // it may be ended before it enters
         if (countsAtOnce) {
             gate.submitted();
             tellSubmitted(run);
@@ -526,9 +642,9 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private void start(ScopeRun<?> run) {
-        if (scheduler == Scheduler.virtualThreads()) {
+        if (options.scheduler == Scheduler.virtualThreads()) {
             Grants grants = new Grants();
-            run.place(scheduler, grants);
+            run.place(options.scheduler, grants);
             dispatch(grants);
         } else {
             Dispatch.start(run);
@@ -539,8 +655,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     void dispatch(Grants grants) {
         for (Permit granted; (granted = grants.poll()) != null; ) {
             ScopeRun<?> run = (ScopeRun<?>) granted;
-            if (scheduler == Scheduler.virtualThreads()) {
-                run.place(scheduler, grants);
+            if (options.scheduler == Scheduler.virtualThreads()) {
+                run.place(options.scheduler, grants);
             } else {
                 Dispatch.start(run);
             }
@@ -599,7 +715,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         } finally {
             watch.end();
         }
-        return new Verdict(this, runs).under(failurePolicy);
+        return new Verdict(this, runs).under(options.failurePolicy);
     }
 
     /**
@@ -636,10 +752,10 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         await(tasks);
         List<T> values = new ArrayList<>(tasks.size());
         for (Task<? extends T> task : tasks) {
-            if (!failurePolicy.isThrowing() && task.state() != Task.State.SUCCESS) {
+            if (!options.failurePolicy.isThrowing() && task.state() != Task.State.SUCCESS) {
                 throw new IllegalStateException(
                         "task \"" + task.name() + "\" in scope \"" + name + "\" has no value, it is " + task.state()
-                                + "; under " + failurePolicy + " use await and outcome()");
+                                + "; under " + options.failurePolicy + " use await and outcome()");
             }
             values.add(task.await());
         }
@@ -762,15 +878,28 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private Set<ScopeRun<?>> scheduled() {
-        Set<ScopeRun<?>> known = scheduled;
-        if (known != null) {
-            return known;
+        Set<ScopeRun<?>> all = scheduled;
+        if (all != null) {
+            return all;
         }
         synchronized (deferred) {
             if (scheduled == null) {
                 scheduled = ConcurrentHashMap.newKeySet();
             }
             return scheduled;
+        }
+    }
+
+    private Set<ThreadScope> nested() {
+        Set<ThreadScope> all = nested;
+        if (all != null) {
+            return all;
+        }
+        synchronized (deferred) {
+            if (nested == null) {
+                nested = ConcurrentHashMap.newKeySet();
+            }
+            return nested;
         }
     }
 
@@ -782,9 +911,9 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
                 periodic.name(),
                 Executors.callable(job),
                 defaultRank(),
-                retryPolicy,
+                retryPolicy(),
                 limit(null),
-                periodic.context(),
+                periodic.seen(),
                 due);
         submit(round);
         return round;
@@ -801,6 +930,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      */
     public <T> Channel<T> openChannel(int capacity) {
         requireOpen("a channel");
+        comeBack();
         Channel<T> channel = Channel.bounded(capacity);
         token.whenCancelled(channel::close);
         defer(channel::close); // whoever cancels may come to it only after the scope is closed
@@ -820,10 +950,41 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private void cancel(CancelledException cause) {
-        if (gate.close(cause)) {
-            cancelAll(gate.takeAll(), cause, Runnable::run);
-            token.tell();
+        if (closeGate(cause) && nested != null) {
+            cancelNested(cause, true);
         }
+    }
+
+    private boolean closeGate(CancelledException cause) {
+        if (!gate.close(cause)) {
+            return false;
+        }
+        cancelAll(gate.takeAll(), cause, Runnable::run);
+        token.tell();
+        return true;
+    }
+
+    /** Cancels the scopes inside this one, and those inside them. Scopes may nest deeply, so this does not recurse. */
+    private void cancelNested(CancelledException cause, boolean timed) {
+        Deque<ThreadScope> outers = new ArrayDeque<>();
+        outers.add(this);
+        for (ThreadScope outer; (outer = outers.poll()) != null; ) {
+            Set<ThreadScope> inners = outer.nested;
+            if (inners != null) {
+                for (ThreadScope inner : inners) {
+                    if ((timed || inner.deadline == null) && inner.closeGate(inner.cancelledWith(this, cause))) {
+                        outers.add(inner);
+                    }
+                }
+            }
+        }
+    }
+
+    private CancelledException cancelledWith(ThreadScope outer, CancelledException cause) {
+        return new CancelledException(
+                "scope \"" + name + "\" was cancelled with scope \"" + outer.name + "\", which it is inside of: "
+                        + cause.getMessage(),
+                cause);
     }
 
     private void cancelAll(List<ScopeRun<?>> runs, CancelledException cause, Executor teller) {
@@ -848,16 +1009,19 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         }
     }
 
-    /** Runs in the time source's thread. */
-    private void expire(Deadline moment, Duration length) {
-        if (deadline != moment) {
-            return; // another deadline was set meanwhile
+    /** Ends this scope because its time is over. User code is called by the teller: a time source must not run it. */
+    private void expire(Deadline moment, Executor teller) {
+        if (deadline != moment || gate.closed() != null) {
+            return; // another deadline was set meanwhile, or it is over
         }
-        Expiry passed = Expiry.of(name, length, unfinished());
+        Expiry passed = Expiry.of(name, budget, unfinished());
         expiry = passed;
         if (gate.close(passed.cause())) {
-            cancelAll(gate.takeAll(), passed.cause(), elsewhere);
-            elsewhere.execute(token::tell);
+            cancelAll(gate.takeAll(), passed.cause(), teller);
+            teller.execute(token::tell);
+            if (nested != null) {
+                teller.execute(() -> cancelNested(passed.cause(), false)); // the others have alarms of their own
+            }
         }
     }
 
@@ -888,6 +1052,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     public void defer(Runnable cleanUp) {
         Objects.requireNonNull(cleanUp, "cleanUp");
         requireOpen("a deferred action");
+        comeBack();
         Deferred earlier;
         do {
             earlier = deferred.get();
@@ -905,6 +1070,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      *
      * @throws WrongThreadException if the caller is not the owner
      * @throws IllegalStateException if the caller is a task of this scope, which could never end
+     * @throws StructureViolationException if scopes that the owner opened inside this one were still open; they and this one
+     *     are closed all the same
      * @throws AggregateException if deferred actions threw; all of them have run
      */
     @Override
@@ -914,39 +1081,71 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
             return;
         }
         cancel(new CancelledException("scope \"" + name + "\" was closed"));
+        List<Throwable> failures = new ArrayList<>();
+        List<String> inner = closeInner(failures);
         boolean interrupted = awaitEmpty();
         closed = true;
-        leave();
-        if (deadlineAlarm != null) {
-            deadlineAlarm.cancel();
-        }
-        List<Throwable> failures = runDeferred();
-        endLease(failures);
+        leaveThread();
+        disarm();
+        int before = failures.size();
+        runDeferred(failures);
+        String failed = text(failures.size() - before, endLease(failures));
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
+        throwAfterClose(inner, failures, failed);
+    }
+
+    /** Closes what the owner has opened in this scope and not closed, the latest first, and returns what that was. */
+    private List<String> closeInner(List<Throwable> failures) {
+        List<String> labels = new ArrayList<>(0);
+        for (Enclosure last; (last = enteredSince()) != null; ) {
+            labels.add(last.label());
+            try {
+                ((ThreadScope) last).close();
+            } catch (Throwable failure) {
+                failures.add(failure);
+            }
+        }
+        return labels;
+    }
+
+    private void throwAfterClose(List<String> inner, List<Throwable> failures, String failed) {
+        if (!inner.isEmpty()) {
+            StructureViolationException violation =
+                    new StructureViolationException("scopes close in the reverse order of their opening; scope \"" + name
+                            + "\" was closed before " + String.join(", ", inner) + " inside it, which it has closed");
+            failures.forEach(violation::addSuppressed);
+            throw violation;
+        }
         if (!failures.isEmpty()) {
-            throw new AggregateException(
-                    failures.size() + " of the deferred actions of scope \"" + name
-                            + "\" and the release of its scheduler failed; all of them were run",
-                    failures);
+            throw new AggregateException("at the end of scope \"" + name + "\" " + failed, failures);
         }
     }
 
-    private void endLease(List<Throwable> failures) {
+    private static String text(int actions, boolean released) {
+        String deferred = actions == 0 ? "" : actions + " of the deferred actions failed, and all of them were run";
+        String scheduler = released ? "" : "the release of the scheduler failed";
+        return deferred + (actions == 0 || released ? "" : "; ") + scheduler;
+    }
+
+    /** Returns false if the scheduler's lease could not be closed. */
+    private boolean endLease(List<Throwable> failures) {
         Scheduler.Lease taken = lease.getAndSet(Scheduler.Lease.NOTHING);
         if (taken != null) {
             try {
                 taken.close();
             } catch (Throwable failure) {
                 failures.add(failure);
+                return false;
             }
         }
+        return true;
     }
 
     private void requireMayClose() {
-        for (Enclosure inside = ofTask(); inside instanceof ThreadScope scope; inside = scope.enclosing) {
-            if (scope == this) {
+        for (Enclosure inside = ofTask(); inside != null; inside = around(inside)) {
+            if (inside == this) {
                 throw new IllegalStateException(
                         "scope \"" + name + "\" cannot be closed by one of its own tasks, for which"
                                 + " it waits; cancel it through its token");
@@ -969,7 +1168,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private boolean awaitSlowly(Signal empty) {
-        Stragglers stragglers = new Stragglers(name, time, patience, sink, this::stragglers);
+        Stragglers stragglers = new Stragglers(name, time, options.patience, options.sink, this::stragglers);
         stragglers.watch();
         Dispatch.startAll();
         boolean interrupted = false;
@@ -993,8 +1192,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
                 .toList();
     }
 
-    private List<Throwable> runDeferred() {
-        List<Throwable> failures = new ArrayList<>();
+    private void runDeferred(List<Throwable> failures) {
         for (Deferred next = deferred.getAndSet(Deferred.NO_MORE); next != null; next = next.earlier()) {
             try {
                 next.cleanUp().run();
@@ -1002,7 +1200,6 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
                 failures.add(failure);
             }
         }
-        return failures;
     }
 
     // Looking.
@@ -1017,13 +1214,23 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     /**
-     * Returns how much time is left.
+     * Returns how much time is left to the caller in this scope: until the deadline, or, in a task of this scope that has a
+     * timeout, until the task's time is over, if that is earlier.
      *
-     * @return the time until the deadline, zero if it has passed; empty if there is none
+     * @return the remaining time, zero if it has passed; empty if there is no limit
      */
     public Optional<Duration> remaining() {
-        Deadline moment = deadline;
+        Deadline moment = deadlineOfCaller();
         return moment == null ? Optional.empty() : Optional.of(moment.hasPassed() ? Duration.ZERO : moment.remaining());
+    }
+
+    private @Nullable Deadline deadlineOfCaller() {
+        for (Enclosure inside = innermost(); inside != null; inside = around(inside)) {
+            if (inside instanceof TimedTask task && task.scope() == this) {
+                return task.deadline(); // which is earlier than that of the scope
+            }
+        }
+        return deadline;
     }
 
     /**
@@ -1059,7 +1266,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @return the scheduler
      */
     public Scheduler scheduler() {
-        return scheduler;
+        return options.scheduler;
     }
 
     /**
@@ -1068,7 +1275,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @return the policy
      */
     public FailurePolicy failurePolicy() {
-        return failurePolicy;
+        return options.failurePolicy;
     }
 
     @Override
@@ -1112,15 +1319,15 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     Elsewhere elsewhere() {
-        return elsewhere;
+        return options.elsewhere;
     }
 
     int defaultRank() {
-        return defaultPriority.rank();
+        return options.defaultPriority.rank();
     }
 
     RetryPolicy retryPolicy() {
-        return retryPolicy;
+        return options.retryPolicy;
     }
 
     @Nullable
@@ -1128,47 +1335,57 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         return TimeLimit.of(time, timeout, this);
     }
 
-    CapturedContext capture() {
+    /** Captures what a task without a time limit of its own sees of the calling thread. */
+    Surroundings capture() {
         TaskContext context = TaskContext.current();
-        if (!propagation.isPlain()) {
-            return propagation.capture(context.within(this));
+        if (!options.propagation.isPlain()) {
+            return captureIn(this);
         }
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
         Known last = known;
-        if (last == null || last.context() != context) {
-            last = new Known(context, propagation.capture(context.within(this)));
+        if (last == null || last.context() != context || last.seen().loader() != loader) {
+            last = new Known(context, captureIn(this));
             known = last;
         }
-        return last.captured();
+        return last.seen();
+    }
+
+    private Surroundings captureIn(Enclosure inside) {
+        return new Surroundings(
+                options.propagation.capture(TaskContext.current().ofTask(inside)),
+                Thread.currentThread().getContextClassLoader());
     }
 
     @Nullable
     TaskInfo infoOf(ScopeRun<?> run) {
-        return hook == null ? null : new TaskInfo(id, run.id(), run.name(), Instant.now(), scheduler.toString());
+        return options.hook == null
+                ? null
+                : new TaskInfo(id, run.id(), run.name(), Instant.now(), options.scheduler.toString());
     }
 
     void tellHook(String event, TaskInfo task, Consumer<ThreadHook> telling) {
-        ThreadHook hears = hook;
+        ThreadHook hears = options.hook;
         if (hears != null) {
             guard(event + " of the hook, for task \"" + task.name() + "\"", () -> telling.accept(hears));
         }
     }
 
     private void tellSubmitted(ScopeRun<?> run) {
-        TaskListener hears = listener;
+        TaskListener hears = options.listener;
         if (hears != null) {
             guard("onSubmitted of the listener", () -> hears.onSubmitted(run));
         }
     }
 
     void tellStarted(ScopeRun<?> run, long waitNanos) {
-        TaskListener hears = listener;
+        TaskListener hears = options.listener;
         if (hears != null) {
             guard("onStarted of the listener", () -> hears.onStarted(run, waitNanos));
         }
     }
 
     void tellSettled(ScopeRun<?> run, Outcome<?> outcome, long ranNanos) {
-        TaskListener hears = listener;
+        TaskListener hears = options.listener;
         if (hears != null) {
             guard("onSettled of the listener", () -> hears.onSettled(run, outcome, ranNanos));
         }
@@ -1179,7 +1396,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         try {
             foreign.run();
         } catch (Throwable failure) {
-            sink.report(source + " in scope \"" + name + "\"", failure);
+            options.sink.report(source + " in scope \"" + name + "\"", failure);
         }
     }
 }

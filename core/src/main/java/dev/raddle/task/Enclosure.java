@@ -102,6 +102,46 @@ public abstract class Enclosure {
         return TaskContext.current().enclosure();
     }
 
+    /**
+     * Returns what an enclosure is inside of.
+     *
+     * @param inner any enclosure
+     * @return the next enclosure around it, or null if there is none
+     */
+    protected static @Nullable Enclosure around(Enclosure inner) {
+        return inner.around();
+    }
+
+    /**
+     * Returns the enclosure that the calling thread is nested in: the innermost that it has entered, or else that of its
+     * task, if the enclosure waits for that task.
+     *
+     * @return the enclosure, which ends after whatever the thread opens now; null if there is none
+     */
+    protected static @Nullable Enclosure nest() {
+        Enclosure entered = entered();
+        if (entered != null) {
+            return entered;
+        }
+        TaskContext context = TaskContext.current();
+        return context.isMember() ? context.enclosure() : null;
+    }
+
+    /**
+     * Returns the enclosure that the calling thread has entered last, if it has entered this one before and left neither.
+     *
+     * @return another enclosure, or null if there is none inside this one
+     */
+    protected final @Nullable Enclosure enteredSince() {
+        Enclosure last = INNERMOST.get();
+        for (Enclosure entered = last; entered != null; entered = entered.outer) {
+            if (entered == this) {
+                return last == this ? null : last;
+            }
+        }
+        return null;
+    }
+
     /** Notes that the calling thread is inside this, from now until it {@linkplain #leave leaves}. */
     protected final void enter() {
         outer = INNERMOST.get();

@@ -50,15 +50,17 @@ public final class TaskContext {
         }
     }
 
-    private static final TaskContext EMPTY = new TaskContext(Map.of(), null);
+    private static final TaskContext EMPTY = new TaskContext(Map.of(), null, false);
     private static final ScopedValue<TaskContext> CURRENT = ScopedValue.newInstance();
 
     private final Map<Key<?>, Object> values;
     private final @Nullable Enclosure enclosure;
+    private final boolean member; // whether the enclosure waits for the task
 
-    private TaskContext(Map<Key<?>, Object> values, @Nullable Enclosure enclosure) {
+    private TaskContext(Map<Key<?>, Object> values, @Nullable Enclosure enclosure, boolean member) {
         this.values = values;
         this.enclosure = enclosure;
+        this.member = member;
     }
 
     /**
@@ -93,7 +95,7 @@ public final class TaskContext {
     public <T> TaskContext with(Key<T> key, T value) {
         Map<Key<?>, Object> copy = new HashMap<>(values);
         copy.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
-        return new TaskContext(copy, enclosure);
+        return new TaskContext(copy, enclosure, member);
     }
 
     /**
@@ -107,13 +109,33 @@ public final class TaskContext {
     }
 
     /**
-     * Returns this context inside an enclosure, for a task of that.
+     * Returns whether the task that this context belongs to is one of its enclosure's own, which the enclosure waits for.
      *
-     * @param inside what the task belongs to, or null
-     * @return this context if it is inside that already, else a new one
+     * @return false if the task was only submitted inside the enclosure, or there is none
+     */
+    boolean isMember() {
+        return member;
+    }
+
+    /**
+     * Returns this context inside an enclosure, for a task that is submitted there and that the enclosure does not wait for.
+     *
+     * @param inside the enclosure whose time bounds the task, or null
+     * @return this context if it says so already, else a new one
      */
     public TaskContext within(@Nullable Enclosure inside) {
-        return inside == enclosure ? this : new TaskContext(values, inside);
+        return inside == enclosure && !member ? this : new TaskContext(values, inside, false);
+    }
+
+    /**
+     * Returns this context for a task of an enclosure's own: the enclosure ends no earlier than the task, so what the task
+     * opens is nested in the enclosure.
+     *
+     * @param owner the enclosure that waits for the task
+     * @return this context if it says so already, else a new one
+     */
+    public TaskContext ofTask(Enclosure owner) {
+        return owner == enclosure && member ? this : new TaskContext(values, owner, true);
     }
 
     /**

@@ -51,22 +51,6 @@ class NestedScopesTest {
     }
 
     @Test
-    void a_scope_that_is_closed_before_the_one_inside_it_takes_that_out_of_sight_and_harms_nothing() {
-        try (ThreadScope before = ThreadScope.open()) {
-            ThreadScope outer = ThreadScope.open();
-            ThreadScope inner = ThreadScope.open().withScheduler(steps);
-            outer.close();
-            assertThat(ThreadScope.current()).contains(before);
-            Task<String> task = inner.submit(() -> "value");
-            steps.runAll();
-            inner.close();
-
-            assertThat(task.state()).isEqualTo(Task.State.SUCCESS);
-            assertThat(ThreadScope.current()).contains(before);
-        }
-    }
-
-    @Test
     void a_task_is_inside_its_scope_and_what_it_opens_is_inside_that() throws Exception {
         try (ThreadScope outer = ThreadScope.open()) {
             Task<Optional<ThreadScope>> task = outer.submit(ThreadScope::current);

@@ -1,0 +1,276 @@
+package dev.raddle.scope;
+
+import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.Elsewhere;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Propagation;
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskListener;
+import dev.raddle.task.TaskPriority;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The settings of a {@link ThreadScope}. Immutable: one object serves any number of scopes, at the same time too. Each
+ * setting is checked when it is made, before a scope is opened.
+ *
+ * {@snippet :
+ * static final ScopeOptions PAGES = ScopeOptions.defaults()
+ *         .withDeadline(Duration.ofSeconds(2))
+ *         .withConcurrencyLimit(32);
+ *
+ * try (ThreadScope scope = ThreadScope.open("page", PAGES)) {
+ *     return scope.awaitAll(scope.submit(() -> header(id)), scope.submit(() -> body(id)));
+ * }
+ * }
+ */
+public final class ScopeOptions {
+
+    /** The settings while they are changed. */
+    private static final class Draft {
+        private Scheduler scheduler = Scheduler.detect();
+        private FailurePolicy failurePolicy = FailurePolicy.FAIL_FAST;
+        private RetryPolicy retryPolicy = RetryPolicy.noRetry();
+        private TaskPriority defaultPriority = TaskPriority.NORMAL;
+        private int concurrencyLimit = Integer.MAX_VALUE;
+        private @Nullable Duration deadline;
+        private @Nullable ThreadHook hook;
+        private @Nullable TaskListener listener;
+        private List<ContextPropagator> propagators = List.of();
+        private List<ScopedValue<?>> scopedValues = List.of();
+        private ExceptionSink sink = LOG;
+        private Duration patience = Duration.ofSeconds(10);
+        private @Nullable TimeSource time;
+    }
+
+    private static final ExceptionSink LOG = ExceptionSink.logging();
+    private static final ScopeOptions DEFAULTS = new ScopeOptions(new Draft());
+
+    final Scheduler scheduler;
+    final FailurePolicy failurePolicy;
+    final RetryPolicy retryPolicy;
+    final TaskPriority defaultPriority;
+    final int concurrencyLimit; // Integer.MAX_VALUE if there is none
+    final @Nullable Duration deadline;
+    final @Nullable ThreadHook hook;
+    final @Nullable TaskListener listener;
+    final List<ContextPropagator> propagators;
+    final List<ScopedValue<?>> scopedValues;
+    final ExceptionSink sink;
+    final Duration patience;
+    final @Nullable TimeSource time; // null for that of the enclosing deadline, or else real time
+    final Elsewhere elsewhere; // reports to the sink, as the propagation does
+    final Propagation propagation;
+
+    private ScopeOptions(Draft draft) {
+        scheduler = draft.scheduler;
+        failurePolicy = draft.failurePolicy;
+        retryPolicy = draft.retryPolicy;
+        defaultPriority = draft.defaultPriority;
+        concurrencyLimit = draft.concurrencyLimit;
+        deadline = draft.deadline;
+        hook = draft.hook;
+        listener = draft.listener;
+        propagators = draft.propagators;
+        scopedValues = draft.scopedValues;
+        sink = draft.sink;
+        patience = draft.patience;
+        time = draft.time;
+        elsewhere = new Elsewhere(sink);
+        propagation = new Propagation(propagators, scopedValues, sink);
+    }
+
+    private ScopeOptions changed(Consumer<Draft> change) {
+        Draft draft = new Draft();
+        draft.scheduler = scheduler;
+        draft.failurePolicy = failurePolicy;
+        draft.retryPolicy = retryPolicy;
+        draft.defaultPriority = defaultPriority;
+        draft.concurrencyLimit = concurrencyLimit;
+        draft.deadline = deadline;
+        draft.hook = hook;
+        draft.listener = listener;
+        draft.propagators = propagators;
+        draft.scopedValues = scopedValues;
+        draft.sink = sink;
+        draft.patience = patience;
+        draft.time = time;
+        change.accept(draft);
+        return new ScopeOptions(draft);
+    }
+
+    /**
+     * Returns the settings of a scope that is opened without options: virtual threads, {@link FailurePolicy#FAIL_FAST}, one
+     * attempt, {@link TaskPriority#NORMAL}, no limit, no deadline, no hook, no listener, a log for exceptions, ten seconds of
+     * patience, real time.
+     *
+     * @return the same options at every call
+     */
+    public static ScopeOptions defaults() {
+        return DEFAULTS;
+    }
+
+    /**
+     * Returns these options with another scheduler.
+     *
+     * @param scheduler where tasks run; a scope never shuts it down
+     * @return new options
+     */
+    public ScopeOptions withScheduler(Scheduler scheduler) {
+        Objects.requireNonNull(scheduler, "scheduler");
+        return changed(draft -> draft.scheduler = scheduler);
+    }
+
+    /**
+     * Returns these options with another failure policy.
+     *
+     * @param policy what a wait for several tasks does when one fails
+     * @return new options
+     */
+    public ScopeOptions withFailurePolicy(FailurePolicy policy) {
+        Objects.requireNonNull(policy, "failurePolicy");
+        return changed(draft -> draft.failurePolicy = policy);
+    }
+
+    /**
+     * Returns these options with another retry policy.
+     *
+     * @param policy how often a task without a policy of its own is tried
+     * @return new options
+     */
+    public ScopeOptions withRetryPolicy(RetryPolicy policy) {
+        Objects.requireNonNull(policy, "retryPolicy");
+        return changed(draft -> draft.retryPolicy = policy);
+    }
+
+    /**
+     * Returns these options with another priority.
+     *
+     * @param priority the priority of a task without one of its own
+     * @return new options
+     */
+    public ScopeOptions withDefaultTaskPriority(TaskPriority priority) {
+        Objects.requireNonNull(priority, "priority");
+        return changed(draft -> draft.defaultPriority = priority);
+    }
+
+    /**
+     * Returns these options with a limit. More tasks wait, without a thread and without blocking their submitter.
+     *
+     * @param tasks how many tasks of one scope run at once, at least 1
+     * @return new options
+     * @throws IllegalArgumentException if the limit is less than 1
+     */
+    public ScopeOptions withConcurrencyLimit(int tasks) {
+        if (tasks < 1) {
+            throw new IllegalArgumentException("concurrency limit must be at least 1, was " + tasks);
+        }
+        return changed(draft -> draft.concurrencyLimit = tasks);
+    }
+
+    /**
+     * Returns these options with a deadline. A scope inside another has no more time than the other has left. A length that
+     * is zero or negative is a budget that is spent: the scope opens, and its tasks are cancelled at once.
+     *
+     * @param length how long a scope may take from its opening on
+     * @return new options
+     */
+    public ScopeOptions withDeadline(Duration length) {
+        Objects.requireNonNull(length, "deadline");
+        return changed(draft -> draft.deadline = length);
+    }
+
+    /**
+     * Returns these options with one more hook.
+     *
+     * @param hook the hook to add, which is notified after those added before
+     * @return new options
+     */
+    public ScopeOptions withHook(ThreadHook hook) {
+        Objects.requireNonNull(hook, "hook");
+        return changed(draft -> draft.hook = draft.hook == null ? hook : draft.hook.andThen(hook));
+    }
+
+    /**
+     * Returns these options with another listener.
+     *
+     * @param listener the listener, in whose events the owner of a task is the scope's name
+     * @return new options
+     */
+    public ScopeOptions withListener(TaskListener listener) {
+        Objects.requireNonNull(listener, "listener");
+        return changed(draft -> draft.listener = listener);
+    }
+
+    /**
+     * Returns these options with one more propagator.
+     *
+     * @param propagator the propagator to add, which is installed after those added before and restored before them
+     * @return new options
+     */
+    public ScopeOptions withPropagator(ContextPropagator propagator) {
+        Objects.requireNonNull(propagator, "propagator");
+        return changed(draft -> draft.propagators = with(draft.propagators, propagator));
+    }
+
+    /**
+     * Returns these options with one more scoped value.
+     *
+     * @param value the scoped value to add, which is bound in tasks as in their submitters
+     * @return new options
+     */
+    public ScopeOptions withScopedValue(ScopedValue<?> value) {
+        Objects.requireNonNull(value, "value");
+        return changed(draft -> draft.scopedValues = with(draft.scopedValues, value));
+    }
+
+    private static <E> List<E> with(List<E> all, E one) {
+        List<E> more = new ArrayList<>(all);
+        more.add(one);
+        return List.copyOf(more);
+    }
+
+    /**
+     * Returns these options with another sink.
+     *
+     * @param sink the receiver of exceptions that must not change a task, and of reports about tasks that delay
+     *     {@link ThreadScope#close()}
+     * @return new options
+     */
+    public ScopeOptions withExceptionSink(ExceptionSink sink) {
+        Objects.requireNonNull(sink, "sink");
+        return changed(draft -> draft.sink = sink);
+    }
+
+    /**
+     * Returns these options with another patience.
+     *
+     * @param length how long {@link ThreadScope#close()} waits before it names the tasks that delay it, and how often; positive
+     * @return new options
+     * @throws IllegalArgumentException if the length is not positive
+     */
+    public ScopeOptions withPatience(Duration length) {
+        if (!length.isPositive()) {
+            throw new IllegalArgumentException("patience of a scope must be positive, was " + length);
+        }
+        return changed(draft -> draft.patience = length);
+    }
+
+    /**
+     * Returns these options with another time source. A scope inside another that has a deadline needs the time source of
+     * that deadline: opening it with another throws.
+     *
+     * @param source the time source
+     * @return new options
+     */
+    public ScopeOptions withTimeSource(TimeSource source) {
+        Objects.requireNonNull(source, "time");
+        return changed(draft -> draft.time = source);
+    }
+}

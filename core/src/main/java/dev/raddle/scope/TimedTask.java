@@ -1,0 +1,38 @@
+package dev.raddle.scope;
+
+import dev.raddle.task.Enclosure;
+import dev.raddle.time.Deadline;
+import org.jspecify.annotations.Nullable;
+
+/** A task with a timeout of its own, as what is begun inside it sees it: that has no more time than the task. */
+final class TimedTask extends Enclosure {
+
+    private final ThreadScope scope;
+    private final String task;
+    private final Deadline deadline;
+
+    TimedTask(ThreadScope scope, String task, Deadline deadline) {
+        this.scope = scope;
+        this.task = task;
+        this.deadline = deadline;
+    }
+
+    ThreadScope scope() {
+        return scope;
+    }
+
+    @Override
+    public Deadline deadline() {
+        return deadline;
+    }
+
+    @Override
+    public String label() {
+        return "task \"" + task + "\"";
+    }
+
+    @Override
+    protected @Nullable Enclosure around() {
+        return scope;
+    }
+}
