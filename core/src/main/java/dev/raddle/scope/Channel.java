@@ -1,33 +1,43 @@
 package dev.raddle.scope;
 
+import dev.raddle.task.Outcome;
+import dev.raddle.task.Task;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.Iterator;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue between producers and consumers that holds a bounded number of values and has an end.
+ * A queue between producers and consumers that holds a bounded number of values and has an end: a normal one, or a failure.
  *
  * {@snippet :
  * try (ThreadScope scope = ThreadScope.open()) {
  *     Channel<Row> rows = scope.openChannel(100);
- *     scope.submit("read", () -> {
- *         try (rows) {
- *             while (source.hasNext()) {
- *                 rows.send(source.next());
- *             }
+ *     rows.closeAfter(scope.submit("read", () -> {
+ *         while (source.hasNext()) {
+ *             rows.send(source.next());
  *         }
  *         return null;
- *     });
- *     for (Row row : rows) {
+ *     }));
+ *     for (Row row : rows) { // throws when "read" has failed
  *         write(row);
  *     }
  * }
  * }
+ *
+ * <p>A producer that only calls {@link #close()} in its {@code finally} part, or has the channel as a resource of its
+ * {@code try} statement, tells its consumers of a normal end even when it throws. {@link #closeAfter} and
+ * {@link #close(Throwable)} tell them the truth.
  *
  * <p>Values are received in the order in which they were sent. Memory consistency effects: actions before a value is sent
  * <i>happen-before</i> those that follow its receipt.
@@ -42,6 +52,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     private final Condition notFull = lock.newCondition();
     private final ArrayDeque<T> values = new ArrayDeque<>(); // guarded by lock
     private boolean closed; // guarded by lock
+    private @Nullable Throwable failure; // why it was closed; null for a normal end; guarded by lock
 
     private Channel(int capacity) {
         this.capacity = capacity;
@@ -66,7 +77,8 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
      * Sends a value; waits while the channel is full.
      *
      * @param value not null
-     * @throws ChannelClosedException if the channel is closed, before or while this waits; the value is not sent
+     * @throws ChannelClosedException if the channel is closed, before or while this waits; the value is not sent; the cause
+     *     is the failure that closed it, if there is one
      * @throws InterruptedException if the calling thread is interrupted; the value is not sent
      */
     public void send(T value) throws InterruptedException {
@@ -77,7 +89,9 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
                 notFull.await();
             }
             if (closed) {
-                throw new ChannelClosedException("channel is closed; send before close()");
+                throw new ChannelClosedException(
+                        failure == null ? "channel is closed; send before close()" : "channel has failed: " + failure,
+                        failure);
             }
             values.add(value);
             notEmpty.signal();
@@ -90,7 +104,8 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
      * Receives a value; waits while there is none.
      *
      * @return the oldest value
-     * @throws ChannelClosedException if the channel is closed and every value was received
+     * @throws ChannelClosedException if the channel is closed and every value was received; the cause is the failure that
+     *     closed it, if there is one
      * @throws InterruptedException if the calling thread is interrupted; nothing is received
      */
     public T receive() throws InterruptedException {
@@ -108,6 +123,9 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
                 notEmpty.await();
             }
             T value = values.poll();
+            if (value == null && failure != null) {
+                throw new ChannelClosedException("channel has failed: " + failure, failure);
+            }
             notFull.signal();
             return value;
         } finally {
@@ -115,11 +133,38 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
         }
     }
 
-    /** Closes the channel: nothing can be sent any more, what was sent can be received. Wakes all who wait. */
+    /**
+     * Closes the channel at its normal end: nothing can be sent any more, what was sent can be received. Wakes all who wait.
+     * Does nothing if the channel is closed.
+     */
     @Override
     public void close() {
+        end(null, false);
+    }
+
+    /**
+     * Closes the channel because its values are incomplete: nothing can be sent any more, what was sent can be received, and
+     * then {@link #receive} and iterators throw {@link ChannelClosedException} with this cause. Wakes all waiting threads. The
+     * first failure is kept, and one that follows a normal {@link #close()} still counts for those that have not come to the
+     * end.
+     *
+     * @param cause what went wrong
+     */
+    public void close(Throwable cause) {
+        end(Objects.requireNonNull(cause, "cause"), false);
+    }
+
+    /** Closes the channel because its scope has ended before it. */
+    void abandon(Throwable cause) {
+        end(cause, true);
+    }
+
+    private void end(@Nullable Throwable cause, boolean onlyIfOpen) {
         lock.lock();
         try {
+            if (failure == null && !(closed && onlyIfOpen)) {
+                failure = cause;
+            }
             closed = true;
             notEmpty.signalAll();
             notFull.signalAll();
@@ -129,9 +174,78 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
+     * Closes the channel when its producers have ended: normally if all of them have succeeded, and as
+     * {@link #close(Throwable)} does when the first of them fails or is cancelled. That holds also for a task that never
+     * begins because it is rejected, cancelled or out of time.
+     *
+     * {@snippet :
+     * Channel<Row> rows = scope.openChannel(100);
+     * rows.closeAfter(scope.submit("a", () -> read(a, rows)), scope.submit("b", () -> read(b, rows)));
+     * }
+     *
+     * @param first a producer
+     * @param rest the other producers
+     * @return this channel
+     */
+    public Channel<T> closeAfter(Task<?> first, Task<?>... rest) {
+        List<Task<?>> producers = new ArrayList<>(rest.length + 1);
+        producers.add(first);
+        producers.addAll(Arrays.asList(rest));
+        return closeAfter(producers);
+    }
+
+    /**
+     * Closes the channel when its producers have ended, as {@link #closeAfter(Task, Task...)} does.
+     *
+     * @param producers the tasks that send values; the channel is closed at once if there are none
+     * @return this channel
+     */
+    public Channel<T> closeAfter(Collection<? extends Task<?>> producers) {
+        List<Task<?>> all = List.copyOf(producers);
+        AtomicInteger open = new AtomicInteger(all.size());
+        if (all.isEmpty()) {
+            close();
+        }
+        for (Task<?> producer : all) {
+            if (producer instanceof ScopeRun<?> run) {
+                run.whenEnded(() -> ended(run.result(), open));
+            } else {
+                throw new IllegalArgumentException("a producer is a task of a ThreadScope, was " + producer);
+            }
+        }
+        return this;
+    }
+
+    private void ended(Outcome<?> outcome, AtomicInteger open) {
+        switch (outcome) {
+            case Outcome.Failure<?> failed -> close(failed.error());
+            case Outcome.Cancelled<?> cancelled -> close(cancelled.cause());
+            default -> {
+                if (open.decrementAndGet() == 0) {
+                    close();
+                }
+            }
+        }
+    }
+
+    /**
+     * Returns the failure that has closed the channel.
+     *
+     * @return the failure, or empty if the channel is open or has come to its normal end
+     */
+    public Optional<Throwable> failure() {
+        lock.lock();
+        try {
+            return Optional.ofNullable(failure);
+        } finally {
+            lock.unlock();
+        }
+    }
+
+    /**
      * Tells whether the channel is closed.
      *
-     * @return true once {@link #close()} was called; there may be values to receive
+     * @return true once it was closed, normally or by a failure; there may be values to receive
      */
     public boolean isClosed() {
         lock.lock();
@@ -143,9 +257,9 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Returns an iterator that receives values until the channel is closed and empty. If the calling thread is interrupted
-     * before or while it receives one, {@code hasNext} and {@code next} throw a {@link CancellationException}, and the
-     * interrupt status stays set.
+     * Returns an iterator that receives values until the channel is closed and empty. If the channel was closed by a failure,
+     * {@code hasNext} and {@code next} then throw {@link ChannelClosedException}. If the calling thread is interrupted before
+     * or while it receives a value, they throw a {@link CancellationException}, and the interrupt status stays set.
      *
      * @return a new iterator, for one thread
      */
@@ -189,7 +303,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     public String toString() {
         lock.lock();
         try {
-            return "channel, " + values.size() + " of " + capacity + " values" + (closed ? ", closed" : "");
+            return "channel, " + values.size() + " of " + capacity + " values" + (failure != null ? ", failed" : closed ? ", closed" : "");
         } finally {
             lock.unlock();
         }

@@ -23,6 +23,7 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -95,8 +96,40 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     private static final AtomicLong IDS = new AtomicLong();
 
+    /**
+     * What {@link ThreadScope#map} calls for each element.
+     *
+     * @param <E> the type of the elements
+     * @param <R> the type of the values
+     */
+    @FunctionalInterface
+    public interface Mapper<E, R> {
+        /**
+         * Returns the value for an element.
+         *
+         * @param element one of the elements
+         * @return the value
+         * @throws Exception if there is none; it is the task's failure
+         */
+        R map(E element) throws Exception;
+    }
+
     /** The context of a submitter, and what its tasks see of it. */
     private record Known(TaskContext context, Surroundings seen) {}
+
+    /** A runnable as a callable without a value. */
+    private record Action(Runnable body) implements Callable<Void> {
+        Action {
+            Objects.requireNonNull(body, "action");
+        }
+
+        @Override
+        @SuppressWarnings("NullAway") // Void is null
+        public Void call() {
+            body.run();
+            return null;
+        }
+    }
 
     /** What is to be done at the end, before what was deferred earlier. */
     private record Deferred(Runnable cleanUp, @Nullable Deferred earlier) {
@@ -544,6 +577,62 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     /**
+     * Submits a task without a value.
+     *
+     * @param action what to run
+     * @return the task, named by its number
+     * @throws IllegalStateException if this scope is closed
+     */
+    public Task<Void> submit(Runnable action) {
+        return submit(new Action(action));
+    }
+
+    /**
+     * Submits a task without a value.
+     *
+     * @param name what the task is called
+     * @param action what to run
+     * @return the task
+     * @throws IllegalStateException if this scope is closed
+     */
+    public Task<Void> submit(String name, Runnable action) {
+        return submit(name, new Action(action));
+    }
+
+    /**
+     * Submits a task without a value that may not take longer than some time from now on, waiting and all attempts included.
+     *
+     * @param name what the task is called
+     * @param action what to run
+     * @param timeout positive
+     * @return the task
+     * @throws IllegalArgumentException if the timeout is not positive
+     * @throws IllegalStateException if this scope is closed
+     */
+    public Task<Void> submit(String name, Runnable action, Duration timeout) {
+        return submit(name, new Action(action), timeout);
+    }
+
+    /**
+     * Submits a task with settings of its own.
+     *
+     * {@snippet :
+     * Task<Rank> rank = scope.submit(
+     *         "rank", () -> ranks.of(id), task -> task.priority(TaskPriority.HIGH).retry(RetryPolicy.attempts(3)));
+     * }
+     *
+     * @param <T> the type of the value
+     * @param name what the task is called
+     * @param callable what to call
+     * @param plan changes the plan of the task; called once, by this method
+     * @return the task
+     * @throws IllegalStateException if this scope is closed
+     */
+    public <T> Task<T> submit(String name, Callable<? extends T> callable, UnaryOperator<TaskSpec<T>> plan) {
+        return submit(plan.apply(TaskSpec.named(name, callable)));
+    }
+
+    /**
      * Submits a task that may not take longer than some time from now on, waiting and all attempts included.
      *
      * @param <T> the type of the value
@@ -575,6 +664,11 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
                 spec.priorityOr(defaultRank()),
                 retry == null ? retryPolicy() : retry,
                 spec.timeout());
+    }
+
+    /** Submits a task that leaves everything to this scope. */
+    <T> ScopeRun<T> submitPlain(Callable<? extends T> callable) {
+        return submitted(null, callable, defaultRank(), retryPolicy(), null);
     }
 
     private <T> ScopeRun<T> submitted(
@@ -790,6 +884,68 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         return strategy.result(new Race<>(this, strategy, all).run());
     }
 
+    /**
+     * Calls alternatives, each in a task of its own, as {@link #join(JoinStrategy, Collection)} does.
+     *
+     * {@snippet :
+     * Price price = scope.join(JoinStrategy.firstSuccess(), () -> near.price(), () -> far.price());
+     * }
+     *
+     * @param <T> the type of an alternative's value
+     * @param <R> the type of the result
+     * @param strategy how many are needed, and when they begin
+     * @param first an alternative
+     * @param rest the other alternatives
+     * @return the result
+     * @throws InterruptedException if the calling thread is interrupted; the alternatives are cancelled
+     */
+    @SafeVarargs
+    public final <T, R> R join(
+            JoinStrategy<T, R> strategy, Callable<? extends T> first, Callable<? extends T>... rest)
+            throws InterruptedException {
+        List<Callable<? extends T>> all = new ArrayList<>(rest.length + 1);
+        all.add(first);
+        for (Callable<? extends T> alternative : rest) {
+            all.add(alternative);
+        }
+        return join(strategy, all);
+    }
+
+    /**
+     * Calls a function for each of several elements, each call in a task of its own, no more than some at once, and returns
+     * the values. The scope's limit, retry policy, deadline and {@linkplain #withFailurePolicy failure policy} hold, as for
+     * {@link #awaitAll(Collection)}; elements whose turn has not come when the first failure cancels the others are left out.
+     *
+     * {@snippet :
+     * List<User> users = scope.map(ids, 8, id -> directory.load(id));
+     * }
+     *
+     * @param <E> the type of the elements
+     * @param <R> the type of the values
+     * @param elements the arguments of the calls; may be empty
+     * @param limit how many calls run at once, at least 1
+     * @param function what to call
+     * @return the values, in the order of the elements; a value may be null
+     * @throws AggregateException under {@link FailurePolicy#COLLECT_ALL}, if a call failed
+     * @throws ScopeTimeoutException if the scope's deadline passed first
+     * @throws CancelledException if the scope or a task was cancelled
+     * @throws IllegalArgumentException if the limit is less than 1
+     * @throws IllegalStateException if this scope is closed; if a call failed under a policy that does not throw; or if the
+     *     caller is a task of this scope, and all tasks that its limit lets run wait for others of it
+     * @throws InterruptedException if the calling thread is interrupted; the tasks are cancelled
+     */
+    public <E, R> List<R> map(
+            Collection<? extends E> elements, int limit, Mapper<? super E, ? extends R> function)
+            throws InterruptedException {
+        if (limit < 1) {
+            throw new IllegalArgumentException("limit of a map must be at least 1, was " + limit);
+        }
+        Objects.requireNonNull(function, "function");
+        List<E> all = List.copyOf(elements);
+        begin("a map");
+        return new Mapping<E, R>(this, all, limit, function).run();
+    }
+
     private List<ScopeRun<?>> ownRuns(Collection<? extends Task<?>> tasks) {
         List<ScopeRun<?>> runs = new ArrayList<>(tasks.size());
         for (Task<?> task : tasks) {
@@ -821,6 +977,18 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         tellSubmitted(run);
         schedule(run, run::schedule);
         return run;
+    }
+
+    /**
+     * Submits a task without a value when some time has passed.
+     *
+     * @param delay how long to wait; zero or less does not
+     * @param action what to run
+     * @return the task, pending until then
+     * @throws IllegalStateException if this scope is closed
+     */
+    public ScheduledTask<Void> schedule(Duration delay, Runnable action) {
+        return schedule(delay, new Action(action));
     }
 
     /**
@@ -920,7 +1088,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     /**
-     * Opens a channel that closes with this scope.
+     * Opens a channel that closes with this scope. If the scope is cancelled or closed, or its time is over, while the channel
+     * is open, the channel fails: its values are incomplete.
      *
      * @param <T> the type of the values
      * @param capacity how many values may have been sent and not received, at least 1
@@ -932,9 +1101,19 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         requireOpen("a channel");
         comeBack();
         Channel<T> channel = Channel.bounded(capacity);
-        token.whenCancelled(channel::close);
-        defer(channel::close); // whoever cancels may come to it only after the scope is closed
+        WeakReference<Channel<T>> known = new WeakReference<>(channel); // if nobody has it, nobody waits at it
+        Runnable abandon = () -> abandon(known.get());
+        token.whenCancelled(abandon);
+        defer(abandon); // whoever cancels may come to it only after the scope is closed
         return channel;
+    }
+
+    private void abandon(@Nullable Channel<?> channel) {
+        CancelledException cause = gate.closed();
+        if (channel != null && cause != null) {
+            ScopeTimeoutException expired = expiredBy(cause);
+            channel.abandon(expired != null ? expired : cause);
+        }
     }
 
     // Ending.

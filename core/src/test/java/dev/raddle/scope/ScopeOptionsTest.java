@@ -102,7 +102,7 @@ class ScopeOptionsTest {
     void a_scope_whose_setter_has_thrown_can_be_used_all_the_same(Refused setter) throws Exception {
         try (ThreadScope scope = ThreadScope.open("s").withTimeSource(time).withDeadline(SECOND)) {
             assertThatThrownBy(() -> setter.call().accept(scope)).isInstanceOf(RuntimeException.class);
-            Task<String> task = scope.submit("t", Tasks::forever);
+            Task<String> task = scope.submit("t", () -> Tasks.forever());
             assertThat(ThreadScope.current()).contains(scope);
             try (ThreadScope inner = ThreadScope.open()) {
                 assertThat(inner.remaining()).contains(SECOND);

@@ -153,7 +153,7 @@ class ScopeTreeTest {
     void a_deadline_of_the_outer_scope_that_is_set_after_the_inner_one_was_opened_ends_both() throws Exception {
         try (ThreadScope outer = ThreadScope.open("outer").withTimeSource(time);
                 ThreadScope inner = ThreadScope.open("inner").withTimeSource(time)) {
-            Task<String> task = inner.submit(Tasks::forever);
+            Task<String> task = inner.submit(() -> Tasks.forever());
             outer.withDeadline(SECOND);
             time.advance(SECOND);
             assertThatThrownBy(task::await).isInstanceOf(CancelledException.class);
@@ -266,7 +266,7 @@ class ScopeTreeTest {
                         inGroup.set(executor.submit("g", "in a group", plug));
                         try (ThreadScope inner = ThreadScope.open("inner").withDeadline(SECOND.multipliedBy(5))) {
                             assertThat(inner.remaining()).contains(SECOND);
-                            inScope.set(inner.submit("in a scope", Tasks::forever));
+                            inScope.set(inner.submit("in a scope", () -> Tasks.forever()));
                             return inScope.get().await();
                         }
                     },
