@@ -87,6 +87,9 @@ abstract class Decisions extends Enclosure {
     /** Decides something in another thread, which no action keeps from running. */
     abstract void decideElsewhere(Consumer<Runner> action);
 
+    /** Stops the runs in the places of nodes that a runner has ended. */
+    abstract void stopNested(Runner by);
+
     final boolean isFirstToStop(Stop why) {
         return STOP.compareAndSet(this, (Stop) null, why);
     }
@@ -503,12 +506,13 @@ abstract class Decisions extends Enclosure {
                 : why.cause();
         for (int node = 0; node < graph.size; node++) {
             if (!endsSlowly(node)) {
-                endFromOutside(by, node, state, cause, Settled.Reason.RUN_ENDED, why.from());
+                endWherever(by, node, state, cause, Settled.Reason.RUN_ENDED, why.from());
             }
         }
         for (int node = 0; node < graph.size; node++) {
-            endFromOutside(by, node, state, cause, Settled.Reason.RUN_ENDED, why.from());
+            endWherever(by, node, state, cause, Settled.Reason.RUN_ENDED, why.from());
         }
+        stopNested(by);
     }
 
     /** Tells whether the end of a node calls code of the user's, which is not to hold up the ends of others. */
@@ -520,6 +524,12 @@ abstract class Decisions extends Enclosure {
 
     /** Ends a node wherever it is, unless it has ended. The caller still has to settle all. */
     final void endFromOutside(
+            Runner by, int node, NodeState state, @Nullable Throwable cause, Settled.Reason reason, int from) {
+        endWherever(by, node, state, cause, reason, from);
+        stopNested(by);
+    }
+
+    private void endWherever(
             Runner by, int node, NodeState state, @Nullable Throwable cause, Settled.Reason reason, int from) {
         while (!hasEnded(by, node, state, cause, reason, from)) {
             letOthersRun();
@@ -552,7 +562,7 @@ abstract class Decisions extends Enclosure {
         if (ended) {
             withdraw(slot);
             if (slot instanceof Mark.Nested nested) {
-                nested.run().stop("its node in flow \"" + graph.name + "\" was ended");
+                by.addStopped(nested.run());
             }
         }
         return ended;

@@ -41,12 +41,20 @@ abstract class Engine extends Handover {
      * it has not told, when it is held up inside a node, goes to who ends that node from outside. Who brings it to zero completes
      * the run: undoes what is to be undone, and finds the status.
      *
-     * `inside` counts threads that are in here, also in nested runs. close() waits for zero: an action that goes on after its node
-     * was ended is inside.
+     * `inside` counts threads that are in here, nested runs of which that is not zero, and one for this run until it has ended.
+     * close() waits for zero: an action that goes on after its node was ended is inside. Who brings it to zero for the first time
+     * counts a nested run out of the one around it. A thread that comes later finds nothing to run, so it does not matter there.
+     *
+     * Runs may be nested as deep as there is memory, and need no stack for it. A runner that opens a nested run leaves its begin for
+     * later (Later): until the thread is back where it came in, at the bottom of its stack. So does who hands nodes over to a
+     * scheduler that wants them run in the calling thread. A runner further up returns as soon as there is something of that kind,
+     * and leaves its own nodes for later, too. The end of a run is told to the run around it by a loop, and nested runs whose nodes
+     * are ended are stopped from a list.
      */
 
     private static final VarHandle REMAINING;
     private static final VarHandle INSIDE;
+    private static final VarHandle LEFT;
     private static final VarHandle SPARE;
 
     static {
@@ -54,6 +62,7 @@ abstract class Engine extends Handover {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             REMAINING = lookup.findVarHandle(Engine.class, "remaining", int.class);
             INSIDE = lookup.findVarHandle(Engine.class, "inside", int.class);
+            LEFT = lookup.findVarHandle(Engine.class, "hasLeft", boolean.class);
             SPARE = lookup.findVarHandle(Engine.class, "spare", Runner.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
@@ -75,12 +84,14 @@ abstract class Engine extends Handover {
     private @Nullable Alarm alarm; // written by the starter before anything runs
     private Scheduler.@Nullable Lease lease; // likewise
     private @Nullable BitSet wanted; // of a run of some nodes only; likewise
-    private @Nullable Runner opener; // inside begin(), of a nested run; meaningful to its thread only
 
     @SuppressWarnings("UnusedVariable") // by REMAINING
     private volatile int remaining;
 
-    private volatile int inside;
+    private volatile int inside = 1; // for the run itself, until it has ended
+
+    @SuppressWarnings("UnusedVariable") // by LEFT
+    private volatile boolean hasLeft; // whether a nested run is not inside the one around it any more
 
     @SuppressWarnings("UnusedVariable") // by SPARE
     private volatile @Nullable Runner spare; // one that nobody uses
@@ -122,6 +133,9 @@ abstract class Engine extends Handover {
     /** Takes the runner that the thread at home will go on with. */
     abstract void setHome(Runner runner);
 
+    /** Returns what became of the run, which has ended. */
+    abstract FlowResult<?> result();
+
     /** Ends the run, of which all nodes have ended. */
     abstract void finished(FlowStatus status, List<Throwable> compensationFailures, @Nullable Throwable stopCause);
 
@@ -151,7 +165,12 @@ abstract class Engine extends Handover {
 
     // Beginning.
 
-    final void begin() {
+    /**
+     * Begins the run.
+     *
+     * @param later where the thread leaves what would grow its stack; null if it comes from outside
+     */
+    final void begin(@Nullable Later later) {
         ensureGroups();
         if (!options.only.isEmpty()) {
             wanted = wanted(options.only);
@@ -165,6 +184,7 @@ abstract class Engine extends Handover {
             throw noTime;
         }
         Runner starter = new Runner();
+        starter.later = later;
         starter.finished = 1;
         if (isAtHome()) {
             starter.place = HERE;
@@ -188,6 +208,7 @@ abstract class Engine extends Handover {
             handOver(starter);
         }
         tell(starter);
+        runLater(starter);
     }
 
     private void watchTime() {
@@ -286,7 +307,7 @@ abstract class Engine extends Handover {
 
     /** Runs a node whose group has given a permit, and nothing else: the permit is for this node. */
     final void runGrouped(Handoff handoff) {
-        work(GROUPED, handoff.node, handoff, 0);
+        work(GROUPED, handoff.node, handoff, 0, null);
     }
 
     /** Runs a node in the thread that places it, because the group wants that. What follows is left to who has placed it. */
@@ -312,11 +333,17 @@ abstract class Engine extends Handover {
         nodes.hasCome();
         int node = nodes.pop();
         if (node >= 0) {
-            work(place, node, unbegun(node), 0);
+            work(place, node, unbegun(node), 0, null);
         }
     }
 
-    private void work(byte place, int first, @Nullable Object from, int postponed) {
+    /**
+     * Has the calling thread run nodes.
+     *
+     * @param first which first
+     * @param later where the thread leaves what would grow its stack; null if it has come from outside
+     */
+    private void work(byte place, int first, @Nullable Object from, int postponed, @Nullable Later later) {
         come();
         try {
             Runner idle = (Runner) SPARE.getAndSet(this, (Runner) null);
@@ -326,8 +353,17 @@ abstract class Engine extends Handover {
             runner.postponed = postponed;
             runner.now = -1;
             runner.isHome = place != GROUPED && isGuest();
+            runner.later = later;
+            runner.isBottom = false;
             inContext(() -> go(runner, first, from));
             tell(runner);
+            while (runner.isBottom && runner.hasLater()) {
+                runLater(runner);
+                runner.now = -1;
+                inContext(() -> drain(runner));
+                tell(runner);
+            }
+            runner.later = null;
             runner.thread = null;
             spare = runner;
         } finally {
@@ -342,7 +378,9 @@ abstract class Engine extends Handover {
         perform(runner, first, from);
         settleAll(runner);
         handOver(runner);
-        drain(runner);
+        if (!hasLater(runner)) {
+            drain(runner);
+        }
     }
 
     private void drain(Runner runner) {
@@ -360,23 +398,58 @@ abstract class Engine extends Handover {
             perform(runner, node, unbegun(node));
             settleAll(runner);
             handOver(runner);
+            if (hasLater(runner)) {
+                return;
+            }
         }
         if (!isAtHome()) {
             handBack(runner);
         }
     }
 
-    private void come() {
-        for (Engine each = this; each != null; each = each.outer) {
-            INSIDE.getAndAdd(each, 1);
+    /** Tells whether something was left for later, which comes first. What this runner was to run next comes after that. */
+    private boolean hasLater(Runner runner) {
+        if (!runner.hasLater()) {
+            return false;
+        }
+        if (!runner.isBottom) {
+            int kept = takeKept(runner);
+            int node = kept < 0 ? popFor(runner) : kept;
+            byte place = runner.place;
+            int postponed = runner.postponed;
+            Later later = runner.later();
+            if (node >= 0) {
+                later.add(() -> work(place, node, unbegun(node), postponed, later));
+            }
+        }
+        return true;
+    }
+
+    /** Does what was left for later, if this is the bottom of the stack. */
+    private void runLater(Runner runner) {
+        if (!runner.isBottom || !runner.hasLater()) {
+            return;
+        }
+        boolean isCallers = runner.place == Runner.NOWHERE;
+        boolean interrupted = isCallers && Thread.interrupted(); // it is for the caller, and for nothing that runs here
+        try {
+            runner.later().runAll(options.sink);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
         }
     }
 
+    private void come() {
+        INSIDE.getAndAdd(this, 1);
+    }
+
     private void goAway() {
-        for (Engine each = this; each != null; each = each.outer) {
-            if ((int) INSIDE.getAndAdd(each, -1) == 1) {
-                each.wakeCloser();
-            }
+        Engine left = this;
+        while (left != null && (int) INSIDE.getAndAdd(left, -1) == 1) {
+            left.wakeCloser();
+            left = LEFT.compareAndSet(left, false, true) ? left.outer : null;
         }
     }
 
@@ -540,45 +613,49 @@ abstract class Engine extends Handover {
         Engine inner = body.open(this, node);
         Mark.Nested mark = new Mark.Nested(inner, runner.began);
         oneMoreToTell(); // until the inner run has ended: none of its callbacks comes after this one's end
+        come(); // likewise
         if (board.step(node, runner, mark)) {
             runner.now = -1;
-            tellFinished(runner); // nobody can take it over any more
-            try {
-                inner.opener = runner;
-                inner.begin();
-            } catch (Throwable failure) {
-                failed(runner, node, mark, failure);
-                runner.finished++;
-            } finally {
-                inner.opener = null;
-            }
+            Later later = runner.later();
+            later.add(() -> beginNested(node, mark, later));
         } else {
             lost(runner, node);
             runner.finished++; // the inner run never begins
+            goAway();
         }
         return mark;
     }
 
+    private void beginNested(int node, Mark.Nested mark, Later later) {
+        try {
+            mark.run().begin(later);
+        } catch (Throwable failure) {
+            mark.run().goAway();
+            asDecider(later, by -> {
+                by.finished++;
+                failed(by, node, mark, failure);
+            });
+        }
+    }
+
     /** Hears that the run in a node's place has ended. */
-    private void nestedEnded(int node, FlowResult<?> inner, @Nullable Runner opener) {
-        asDecider(opener, by -> {
-            by.finished++;
-            if (!(board.get(node) instanceof Mark.Nested mark)) {
-                return; // it was decided from outside
+    private void nestedEnded(Runner by, int node, FlowResult<?> inner) {
+        by.finished++;
+        if (!(board.get(node) instanceof Mark.Nested mark)) {
+            return; // it was decided from outside
+        }
+        try {
+            Throwable failure = inner.failure();
+            if (failure == null) {
+                Object value = inner.value();
+                succeeded(by, node, mark, value == null ? Board.NULL : value);
+            } else {
+                failed(by, node, mark, failure);
             }
-            try {
-                Throwable failure = inner.failure();
-                if (failure == null) {
-                    Object value = inner.value();
-                    succeeded(by, node, mark, value == null ? Board.NULL : value);
-                } else {
-                    failed(by, node, mark, failure);
-                }
-            } catch (FlowFailedException noValue) {
-                Throwable cause = noValue.getCause();
-                failed(by, node, mark, cause == null ? noValue : cause);
-            }
-        });
+        } catch (FlowFailedException noValue) {
+            Throwable cause = noValue.getCause();
+            failed(by, node, mark, cause == null ? noValue : cause);
+        }
     }
 
     // Telling.
@@ -588,58 +665,81 @@ abstract class Engine extends Handover {
         asDecider(null, action);
     }
 
-    /** Does so, perhaps in the thread of a runner that is further down the stack and takes what is to run in that thread. */
-    private void asDecider(@Nullable Runner below, Consumer<Runner> action) {
-        Runner decider = new Runner();
-        decider.place = Runner.NOWHERE;
+    private void asDecider(@Nullable Later later, Consumer<Runner> action) {
+        Runner decider = newDecider(later);
         inContext(() -> {
             action.accept(decider);
             settleAll(decider);
             handOver(decider);
         });
-        if (below != null && below.thread == Thread.currentThread()) {
-            below.postponed |= decider.postponed;
-            decider.postponed = 0;
-        }
         tell(decider);
+        runLater(decider);
     }
 
-    /** Tells the run how many nodes this runner has finished, and completes it if those were the last. */
+    private static Runner newDecider(@Nullable Later later) {
+        Runner decider = new Runner();
+        decider.place = Runner.NOWHERE;
+        decider.later = later;
+        return decider;
+    }
+
+    /** Tells the run how many nodes this runner has finished. If those were the last, the runs around this one hear of its end. */
     final void tell(Runner runner) {
-        tellFinished(runner);
-        int places = runner.postponed;
-        if (places != 0 && (runner.place == Runner.NOWHERE || runner.place == GROUPED)) {
-            runner.postponed = 0;
-            if (runner.place == GROUPED || isOnAlarmThread()) {
-                new Elsewhere(options.sink)
-                        .execute(() -> runPostponed(places)); // the permit, and alarms, are for others
-            } else {
-                runPostponed(places);
-            }
+        if (isOver(runner) && outer != null) {
+            tellAround(runner.later());
+        }
+        postpone(runner);
+    }
+
+    /** Tells the run around this one, which has ended, and if that has ended, too, the one around that, and so on. */
+    private void tellAround(Later later) {
+        Engine ended = this;
+        for (Engine around = outer; around != null && around.isOverWith(ended, later); around = ended.outer) {
+            ended = around;
         }
     }
 
-    private void tellFinished(Runner runner) {
+    /** Hears that a nested run has ended. Returns true if this one has ended by that. */
+    private boolean isOverWith(Engine nested, Later later) {
+        Runner decider = newDecider(later);
+        inContext(() -> {
+            nestedEnded(decider, nested.outerNode, nested.result());
+            settleAll(decider);
+            handOver(decider);
+        });
+        boolean isOver = isOver(decider);
+        postpone(decider);
+        return isOver;
+    }
+
+    /** Tells the run how many nodes this runner has finished, and completes it if those were the last. True if it has ended. */
+    private boolean isOver(Runner runner) {
         int finished = runner.finished;
         runner.finished = 0;
-        if (finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished) {
-            complete();
+        return finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished && complete();
+    }
+
+    /** Leaves for later what schedulers want to have run in the thread that calls them. */
+    private void postpone(Runner runner) {
+        int places = runner.postponed;
+        if (places == 0 || (runner.place != Runner.NOWHERE && runner.place != GROUPED)) {
+            return;
+        }
+        runner.postponed = 0;
+        Later later = runner.later();
+        if (later.isBorrowed || isOnAlarmThread()) {
+            new Elsewhere(options.sink)
+                    .execute(() -> runPostponed(places, null)); // the permit, and alarms, are for others
+        } else {
+            later.add(() -> runPostponed(places, later));
         }
     }
 
-    /** Runs here what schedulers want to have run in the thread that calls them. */
-    private void runPostponed(int places) {
-        boolean interrupted = Thread.interrupted(); // it is for the caller, and for nothing that runs here
-        try {
-            for (byte place = HERE; place <= COMPUTING; place++) {
-                int node = (places & 1 << place) == 0 ? NOBODY : readyFor(place).pop();
-                if (node >= 0) {
-                    work(place, node, unbegun(node), places);
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
+    private void runPostponed(int places, @Nullable Later later) {
+        for (byte place = HERE; place <= COMPUTING; place++) {
+            int node = (places & 1 << place) == 0 ? NOBODY : readyFor(place).pop();
+            if (node >= 0) {
+                work(place, node, unbegun(node), places, later);
             }
         }
     }
@@ -648,8 +748,12 @@ abstract class Engine extends Handover {
 
     /** Cancels what has not ended. */
     final void stop(String reason) {
+        stop(cancelled(reason));
+    }
+
+    private Stop cancelled(String reason) {
         String text = "flow \"" + graph.name + "\" was cancelled: " + reason;
-        stop(new Stop(FlowStatus.CANCELLED, new CancelledException(text), NOBODY));
+        return new Stop(FlowStatus.CANCELLED, new CancelledException(text), NOBODY);
     }
 
     private void outOfTime() {
@@ -664,6 +768,41 @@ abstract class Engine extends Handover {
         }
     }
 
+    /** A run that is being stopped, and what has decided its nodes. */
+    private record Stopping(Engine run, Runner decider) {}
+
+    /** Stops runs in the places of nodes, and those in the places of theirs. All are ended first, and then the innermost told. */
+    @Override
+    final void stopNested(Runner by) {
+        if (by.isCollecting) {
+            return;
+        }
+        List<Engine> found = by.takeStopped();
+        if (found.isEmpty()) {
+            return;
+        }
+        List<Stopping> stopping = new ArrayList<>();
+        for (int each = 0; each < found.size(); each++) {
+            Engine run = found.get(each);
+            Stop why = run.cancelled("its node in flow \"" + Objects.requireNonNull(run.outer).graph.name + "\" was ended");
+            if (run.isFirstToStop(why)) {
+                Runner decider = newDecider(by.later());
+                decider.isCollecting = true;
+                run.inContext(() -> run.endAll(decider, why));
+                decider.isCollecting = false;
+                found.addAll(decider.takeStopped());
+                stopping.add(new Stopping(run, decider));
+            }
+        }
+        for (Stopping each : stopping.reversed()) {
+            each.run().inContext(() -> {
+                each.run().settleAll(each.decider());
+                each.run().handOver(each.decider());
+            });
+            each.run().tell(each.decider());
+        }
+    }
+
     private void nodeOutOfTime(int node, Duration length) {
         String text = "node \"" + graph.ids[node] + "\" of flow \"" + graph.name + "\" ran out of time after "
                 + TimeLimit.text(length) + " (its timeout)";
@@ -671,12 +810,13 @@ abstract class Engine extends Handover {
         asDecider(by -> endFromOutside(by, node, NodeState.TIMED_OUT, cause, Settled.Reason.OUT_OF_TIME, NOBODY));
     }
 
-    private void complete() {
+    /** Ends the run, at once unless there is something to undo. Returns true if it has ended. */
+    private boolean complete() {
         isFirstToStop(Stop.COMPLETE);
         FlowStatus status = status();
         if (compensations == null || status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {
             end(status, List.of());
-            return;
+            return true;
         }
         alarmThread()
                 .execute(
@@ -686,7 +826,13 @@ abstract class Engine extends Handover {
                                     .within(null) // the run's time may be over, but not that for undoing it
                                     .run(() -> failures.addAll(compensations.undo(this))));
                             end(status, failures);
+                            if (outer != null) {
+                                Later later = new Later(false);
+                                tellAround(later);
+                                later.runAll(options.sink);
+                            }
                         });
+        return false;
     }
 
     private void end(FlowStatus status, List<Throwable> compensationFailures) {
@@ -696,6 +842,7 @@ abstract class Engine extends Handover {
         }
         closeLease();
         finished(status, compensationFailures, Objects.requireNonNull(stopped()).cause());
+        goAway(); // the run itself
     }
 
     private void closeLease() {
@@ -724,13 +871,6 @@ abstract class Engine extends Handover {
 
     private boolean isSink(int node) {
         return wanted == null ? graph.sinks[node] : options.only.contains(graph.ids[node]);
-    }
-
-    /** Has the run around this one hear of its end. */
-    final void tellOuter(FlowResult<?> result) {
-        if (outer != null) {
-            outer.nestedEnded(outerNode, result, opener);
-        }
     }
 
     // For actions.
@@ -823,6 +963,7 @@ abstract class Engine extends Handover {
         home.now = -1;
         inContext(() -> drain(home));
         tell(home);
+        runLater(home);
         return true;
     }
 }

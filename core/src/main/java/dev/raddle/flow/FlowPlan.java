@@ -126,7 +126,7 @@ public final class FlowPlan<P, R> {
      */
     public FlowRun<R> start(@Nullable P parameter, RunOptions options) {
         FlowRun<R> run = new FlowRun<>(graph, returns, parameter, options, null, Settled.NOBODY);
-        run.begin();
+        run.begin(null);
         return run;
     }
 

@@ -97,12 +97,15 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
 
     @Override
     void finished(FlowStatus status, List<Throwable> compensationFailures, @Nullable Throwable stopCause) {
-        FlowResult<R> found = new FlowResult<>(board, returns, status, now(), compensationFailures, stopCause);
-        result = found;
+        result = new FlowResult<>(board, returns, status, now(), compensationFailures, stopCause);
         done.set();
         wakeHome();
         wakeCloser();
-        tellOuter(found);
+    }
+
+    @Override
+    FlowResult<R> result() {
+        return Objects.requireNonNull(result);
     }
 
     /**
@@ -129,7 +132,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
             serve(home);
         }
         done.await();
-        return Objects.requireNonNull(result);
+        return result();
     }
 
     private void serve(Home mine) throws InterruptedException {

@@ -1,7 +1,9 @@
 package dev.raddle.flow;
 
 import dev.raddle.task.Attempts;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,6 +40,14 @@ final class Runner implements Mark {
     final ReadyNodes ready = new ReadyNodes(); // to be handed over
     final ReadyNodes grouped = new ReadyNodes(); // to be placed in their groups
     int kept = Settled.NOBODY; // the top of a stack of nodes that it runs itself: of one at most, unless it is at home
+
+    /** Where its thread leaves what would grow its stack; null until it is needed. */
+    @Nullable
+    Later later;
+
+    boolean isBottom; // whether it does that itself; otherwise a runner further down the stack does
+    boolean isCollecting; // whether somebody else stops the runs that it finds in the places of nodes
+    private @Nullable List<Engine> stopped; // runs in the places of nodes that it has ended; null if there are none
     private int[] ended = EMPTY;
     private int endedCount;
     private int told;
@@ -72,6 +82,35 @@ final class Runner implements Mark {
             open = grown(open);
         }
         open[openCount++] = node;
+    }
+
+    /** Returns where its thread leaves what would grow its stack. */
+    Later later() {
+        Later known = later;
+        if (known == null) {
+            known = new Later(place == Handover.GROUPED);
+            later = known;
+            isBottom = true;
+        }
+        return known;
+    }
+
+    boolean hasLater() {
+        return later != null && !later.isEmpty();
+    }
+
+    /** Notes a run whose place another end has taken. */
+    void addStopped(Engine run) {
+        if (stopped == null) {
+            stopped = new ArrayList<>();
+        }
+        stopped.add(run);
+    }
+
+    List<Engine> takeStopped() {
+        List<Engine> all = stopped;
+        stopped = null;
+        return all == null ? List.of() : all;
     }
 
     int takeOpen() {
