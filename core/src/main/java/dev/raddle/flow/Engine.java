@@ -596,17 +596,38 @@ abstract class Engine extends Handover {
         if (retry == null || retry.maxAttempts() == 1) {
             return body.call(this, node);
         }
-        Duration length = own.timeout();
-        Deadline until = nodeTimes == null ? null : nodeTimes.deadline(node);
-        TimeLimit bound = until != null && length != null ? new TimeLimit(until, length, null) : limit;
         Attempts<Object> attempts = new Attempts<>(
-                () -> body.call(this, node), retry, () -> board.get(node) != runner, time, graph.ids[node], bound);
+                () -> body.call(this, node),
+                retry,
+                () -> board.get(node) != runner,
+                time,
+                graph.ids[node],
+                limitOf(node, own));
         runner.attempts = attempts;
         try {
             return attempts.call();
+        } catch (TaskTimeoutException late) {
+            if (!attempts.ranOutOfTime()) {
+                throw late; // the action has thrown it
+            }
+            forgetInterrupt(runner, node);
+            end(runner, node, runner, NodeState.TIMED_OUT, late, Settled.Reason.OUT_OF_TIME, NOBODY, true);
+            return Mark.Plain.ENDING;
         } finally {
             runner.attempts = null;
         }
+    }
+
+    /** Returns the nearer of the moments at which a node's time and the run's time are over, or null if there is neither. */
+    private @Nullable TimeLimit limitOf(int node, NodeOptions own) {
+        Duration length = own.timeout();
+        Deadline until = nodeTimes == null ? null : nodeTimes.deadline(node);
+        if (until == null || length == null) {
+            return limit;
+        }
+        boolean endsWithRun =
+                limit != null && limit.deadline().remaining().compareTo(until.remaining()) < 0;
+        return endsWithRun ? limit : new TimeLimit(until, length, null);
     }
 
     private Object openNested(Runner runner, int node, Body.Nested body) throws Exception {

@@ -25,6 +25,7 @@ public final class Attempts<T> implements Callable<T> {
     private final String task;
     private final @Nullable TimeLimit limit;
     private volatile @Nullable Signal restEnd; // of the latest rest
+    private volatile boolean ranOutOfTime;
     private volatile int current; // which attempt it is at, 0 before the first
 
     /**
@@ -68,6 +69,16 @@ public final class Attempts<T> implements Callable<T> {
      */
     public int most() {
         return policy.maxAttempts();
+    }
+
+    /**
+     * Returns whether the last attempt was not followed by another because that would have begun after the limit. What
+     * {@link #call} has thrown then is a {@link TaskTimeoutException}.
+     *
+     * @return false before the end of {@link #call}
+     */
+    public boolean ranOutOfTime() {
+        return ranOutOfTime;
     }
 
     @Override
@@ -132,6 +143,7 @@ public final class Attempts<T> implements Callable<T> {
                 limit.budget(),
                 attempt,
                 failure);
+        ranOutOfTime = true;
         throw withEarlier(late, earlier);
     }
 

@@ -808,7 +808,49 @@ class FlowDeadlinesTest {
         time.advance(Duration.ofMillis(400)); // the third would rest beyond the deadline
         FlowResult<Void> result = run.join();
         assertThat(tries).hasValue(3);
-        assertThat(result.node("b").state()).isIn(NodeState.FAILED, NodeState.TIMED_OUT);
+        assertThat(result.node("b").state()).isEqualTo(NodeState.TIMED_OUT);
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED); // its deadline has not come
+    }
+
+    // D3, F9: a fallback is for what an action has thrown
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void a_retry_that_would_begin_too_late_is_a_timeout_and_no_failure(boolean ofTheRun) throws Exception {
+        Duration length = Duration.ofMillis(100);
+        AtomicInteger asked = new AtomicInteger();
+        Node<String> a = f.<String>node("a", () -> {
+                    throw new IllegalStateException("again");
+                })
+                .retry(RetryPolicy.fixedDelay(3, length))
+                .fallback(failure -> "fallback " + asked.incrementAndGet())
+                .timeout(ofTheRun ? Duration.ofSeconds(5) : length)
+                .defaultValue("D");
+        f.node("b", after(a), o -> "b");
+        RunOptions options = RunOptions.defaults().withTimeSource(time);
+        FlowResult<Void> result = f.build().run(null, ofTheRun ? options.withTimeout(length) : options);
+        assertThat(result.node(a).state()).isEqualTo(NodeState.TIMED_OUT);
+        assertThat(result.node(a).via()).isEqualTo(Via.DEFAULT);
+        assertThat(asked).hasValue(0);
+        assertThat(result.node(a).cause())
+                .isInstanceOf(TaskTimeoutException.class)
+                .hasMessageContaining("\"a\" gave up after attempt 1 of 3")
+                .hasRootCauseMessage("again");
+        assertThat(result.explain("a")).startsWith("TIMED_OUT: ").contains("gave up after attempt 1 of 3");
+        assertThat(result.status()).isEqualTo(FlowStatus.DEGRADED);
+    }
+
+    @Test
+    void a_timeout_that_an_action_has_thrown_is_a_failure_and_has_a_fallback() throws Exception {
+        Node<String> a = f.<String>node("a", () -> {
+                    throw new TaskTimeoutException("call to the bank", "bank", Duration.ofMillis(5), 1);
+                })
+                .retry(RetryPolicy.fixedDelay(2, Duration.ZERO))
+                .timeout(Duration.ofSeconds(5))
+                .fallback(Throwable::getMessage);
+        assertThat(f.returning(a)
+                        .run(null, RunOptions.defaults().withTimeSource(time))
+                        .value())
+                .isEqualTo("call to the bank");
     }
 
     // F8: a default that is asked for is the user's code
