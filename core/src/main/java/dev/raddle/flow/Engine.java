@@ -248,6 +248,8 @@ abstract class Engine extends Handover {
         if (journal == null) {
             return null;
         }
+        Object about = options.work == null ? parameter : options.work;
+        journal.bind(new FlowJournal.Work(graph.name, graph.digest(), about));
         FlowJournal.@Nullable Recorded[] recorded = new FlowJournal.Recorded[graph.size];
         for (int node = 0; node < graph.size; node++) {
             recorded[node] = journal.find(graph.ids[node]);

@@ -4,6 +4,7 @@ import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.ByteBuffer;
@@ -16,9 +17,14 @@ import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.Base64;
+import java.util.HexFormat;
 import java.util.Map;
 import java.util.Set;
+import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.zip.CRC32;
@@ -29,12 +35,14 @@ import org.jspecify.annotations.Nullable;
  *
  * {@snippet :
  * try (FileJournal journal = FileJournal.open(Path.of("checkout.journal"), FileJournal.Codec.strings())) {
- *     plan.run(order, RunOptions.defaults().withJournal(journal));
+ *     plan.run(order, RunOptions.defaults().withJournal(journal, "order-17"));
  * }
  * }
  *
  * <p>Each record is a line with a checksum, and is forced to the disk before it counts. A line that was cut off by a crash is
- * dropped when the file is opened again: its node had not been reported as done. One journal at a time may have a file open, and
+ * dropped when the file is opened again: its node had not been reported as done. A new file can be read by its owner only, where
+ * files have such permissions. It keeps no parameter but a digest of it: of the bytes that the codec makes of it, unless it is a
+ * string, a number, a boolean, a character, an enum or a UUID. One journal at a time may have a file open, and
  * nothing else in its process should: when that closes the file, many systems forget the lock that keeps other processes out.
  *
  * <p>An interrupt of a thread that records is kept for it, and does the journal no harm.
@@ -44,14 +52,18 @@ public final class FileJournal implements FlowJournal, Closeable {
     /*
      * Overview. The file is a header and records, oldest first:
      *
-     *   raddle-flow-journal/1
-     *   done ID VALUE CHECKSUM       the value in base 64, or "-" for null
+     *   raddle-flow-journal/2
+     *   work FLOW PLAN:PARAMETER CHECKSUM    what the journal is for, as digests; "-" for the parameter null
+     *   done ID VALUE CHECKSUM               the value in base 64, or "-" for null
      *   undone ID - CHECKSUM
      *
      * Lines are only ever appended, under the lock, each with one write and one force. So only the last can be torn, and it is
      * when it has no line end or a wrong checksum; opening cuts it off. A wrong line before the last was not made by a crash, and
-     * the file is refused.
+     * the file is refused. So is a part of a header: it might be a file of somebody else's, and holds nothing that would be lost.
      */
+
+    /** What the file says that it is for. */
+    private record Bound(String flow, String plan, String parameter) {}
 
     /** How values become bytes. */
     public interface Codec {
@@ -102,7 +114,7 @@ public final class FileJournal implements FlowJournal, Closeable {
         }
     }
 
-    private static final String HEADER = "raddle-flow-journal/1";
+    private static final String HEADER = "raddle-flow-journal/2";
     private static final String NOTHING = "-";
     private static final int MOST_BYTES = Integer.MAX_VALUE - 8; // in one array
 
@@ -123,6 +135,7 @@ public final class FileJournal implements FlowJournal, Closeable {
     private final Codec codec;
     private final Map<String, Recorded> records = new ConcurrentHashMap<>();
     private final ReentrantLock appending = new ReentrantLock();
+    private @Nullable Bound bound; // null until a run begins; guarded by appending
     private long good; // so many bytes are whole records; guarded by appending
     private boolean closed; // guarded by appending
 
@@ -187,7 +200,12 @@ public final class FileJournal implements FlowJournal, Closeable {
     private static Object identityOf(Path file) throws IOException {
         if (Files.notExists(file)) {
             try {
-                Files.createFile(file);
+                if (file.getFileSystem().supportedFileAttributeViews().contains("posix")) {
+                    Files.createFile(
+                            file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+                } else {
+                    Files.createFile(file);
+                }
             } catch (FileAlreadyExistsException meanwhile) {
                 // or it is a link to nothing, which has no attributes either
             }
@@ -237,10 +255,11 @@ public final class FileJournal implements FlowJournal, Closeable {
     }
 
     private void ensureHeader(String line, boolean torn) throws IOException {
-        if (torn ? !HEADER.startsWith(line) : !HEADER.equals(line)) {
+        if (torn || !HEADER.equals(line)) {
             String begin = line.length() > 80 ? line.substring(0, 80) + "..." : line;
             throw new IOException(file + " is not a journal of this version: it begins with \"" + begin
-                    + "\", and a journal with \"" + HEADER + "\"");
+                    + "\", and a journal with \"" + HEADER + "\""
+                    + (HEADER.startsWith(line) ? " and a line end; if a crash has cut that off, remove the file" : ""));
         }
     }
 
@@ -259,7 +278,10 @@ public final class FileJournal implements FlowJournal, Closeable {
             return false;
         }
         String id = URLDecoder.decode(parts[1], StandardCharsets.UTF_8);
-        if (parts[0].equals("done")) {
+        if (parts[0].equals("work")) {
+            String[] digests = parts[2].split(":", 2);
+            bound = new Bound(id, digests[0], digests[1]);
+        } else if (parts[0].equals("done")) {
             records.put(id, new Recorded(valueOf(parts[2], id, number)));
         } else {
             records.remove(id);
@@ -281,6 +303,71 @@ public final class FileJournal implements FlowJournal, Closeable {
         }
     }
 
+    /**
+     * Binds the file to a piece of work, or ensures that it is bound to that.
+     *
+     * @throws IllegalArgumentException if it is bound to other work, or the codec cannot keep the parameter
+     * @throws UncheckedIOException if the file cannot be written
+     */
+    @Override
+    public void bind(Work work) {
+        String parameter = digestOf(work.parameter());
+        appending.lock();
+        try {
+            Bound known = bound;
+            if (known == null) {
+                append("work", work.flow(), work.plan() + ":" + parameter);
+                bound = new Bound(work.flow(), work.plan(), parameter);
+                return;
+            }
+            boolean isSame = parameter.equals(known.parameter());
+            IllegalArgumentException difference =
+                    work.differs("journal " + file, known.flow(), known.plan(), isSame);
+            if (difference != null) {
+                throw difference;
+            }
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        } finally {
+            appending.unlock();
+        }
+    }
+
+    private String digestOf(@Nullable Object parameter) {
+        if (parameter == null) {
+            return NOTHING;
+        }
+        byte[] bytes;
+        try {
+            bytes = isPlain(parameter) ? utf8(parameter.toString()) : codec.encode(parameter);
+        } catch (IOException | RuntimeException failure) {
+            throw new IllegalArgumentException(
+                    "journal " + file + " cannot keep the parameter of the run, a "
+                            + parameter.getClass().getName()
+                            + "; say what the run is about with RunOptions.withJournal(journal, key)",
+                    failure);
+        }
+        try {
+            MessageDigest sum = MessageDigest.getInstance("SHA-256");
+            sum.update(parameter.getClass().getName().getBytes(StandardCharsets.UTF_8));
+            sum.update((byte) 0);
+            return HexFormat.of().formatHex(sum.digest(bytes));
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every JDK has SHA-256", impossible);
+        }
+    }
+
+    /** Tells whether the text of a value says all about it, in every JVM. */
+    private static boolean isPlain(Object value) {
+        return value instanceof String
+                || value instanceof Boolean
+                || value instanceof Character
+                || value instanceof Enum<?>
+                || value instanceof UUID
+                || (value instanceof Number && value.getClass().getName().startsWith("java.")
+                        && value instanceof Comparable<?>);
+    }
+
     @Override
     public @Nullable Recorded find(String id) {
         return records.get(id);
@@ -289,33 +376,36 @@ public final class FileJournal implements FlowJournal, Closeable {
     @Override
     public void finished(String id, @Nullable Object value) throws IOException {
         String text = value == null ? NOTHING : "=" + Base64.getEncoder().encodeToString(codec.encode(value));
-        append("done", id, text, new Recorded(value));
+        appending.lock();
+        try {
+            append("done", id, text);
+            records.put(id, new Recorded(value));
+        } finally {
+            appending.unlock();
+        }
     }
 
     @Override
     public void undone(String id) throws IOException {
-        append("undone", id, NOTHING, null);
-    }
-
-    private void append(String what, String id, String value, @Nullable Recorded record) throws IOException {
-        utf8(id);
-        String line = what + " " + URLEncoder.encode(id, StandardCharsets.UTF_8) + " " + value;
-        byte[] whole = (line + " " + checksum(line) + "\n").getBytes(StandardCharsets.UTF_8);
         appending.lock();
         try {
-            if (closed) {
-                throw new IOException("journal " + file + " is closed; node \"" + id + "\" cannot be recorded as "
-                        + what + ", close the journal after the run");
-            }
-            write(whole);
-            if (record == null) {
-                records.remove(id);
-            } else {
-                records.put(id, record);
-            }
+            append("undone", id, NOTHING);
+            records.remove(id);
         } finally {
             appending.unlock();
         }
+    }
+
+    /** Appends a line. The caller holds the lock. */
+    private void append(String what, String id, String value) throws IOException {
+        utf8(id);
+        String line = what + " " + URLEncoder.encode(id, StandardCharsets.UTF_8) + " " + value;
+        byte[] whole = (line + " " + checksum(line) + "\n").getBytes(StandardCharsets.UTF_8);
+        if (closed) {
+            throw new IOException("journal " + file + " is closed; " + (what.equals("work") ? "flow" : "node") + " \"" + id
+                    + "\" cannot be recorded as " + what + ", close the journal after the run");
+        }
+        write(whole);
     }
 
     private void write(byte[] record) throws IOException {

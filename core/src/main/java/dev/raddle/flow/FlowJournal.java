@@ -1,7 +1,9 @@
 package dev.raddle.flow;
 
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * throws, the node is not undone. Restored nodes are undone after all that the run itself has completed, dependants before what
  * they depend on.
  *
- * <p>A node's id must mean the same in all runs that share a journal, and its action should bear to be run again, since a crash
- * may come between its end and the record, or between the record and the undoing.
+ * <p>A journal belongs to one {@linkplain Work piece of work}: the first run binds it, and a run of another plan or with another
+ * parameter is refused. A node's action should bear to be run again, since a crash may come between its end and the record, or
+ * between the record and the undoing.
  *
  * <p>An implementation must be safe for many threads. {@link #finished} should not return before the record survives a crash.
  */
@@ -30,6 +33,49 @@ public interface FlowJournal {
      * @param value may be null
      */
     record Recorded(@Nullable Object value) {}
+
+    /**
+     * What a run does, as far as a journal has to know: runs of equal work may share a journal.
+     *
+     * @param flow the name of the plan
+     * @param plan a digest of the plan's nodes, their dependencies and its outputs, which is the same in every JVM. It says nothing
+     *     of actions, options, or what is inside of subflows
+     * @param parameter what the run was started with, or what {@link RunOptions#withJournal(FlowJournal, String)} has named
+     *     instead; may be null
+     */
+    record Work(String flow, String plan, @Nullable Object parameter) {
+
+        /** Returns why a journal that was begun for other work is of no use for this, unless it is the same work. */
+        @Nullable
+        IllegalArgumentException differs(String journal, String itsFlow, String itsPlan, boolean sameParameter) {
+            String begun = journal + " was begun by a run of ";
+            if (!itsFlow.equals(flow)) {
+                return refusal(begun + "flow \"" + itsFlow + "\", and this is flow \"" + flow + "\"");
+            }
+            if (!itsPlan.equals(plan)) {
+                return refusal(begun + "flow \"" + flow + "\" with other nodes or dependencies: its plan was "
+                        + abbreviated(itsPlan) + " and is " + abbreviated(plan));
+            }
+            return sameParameter ? null : refusal(begun + "flow \"" + flow + "\" with another parameter");
+        }
+
+        private static IllegalArgumentException refusal(String difference) {
+            return new IllegalArgumentException(difference + "; give each piece of work a journal of its own");
+        }
+
+        private static String abbreviated(String digest) {
+            return digest.substring(0, Math.min(8, digest.length()));
+        }
+    }
+
+    /**
+     * Binds this journal to a piece of work, or ensures that it is bound to that. Each run calls this once, before it asks for its
+     * nodes. Does nothing unless an implementation says otherwise.
+     *
+     * @param work what the run does
+     * @throws IllegalArgumentException if the journal is bound to other work; the message names the difference
+     */
+    default void bind(Work work) {}
 
     /**
      * Returns what is recorded of a node.
@@ -64,7 +110,24 @@ public interface FlowJournal {
      */
     static FlowJournal inMemory() {
         Map<String, Recorded> records = new ConcurrentHashMap<>();
+        AtomicReference<@Nullable Work> bound = new AtomicReference<>();
         return new FlowJournal() {
+            @Override
+            public void bind(Work work) {
+                if (bound.compareAndSet(null, work)) {
+                    return;
+                }
+                Work known = Objects.requireNonNull(bound.get());
+                IllegalArgumentException difference = work.differs(
+                        "journal in memory",
+                        known.flow(),
+                        known.plan(),
+                        Objects.equals(known.parameter(), work.parameter()));
+                if (difference != null) {
+                    throw difference;
+                }
+            }
+
             @Override
             public @Nullable Recorded find(String id) {
                 return records.get(id);

@@ -39,7 +39,7 @@ public final class FlowPlan<P, R> {
         LIST
     }
 
-    private final Graph graph;
+    final Graph graph;
     private final Returns returns;
 
     FlowPlan(Graph graph, Returns returns) {

@@ -1,7 +1,12 @@
 package dev.raddle.flow;
 
 import dev.raddle.flow.Dependency.Kind;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.Arrays;
 import java.util.BitSet;
+import java.util.HexFormat;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -80,6 +85,8 @@ final class Graph {
     private final ConcurrentHashMap<Integer, BitSet> ancestors =
             new ConcurrentHashMap<>(0); // of nodes that read far upstream
 
+    private volatile @Nullable String digest; // null until a journal asks
+
     Graph(Compiler from) {
         name = from.name;
         size = from.size;
@@ -146,6 +153,48 @@ final class Graph {
         indexOf(node.id());
         throw new IllegalArgumentException(node + " is of another flow, and flow \"" + name
                 + "\" has one of that name; ask with the node that it was defined with");
+    }
+
+    /** Returns what is the same for plans with the same nodes, dependencies and outputs, in every JVM. */
+    String digest() {
+        String known = digest;
+        if (known == null) {
+            known = computedDigest();
+            digest = known;
+        }
+        return known;
+    }
+
+    private String computedDigest() {
+        MessageDigest sum;
+        try {
+            sum = MessageDigest.getInstance("SHA-256");
+        } catch (NoSuchAlgorithmException impossible) {
+            throw new IllegalStateException("every JDK has SHA-256", impossible);
+        }
+        for (int node = 0; node < size; node++) {
+            add(sum, ids[node]);
+            for (int each = dependencyStart[node]; each < dependencyStart[node + 1]; each++) {
+                int needed = dependencyKind[each] == Kind.AT_LEAST ? clauseNeeded[dependencyClause[each]] : 0;
+                add(sum, dependencyKind[each] + " " + needed);
+                for (int edge = dependencyEdge[each]; edge < dependencyEdge[each + 1]; edge++) {
+                    add(sum, ids[up[edge]]);
+                }
+                add(sum, ";");
+            }
+            add(sum, ".");
+        }
+        for (int output : outputs) {
+            add(sum, ids[output]);
+        }
+        return HexFormat.of().formatHex(sum.digest());
+    }
+
+    /** Adds a text with its length, so that no two lists of texts are the same bytes. */
+    private static void add(MessageDigest sum, String text) {
+        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
+        sum.update((bytes.length + ":").getBytes(StandardCharsets.US_ASCII));
+        sum.update(bytes);
     }
 
     private String list() {
@@ -216,7 +265,7 @@ final class Graph {
                 if (!found.get(up[edge])) {
                     found.set(up[edge]);
                     if (count == open.length) {
-                        open = java.util.Arrays.copyOf(open, 2 * count);
+                        open = Arrays.copyOf(open, 2 * count);
                     }
                     open[count++] = up[edge];
                 }

@@ -58,6 +58,9 @@ public final class RunOptions {
     @Nullable
     FlowJournal journal;
 
+    @Nullable
+    String work; // what the journal is for, instead of the parameter
+
     boolean timed = true;
 
     private RunOptions() {}
@@ -78,6 +81,7 @@ public final class RunOptions {
         only = from.only;
         time = from.time;
         journal = from.journal;
+        work = from.work;
         timed = from.timed;
     }
 
@@ -103,6 +107,7 @@ public final class RunOptions {
         nested.deadline = null;
         nested.only = List.of();
         nested.journal = null;
+        nested.work = null;
         nested.onFailure =
                 policy == OnFailure.CONTINUE && onFailure == OnFailure.KEEP_GOING ? OnFailure.KEEP_GOING : policy;
         nested.time = clock;
@@ -331,7 +336,8 @@ public final class RunOptions {
     }
 
     /**
-     * Sets what keeps the values of finished nodes, so that a later run of the same plan need not run them again.
+     * Sets what keeps the values of finished nodes, so that a later run of the same plan with an equal parameter need not run them
+     * again. A run of another plan, or with another parameter, is refused: {@code start} throws IllegalArgumentException.
      *
      * @param book for this run
      * @return a changed copy
@@ -339,6 +345,25 @@ public final class RunOptions {
     public RunOptions withJournal(FlowJournal book) {
         RunOptions changed = copy();
         changed.journal = Objects.requireNonNull(book, "journal");
+        changed.work = null;
+        return changed;
+    }
+
+    /**
+     * Sets what keeps the values of finished nodes, as {@link #withJournal(FlowJournal)} does, for parameters that are not equal
+     * when they mean the same, or that the journal cannot keep.
+     *
+     * {@snippet :
+     * RunOptions.defaults().withJournal(journal, "order-17")
+     * }
+     *
+     * @param book for this run
+     * @param key what the run is about; later runs with this journal have to give the same, and their parameters are not compared
+     * @return a changed copy
+     */
+    public RunOptions withJournal(FlowJournal book, String key) {
+        RunOptions changed = withJournal(book);
+        changed.work = Objects.requireNonNull(key, "key");
         return changed;
     }
 }

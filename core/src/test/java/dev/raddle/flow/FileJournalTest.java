@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -9,20 +10,26 @@ import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
+import java.math.BigDecimal;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.nio.file.attribute.PosixFilePermission;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.UUID;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.DisabledOnOs;
+import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -132,18 +139,108 @@ class FileJournalTest {
     }
 
     @Test
-    void a_header_that_is_cut_off_anywhere_is_written_again() throws IOException {
+    void a_part_of_a_header_is_refused_and_left_as_it_is() throws IOException {
         open().close();
         byte[] header = Files.readAllBytes(file);
-        for (int length = 0; length < header.length; length++) {
-            Files.write(file, Arrays.copyOf(header, length));
-            try (FileJournal journal = open()) {
-                journal.finished("a", "A");
-            }
-            try (FileJournal journal = open()) {
-                assertThat(journal.find("a")).isNotNull();
-            }
+        for (int length = 1; length < header.length; length++) {
+            byte[] part = Arrays.copyOf(header, length);
+            Files.write(file, part);
+            assertThatThrownBy(this::open)
+                    .hasMessageContaining("it begins with \"" + new String(part, UTF_8) + "\", and a journal with")
+                    .hasMessageContaining("remove the file");
+            assertThat(file).hasBinaryContent(part);
         }
+    }
+
+    @Test
+    void an_empty_file_becomes_a_journal() throws IOException {
+        Files.createFile(file);
+        try (FileJournal journal = open()) {
+            journal.finished("a", "A");
+        }
+        try (FileJournal journal = open()) {
+            assertThat(journal.find("a")).isNotNull();
+        }
+    }
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS)
+    void nobody_else_may_read_a_new_journal() throws IOException {
+        open().close();
+        assertThat(Files.getPosixFilePermissions(file))
+                .containsExactlyInAnyOrder(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+    }
+
+    private FlowPlan<Object, String> greeting(String flow, String... more) {
+        FlowBuilder<Object> f = FlowPlan.define(flow, Object.class);
+        Node<String> hello = f.node("hello", c -> "hello " + c.param());
+        for (String id : more) {
+            f.node(id, () -> id);
+        }
+        return f.returning(hello);
+    }
+
+    private FlowResult<String> run(FlowPlan<Object, String> plan, Object parameter, @Nullable String key)
+            throws Exception {
+        try (FileJournal journal = open()) {
+            RunOptions options = RunOptions.defaults();
+            return plan.run(
+                    parameter, key == null ? options.withJournal(journal) : options.withJournal(journal, key));
+        }
+    }
+
+    @Test
+    void a_run_of_another_plan_or_with_another_parameter_is_refused_and_the_file_is_left_as_it_is() throws Exception {
+        run(greeting("greeting"), "alice", null);
+        byte[] before = Files.readAllBytes(file);
+        assertThatThrownBy(() -> run(greeting("greeting"), "bob", null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("journal " + file + " was begun by a run of flow \"greeting\" with another parameter; give each"
+                        + " piece of work a journal of its own");
+        assertThatThrownBy(() -> run(greeting("greeting"), null, null)).hasMessageContaining("another parameter");
+        assertThatThrownBy(() -> run(greeting("greeting"), 1, null)).hasMessageContaining("another parameter");
+        assertThatThrownBy(() -> run(greeting("other"), "alice", null))
+                .hasMessageContaining("was begun by a run of flow \"greeting\", and this is flow \"other\"");
+        assertThatThrownBy(() -> run(greeting("greeting", "more"), "alice", null))
+                .hasMessageContaining("with other nodes or dependencies");
+        assertThat(file).hasBinaryContent(before);
+        assertThat(run(greeting("greeting"), "alice", null).node("hello").via()).isEqualTo(Via.JOURNAL);
+    }
+
+    @Test
+    void numbers_and_enums_are_compared_by_their_text_and_their_type() throws Exception {
+        for (Object parameter : List.of(17, 17L, true, 'x', OS.LINUX, new UUID(1, 2), new BigDecimal("1.0"))) {
+            file = folder.resolve(parameter.getClass().getSimpleName());
+            run(greeting("greeting"), parameter, null);
+            assertThat(run(greeting("greeting"), parameter, null).node("hello").via())
+                    .isEqualTo(Via.JOURNAL);
+            assertThatThrownBy(() -> run(greeting("greeting"), parameter.toString(), null))
+                    .hasMessageContaining("another parameter");
+        }
+    }
+
+    @Test
+    void a_parameter_that_the_codec_cannot_keep_needs_a_key() throws Exception {
+        List<String> order = new ArrayList<>(List.of("book"));
+        assertThatThrownBy(() -> run(greeting("greeting"), order, null))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("cannot keep the parameter of the run, a java.util.ArrayList")
+                .hasMessageContaining("RunOptions.withJournal(journal, key)");
+        run(greeting("greeting"), order, "order-17");
+        order.add("pen");
+        assertThat(run(greeting("greeting"), order, "order-17").value()).isEqualTo("hello [book]");
+        assertThatThrownBy(() -> run(greeting("greeting"), order, "order-18"))
+                .hasMessageContaining("another parameter");
+    }
+
+    @Test
+    void a_file_that_cannot_be_bound_lets_no_run_begin() throws Exception {
+        FileJournal closed = open();
+        closed.close();
+        assertThatThrownBy(() -> greeting("greeting")
+                        .run("alice", RunOptions.defaults().withJournal(closed)))
+                .isInstanceOf(UncheckedIOException.class)
+                .hasMessageContaining("is closed; flow \"greeting\" cannot be recorded");
     }
 
     @Test
@@ -157,7 +254,7 @@ class FileJournalTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"something else\n", "something else", "raddle-flow-journal/2\n", "raddle-flow-journal/10"})
+    @ValueSource(strings = {"something else\n", "something else", "raddle-flow-journal/1\n", "raddle-flow-journal/10", "r"})
     void another_file_is_refused_and_left_as_it_is(String content) throws IOException {
         Files.writeString(file, content);
 

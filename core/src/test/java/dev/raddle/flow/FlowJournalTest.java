@@ -10,10 +10,12 @@ import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -145,6 +147,81 @@ class FlowJournalTest {
                 f.returning(a).run(null, RunOptions.defaults().withJournal(full));
         assertThat(result.node(a).state()).isEqualTo(NodeState.FAILED);
         assertThat(result.node(a).cause()).hasMessage("disk is full");
+    }
+
+    // two runs, one journal
+    @Test
+    void a_journal_is_for_one_plan_and_one_parameter() throws Exception {
+        FlowBuilder<String> g = FlowPlan.define("greeting", String.class);
+        FlowPlan<String, String> greeting = g.returning(g.node("hello", c -> "hello " + c.param()));
+        FlowBuilder<String> h = FlowPlan.define("greeting", String.class);
+        Node<Integer> hello = h.node("hello", () -> 1);
+        FlowPlan<String, Integer> numbers = h.returning(h.node("next", hello, x -> x + 1));
+        assertThat(greeting.run("alice", options).value()).isEqualTo("hello alice");
+        assertThatThrownBy(() -> greeting.run("bob", options))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("journal in memory was begun by a run of flow \"greeting\" with another parameter; give each piece"
+                        + " of work a journal of its own");
+        assertThatThrownBy(() -> numbers.run("alice", options))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("with other nodes or dependencies");
+        assertThatThrownBy(() -> FlowPlan.define("other").build().run(null, options))
+                .hasMessageContaining("flow \"greeting\", and this is flow \"other\"");
+        assertThat(greeting.run("alice", options).node("hello").via()).isEqualTo(Via.JOURNAL);
+    }
+
+    @Test
+    void a_key_stands_for_a_parameter_that_is_never_equal() throws Exception {
+        FlowBuilder<Object> g = FlowPlan.define("greeting", Object.class);
+        FlowPlan<Object, String> plan = g.returning(g.node("hello", () -> "hello"));
+        plan.run(new Object(), options.withJournal(journal, "order-17"));
+        assertThat(plan.run(new Object(), options.withJournal(journal, "order-17"))
+                        .node("hello")
+                        .via())
+                .isEqualTo(Via.JOURNAL);
+        assertThatThrownBy(() -> plan.run(new Object(), options.withJournal(journal, "order-18")))
+                .hasMessageContaining("another parameter");
+    }
+
+    @Test
+    void plans_differ_by_their_nodes_dependencies_and_outputs_and_by_nothing_else() {
+        List<Graph> graphs = List.of(
+                graph("a; b; c: a, b", null),
+                graph("a; b; c: a, b", "c"),
+                graph("a; b; c: b, a", null),
+                graph("a; b; c: a", null),
+                graph("a; b; c: after a, b", null),
+                graph("a; b; c: 1 a b", null),
+                graph("a; b; c: 2 a b", null),
+                graph("a; b; ab:", null),
+                graph("a; ba; b:", null));
+        assertThat(graphs).extracting(Graph::digest).doesNotHaveDuplicates();
+        assertThat(graph("a; b; c: a, b", null).digest())
+                .as("in every JVM")
+                .isEqualTo("90fd44096c8d87a5e8e5f99b42da260d1d66ad2e14f7bc3a580710922759fe98");
+    }
+
+    /** A graph of nodes, each with its dependencies. */
+    private static Graph graph(String text, @Nullable String output) {
+        FlowBuilder<Void> g = FlowPlan.define("graph");
+        List<Node<?>> outputs = new ArrayList<>();
+        for (String each : text.split("; ")) {
+            String[] parts = each.split(": ?", 2);
+            Node<String> node = g.node(parts[0], () -> "x");
+            for (String need : parts.length == 1 || parts[1].isEmpty() ? new String[0] : parts[1].split(", ")) {
+                String[] words = need.split(" ");
+                node.needs(
+                        words.length == 1
+                                ? Dependency.must(need)
+                                : words.length == 2
+                                        ? Dependency.after(words[1])
+                                        : Dependency.atLeast(Integer.parseInt(words[0]), words[1], words[2]));
+            }
+            if (parts[0].equals(output)) {
+                outputs.add(node);
+            }
+        }
+        return g.returning(outputs).graph;
     }
 
     @Test

@@ -187,7 +187,7 @@ public final class BuildExample {
      */
     public static FlowResult<String> build(Build what) throws IOException, InterruptedException {
         try (FileJournal journal = what.journal();
-                var run = PLAN.start(what, RunOptions.defaults().withJournal(journal))) {
+                var run = PLAN.start(what, RunOptions.defaults().withJournal(journal, what.fingerprint()))) {
             return run.join();
         }
     }
