@@ -28,6 +28,7 @@ final class Audience {
         private final int node;
         final AtomicReference<Stage> stage = new AtomicReference<>(Stage.UNHEARD);
         volatile long submitted; // when
+        Recorder.@Nullable Begun begun; // written by the runner before its step out of Beginning
 
         Identity(Engine run, int node) {
             this.run = run;
@@ -71,21 +72,27 @@ final class Audience {
         Identity told = identities[node];
         if (told.stage.compareAndSet(Identity.Stage.UNHEARD, Identity.Stage.SUBMITTING)) {
             told.submitted = run.now();
-            tell(node, listener -> listener.onSubmitted(told));
+            if (listener != null) {
+                inContext(() -> tell(node, hearer -> hearer.onSubmitted(told)));
+            }
             if (told.stage.getAndSet(Identity.Stage.SUBMITTED) == Identity.Stage.ENDED) {
                 settled(node); // who ended it has left that to this thread, which the run waits for
             }
         }
     }
 
-    /** Has the begin callback and the listener hear that an action will be entered now. */
+    /**
+     * Has the listener, and then the begin callback, hear that an action will be entered now. The listener is called before the
+     * starter's context is in force, and the callback in it.
+     */
     void started(int node, @Nullable Consumer<? super NodeContext<?>> callback) {
-        if (callback != null) {
-            callEach("begin callback", node, callback, run.contextOf(node));
-        }
-        if (listener != null) {
+        if (identities.length > 0) {
             Identity told = identities[node];
+            told.begun = run.isRecorded ? Recorder.begin() : null;
             tell(node, hearer -> hearer.onStarted(told, Math.max(0, run.now() - told.submitted)));
+        }
+        if (callback != null) {
+            inContext(() -> callEach("begin callback", node, callback, run.contextOf(node)));
         }
     }
 
@@ -111,7 +118,12 @@ final class Audience {
             long began = run.board.startNanos(node);
             long until = began < 0 ? run.now() : began;
             Recorder.settled(
-                    told.owner(), told.name(), outcome.status(), Math.max(0, until - told.submitted), ranNanos(node));
+                    told.owner(),
+                    told.name(),
+                    outcome.status(),
+                    Math.max(0, until - told.submitted),
+                    ranNanos(node),
+                    told.begun);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import dev.raddle.pool.NamedTask;
 import dev.raddle.task.Scheduler;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.RejectedExecutionException;
@@ -12,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * again.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
-final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable {
+final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable, NamedTask {
 
     private final transient Engine run;
     private final byte place;
@@ -22,6 +23,11 @@ final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable {
     Call(Engine run, byte place) {
         this.run = run;
         this.place = place;
+    }
+
+    @Override
+    public String name() {
+        return run.label();
     }
 
     /** Calls once. Returns true if the scheduler wants the calling thread to come, which it shall do later. */

@@ -113,7 +113,7 @@ abstract class Engine extends Handover {
         deadline = limit == null ? null : limit.deadline();
         perThread = options.forThreads().capture(TaskContext.current().within(this));
         Propagation forNodes = options.forNodes();
-        perNode = forNodes == null ? null : forNodes.capture(TaskContext.current());
+        perNode = forNodes == null ? null : forNodes.captureWithoutTaskContext(); // threads have that
         if (graph.hasCallbacks || options.listener != null || isRecorded) {
             audience = new Audience(this);
         }
@@ -483,7 +483,7 @@ abstract class Engine extends Handover {
         Object value;
         try {
             NodeOptions own = graph.optionsOf(node);
-            value = carry(() -> enter(runner, node, own));
+            value = enter(runner, node, own);
             if (value instanceof Mark) {
                 return; // it has ended, or goes on elsewhere
             }
@@ -542,7 +542,7 @@ abstract class Engine extends Handover {
         if (own.condition() != null && !isMet(runner, node, own.condition())) {
             return Mark.Plain.ENDING;
         }
-        if (own.begin() != null || options.listener != null) {
+        if (own.begin() != null || options.listener != null || isRecorded) {
             if (!begun(runner, node, own.begin())) {
                 return Mark.Plain.ENDING;
             }
@@ -553,13 +553,9 @@ abstract class Engine extends Handover {
             runner.began = moment(runner);
         }
         if (graph.bodies[node] instanceof Body.Nested nested) {
-            return openNested(runner, node, nested);
+            return carry(() -> openNested(runner, node, nested));
         }
-        Enclosure inner = nodeTimes == null ? null : nodeTimes.enclosure(node);
-        if (inner == null) {
-            return attempt(runner, node, own);
-        }
-        return TaskContext.current().within(inner).call(() -> attempt(runner, node, own));
+        return attempt(runner, node, own);
     }
 
     /** Asks the condition; ends the node if it must not run. */
@@ -567,7 +563,7 @@ abstract class Engine extends Handover {
         NodeState otherwise = NodeState.SKIPPED;
         Throwable cause = null;
         try {
-            if (condition.test(contextOf(node))) {
+            if (carry(() -> condition.test(contextOf(node)))) {
                 return true;
             }
         } catch (Throwable failure) {
@@ -578,7 +574,7 @@ abstract class Engine extends Handover {
         return false;
     }
 
-    /** Calls the begin callback, and has the listener hear. Returns false if the node was decided before. */
+    /** Has the listener hear, and calls the begin callback. Returns false if the node was decided before. */
     private boolean begun(Runner runner, int node, @Nullable Consumer<? super NodeContext<?>> callback) {
         Mark.Beginning beginning = new Mark.Beginning(runner, new Signal());
         if (!board.step(node, runner, beginning)) {
@@ -593,13 +589,12 @@ abstract class Engine extends Handover {
     }
 
     private Object attempt(Runner runner, int node, NodeOptions own) throws Exception {
-        Body body = graph.bodies[node];
         RetryPolicy retry = own.retry();
         if (retry == null || retry.maxAttempts() == 1) {
-            return body.call(this, node);
+            return callAction(node);
         }
         Attempts<Object> attempts = new Attempts<>(
-                () -> body.call(this, node),
+                () -> callAction(node),
                 retry,
                 () -> board.get(node) != runner,
                 time,
@@ -630,6 +625,16 @@ abstract class Engine extends Handover {
         boolean endsWithRun =
                 limit != null && limit.deadline().remaining().compareTo(until.remaining()) < 0;
         return endsWithRun ? limit : new TimeLimit(until, length, null);
+    }
+
+    /** Calls an action once, in the starter's context and inside what encloses it: no attempt sees what another has left. */
+    private Object callAction(int node) throws Exception {
+        Body body = graph.bodies[node];
+        Enclosure inner = nodeTimes == null ? null : nodeTimes.enclosure(node);
+        return carry(
+                () -> inner == null
+                        ? body.call(this, node)
+                        : TaskContext.current().within(inner).call(() -> body.call(this, node)));
     }
 
     private Object openNested(Runner runner, int node, Body.Nested body) throws Exception {

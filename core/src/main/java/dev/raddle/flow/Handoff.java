@@ -3,6 +3,7 @@ package dev.raddle.flow;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -44,6 +45,11 @@ final class Handoff implements Scheduler.Placeable, TaskIdentity, Mark {
     @Override
     public String name() {
         return run.graph.ids[node];
+    }
+
+    @Override
+    public <T> T inSubmittersContext(Callable<T> action) throws Exception {
+        return run.carry(action);
     }
 
     /** Leaves the group's queue, if that is possible. */

@@ -23,6 +23,11 @@ final class Events {
         return listener != null;
     }
 
+    /** Whether there is no listener. */
+    boolean isSilent() {
+        return listener == null && lifecycle == null;
+    }
+
     void submitted(GroupRun<?> run) {
         String key = run.groupKey();
         String id = run.taskId();

@@ -6,6 +6,7 @@ import dev.raddle.limit.FairCap;
 import dev.raddle.limit.Gate;
 import dev.raddle.limit.Grants;
 import dev.raddle.limit.Permit;
+import dev.raddle.task.CapturedContext;
 import dev.raddle.task.Dispatch;
 import dev.raddle.task.Elsewhere;
 import dev.raddle.task.Enclosure;
@@ -19,6 +20,7 @@ import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -116,12 +118,13 @@ public final class GroupExecutor implements AutoCloseable {
 
     private GroupExecutor(GroupPolicy policy) {
         this.policy = policy;
-        this.time = policy.timeSource();
+        this.time = UserCode.clock(
+                policy.timeSource(), failure -> policy.exceptionSink().report("time source of the policy", failure));
         this.events = new Events(policy);
         this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
         this.elsewhere = new Elsewhere(policy.exceptionSink());
         this.cap = new FairCap(policy.globalMaxInFlight(), policy.globalQueueThreshold());
-        this.idleGroups = new IdleGroups(policy, this::forget);
+        this.idleGroups = new IdleGroups(policy, time, this::forget);
         this.onlyScheduler = policy.hasScheduler() ? null : Scheduler.virtualThreads();
     }
 
@@ -542,15 +545,44 @@ public final class GroupExecutor implements AutoCloseable {
             throw new RejectedTaskException(
                     groupKey, PlacedRun.nameOf(task), RejectionReason.SHUTDOWN + ": the executor is shut down");
         }
-        return admit(groupKey, new PlacedRun(task, policy.exceptionSink(), policy.queueTimeout(), submitNanos()));
+        return enter(groupKey, announced(groupKey, task));
+    }
+
+    /** Returns a run that the listeners have heard of; in the context of who submitted the task, if anybody asks for that. */
+    private PlacedRun announced(String groupKey, Runnable task) {
+        if (task instanceof Scheduler.Placeable placeable && !(propagation.isPlain() && events.isSilent())) {
+            try {
+                return placeable.inSubmittersContext(() -> announcedHere(groupKey, task));
+            } catch (Throwable failure) {
+                policy.exceptionSink()
+                        .report("context of task " + UserCode.textOf(task) + ", placed in a group", failure);
+            }
+        }
+        return announcedHere(groupKey, task);
+    }
+
+    private PlacedRun announcedHere(String groupKey, Runnable task) {
+        CapturedContext context = task instanceof Scheduler.Placeable
+                ? propagation.captureWithoutTaskContext()
+                : propagation.capture(TaskContext.current().within(Enclosure.innermost()));
+        PlacedRun run =
+                new PlacedRun(task, context, policy.exceptionSink(), policy.queueTimeout(), submitNanos());
+        run.giveTo(groupOf(groupKey));
+        events.submitted(run);
+        return run;
     }
 
     // The corridor.
 
     private <R extends GroupRun<?>> R admit(String key, R run) {
-        Group group = groupOf(key);
-        run.giveTo(group);
+        run.giveTo(groupOf(key));
         events.submitted(run);
+        return enter(key, run);
+    }
+
+    /** Lets a run enter its group, of which the listeners have heard. */
+    private <R extends GroupRun<?>> R enter(String key, R run) {
+        Group group = run.group();
         run.arm();
         for (; ; ) {
             switch (group.admit(run)) {

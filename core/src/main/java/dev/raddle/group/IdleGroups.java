@@ -1,5 +1,6 @@
 package dev.raddle.group;
 
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -22,6 +23,7 @@ final class IdleGroups {
     private static final long NANOS_PER_MILLI = 1_000_000;
 
     private final TimeSource time;
+    private final ExceptionSink sink;
     private final int ttlMillis;
     private final int max;
     private final Consumer<Group> forget;
@@ -29,8 +31,9 @@ final class IdleGroups {
     private final AtomicInteger listed = new AtomicInteger();
     private final AtomicBoolean armed = new AtomicBoolean();
 
-    IdleGroups(GroupPolicy policy, Consumer<Group> forget) {
-        this.time = policy.timeSource();
+    IdleGroups(GroupPolicy policy, TimeSource time, Consumer<Group> forget) {
+        this.time = time;
+        this.sink = policy.exceptionSink();
         this.ttlMillis = (int)
                 Math.min(Math.ceilDiv(Deadline.nanos(policy.idleGroupTtl()), NANOS_PER_MILLI), Integer.MAX_VALUE / 2);
         this.max = ttlMillis == 0 ? 0 : policy.maxIdleGroups();
@@ -59,7 +62,12 @@ final class IdleGroups {
 
     private void arm(int millis) {
         if (!armed.get() && top.get() != null && armed.compareAndSet(false, true)) {
-            time.after(Duration.ofMillis(millis), this::ring);
+            try {
+                time.after(Duration.ofMillis(millis), this::ring);
+            } catch (Throwable noAlarm) {
+                armed.set(false); // for whoever comes next; idle groups stay until then
+                sink.report("time source of the policy", noAlarm);
+            }
         }
     }
 

@@ -1,12 +1,15 @@
 package dev.raddle.group;
 
+import dev.raddle.pool.NamedTask;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.CapturedContext;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskSpec;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
@@ -21,24 +24,35 @@ final class PlacedRun extends TunedRun<Object> {
     private final Body body;
     private final CancelledException withdrawal = new CancelledException("withdrawn by who placed it");
 
-    PlacedRun(Runnable task, ExceptionSink sink, @Nullable Duration queueTimeout, long submitNanos) {
-        this(new Body(task, sink), queueTimeout, submitNanos);
+    /**
+     * Creates a run of a task, in its submitter's context.
+     *
+     * @param context the context to call it in
+     */
+    PlacedRun(
+            Runnable task,
+            CapturedContext context,
+            ExceptionSink sink,
+            @Nullable Duration queueTimeout,
+            long submitNanos) {
+        this(new Body(task, sink), context, queueTimeout, submitNanos);
     }
 
-    private PlacedRun(Body body, @Nullable Duration queueTimeout, long submitNanos) {
-        super(spec(body, queueTimeout), submitNanos, null);
+    private PlacedRun(Body body, CapturedContext context, @Nullable Duration queueTimeout, long submitNanos) {
+        super(spec(body, context, queueTimeout), submitNanos, null);
         this.body = body;
     }
 
-    private static TaskSpec<Object> spec(Body body, @Nullable Duration queueTimeout) {
+    private static TaskSpec<Object> spec(Body body, CapturedContext context, @Nullable Duration queueTimeout) {
         int priority = body.task instanceof Scheduler.Placeable placeable ? placeable.priority() : 0;
-        TaskSpec<Object> spec = TaskSpec.named(nameOf(body.task), body).priority(priority);
+        TaskSpec<Object> spec =
+                TaskSpec.named(nameOf(body.task), context.around(body)).priority(priority);
         return queueTimeout == null ? spec : spec.queueTimeout(queueTimeout);
     }
 
-    /** What a task is called by the door that places it, if that has a name for it. */
+    /** Returns the name that a task has in the API that places it; if it has none, that of its class. */
     static String nameOf(Runnable task) {
-        return task instanceof TaskIdentity named ? named.name() : "placed";
+        return UserCode.nameOf(task instanceof NamedTask named ? named::name : null, task);
     }
 
     /** Calls the task, and knows whether it has. */
@@ -58,7 +72,7 @@ final class PlacedRun extends TunedRun<Object> {
             try {
                 task.run();
             } catch (Throwable failure) {
-                sink.report("task " + task + ", placed in a group", failure);
+                sink.report("task " + UserCode.textOf(task) + ", placed in a group", failure);
                 throw failure;
             }
             return "done";
@@ -103,7 +117,8 @@ final class PlacedRun extends TunedRun<Object> {
                     rejection != null
                             ? rejection
                             : new RejectedExecutionException(
-                                    this + " never began, it was settled as " + settledOutcome()));
+                                    this + " never began, it was settled as "
+                                            + UserCode.textOf(settledOutcome())));
         } catch (Throwable failure) {
             body.sink.report("reject() of a task placed in group \"" + groupKey() + "\"", failure);
         }

@@ -79,7 +79,11 @@ class TunedRun<T> extends GroupRun<T> {
     @Override
     final void arm() {
         if (limit != null) {
-            limitAlarm = limit.deadline().alarm(() -> outOfTime(limit));
+            try {
+                limitAlarm = limit.deadline().alarm(() -> outOfTime(limit));
+            } catch (Throwable noAlarm) {
+                end(new Outcome.Failure<>(noAlarm), true, Runnable::run);
+            }
         }
     }
 
@@ -120,7 +124,12 @@ class TunedRun<T> extends GroupRun<T> {
         } else if (longest != null && longest.isZero()) {
             timedOut(longest);
         } else if (longest != null && waits) {
-            alarm = time().after(longest, () -> timedOut(longest));
+            try {
+                alarm = time().after(longest, () -> timedOut(longest));
+            } catch (Throwable noAlarm) {
+                end(new Outcome.Failure<>(noAlarm), false, Runnable::run);
+                leave();
+            }
             if (!waits) {
                 cancelAlarm();
             }

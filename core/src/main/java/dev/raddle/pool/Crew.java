@@ -317,7 +317,12 @@ final class Crew {
     /** Sees to tasks whose submitters counted on a worker that could not be had: tries again, by one alarm at a time. */
     private void rescue() {
         if (isStranded() && rescuing.compareAndSet(false, true)) {
-            time.after(RESCUE_DELAY, () -> Thread.ofVirtual().start(this::tryRescue)); // the factory is foreign code
+            try {
+                time.after(RESCUE_DELAY, () -> Thread.ofVirtual().start(this::tryRescue)); // the factory is foreign code
+            } catch (Throwable noAlarm) {
+                rescuing.set(false);
+                Reporter.report(noAlarm);
+            }
         }
     }
 

@@ -3,7 +3,7 @@ package dev.raddle.pool;
 import dev.raddle.pool.PoolListener.Ended;
 import dev.raddle.pool.PoolListener.Stuck;
 import dev.raddle.time.TimeSource;
-import java.lang.System.Logger.Level;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -82,10 +82,10 @@ final class Reporter {
         if (listener != null) {
             tell(hears -> hears.stuck(new Stuck(task, thread, ranFor, stack)));
         } else {
-            StringBuilder message = new StringBuilder("task " + PooledTask.given(task) + " of pool \"" + pool
+            StringBuilder message = new StringBuilder("task " + UserCode.textOf(PooledTask.given(task)) + " of pool \"" + pool
                     + "\" has run for " + ranFor.toMillis() + " ms in thread \"" + thread.getName() + "\"");
             stack.forEach(frame -> message.append("\n\tat ").append(frame));
-            System.getLogger(ThreadPool.class.getName()).log(Level.WARNING, message.toString());
+            UserCode.warn(ThreadPool.class.getName(), message.toString(), null);
         }
     }
 
@@ -101,16 +101,12 @@ final class Reporter {
 
     /** Gives what must change nothing to the uncaught exception handler of the thread in which it happened. */
     static void report(Throwable failure) {
-        Thread thread = Thread.currentThread();
-        try {
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
-        } catch (Throwable ignored) {
-            // as the JVM does (JLS 11.3): a handler is the last to hear
-        }
+        UserCode.uncaught(failure);
     }
 
     private static String nameOf(Runnable task) {
-        return PooledTask.given(task).getClass().getName();
+        Object given = PooledTask.given(task);
+        return UserCode.nameOf(given instanceof NamedTask named ? named::name : null, given);
     }
 
     private void record(
@@ -123,7 +119,7 @@ final class Reporter {
             event.runner = runner == null ? null : runner.getName();
             event.waited = waited;
             event.ran = ran;
-            event.failure = failure == null ? null : failure.toString();
+            event.failure = failure == null ? null : UserCode.textOf(failure);
             event.commit();
         }
     }

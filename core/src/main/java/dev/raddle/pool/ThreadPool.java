@@ -4,6 +4,7 @@ import dev.raddle.pool.Worker.Doing;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -353,7 +354,7 @@ public class ThreadPool extends AbstractExecutorService {
 
     private RejectedExecutionException rejected(Runnable task, String why) {
         Roster.Account account = crew.roster.account();
-        return new RejectedExecutionException("task " + PooledTask.given(task) + " was rejected by pool \"" + name
+        return new RejectedExecutionException("task " + UserCode.textOf(PooledTask.given(task)) + " was rejected by pool \"" + name
                 + "\": " + why + "; " + account.active() + " of " + crew.maxThreads + " threads are running tasks, "
                 + queue.size() + " tasks are waiting, room is left for " + queue.remainingCapacity());
     }
@@ -1181,7 +1182,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder timeSource(TimeSource time) {
-            timeSource = Objects.requireNonNull(time, "timeSource");
+            timeSource = UserCode.clock(Objects.requireNonNull(time, "timeSource"), UserCode::uncaught);
             return this;
         }
 

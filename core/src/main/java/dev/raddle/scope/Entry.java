@@ -1,12 +1,13 @@
 package dev.raddle.scope;
 
+import dev.raddle.pool.NamedTask;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** What a thread runs that the JDK's scope has not made: it enters a subtask, and brings along what the thread lacks. */
-final class Entry implements Scheduler.Placeable {
+final class Entry implements Scheduler.Placeable, NamedTask {
 
     private final ForkedSubtask<?> subtask;
     private ScopedValue.@Nullable Carrier values; // null in a thread that inherits; written before the thread starts
@@ -29,6 +30,11 @@ final class Entry implements Scheduler.Placeable {
 
     private static <V> ScopedValue.Carrier with(ScopedValue.Carrier carried, ScopedValue<V> key) {
         return key.isBound() ? carried.where(key, key.get()) : carried;
+    }
+
+    @Override
+    public String name() {
+        return subtask.name();
     }
 
     @Override

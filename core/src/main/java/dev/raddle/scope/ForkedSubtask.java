@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.scope.StructuredTaskScope.Subtask;
+import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
@@ -164,7 +165,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
             if (failure != uncaught) {
                 failure.addSuppressed(uncaught);
             }
-            scope.sink().report("uncaught exception handler of " + self, failure);
+            scope.sink().report("uncaught exception handler of " + UserCode.textOf(self), failure);
         }
     }
 
@@ -184,7 +185,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         try {
             runner.interrupt();
         } catch (Throwable failure) {
-            scope.sink().report("interrupt() of " + runner, failure);
+            scope.sink().report("interrupt() of " + UserCode.textOf(runner), failure);
         } finally {
             interrupt = SENT;
         }
@@ -231,7 +232,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
     final String name() {
         Thread runner = thread;
         String name = runner == null ? "" : runner.getName();
-        return name.isEmpty() ? task.getClass().getName() : name;
+        return name.isEmpty() ? UserCode.nameOf(null, task) : name;
     }
 
     /** The owner must have joined, unless it is the owner's thread that the subtask has just ended in. */

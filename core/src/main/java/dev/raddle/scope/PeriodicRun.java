@@ -56,7 +56,11 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
         switch (ended.result()) {
             case Outcome.Success<?> success -> {
                 moment = (fixedRate ? moment : time().nanoTime()) + Deadline.nanos(period);
-                schedule();
+                try {
+                    schedule();
+                } catch (Throwable noAlarm) {
+                    end(new Outcome.Failure<>(noAlarm), false, Runnable::run);
+                }
             }
             case Outcome.Failure<?> failure -> end(new Outcome.Failure<>(failure.error()), false, Runnable::run);
             case Outcome.Cancelled<?> cancelled ->

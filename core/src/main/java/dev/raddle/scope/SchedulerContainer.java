@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.task.Scheduler;
+import dev.raddle.time.UserCode;
 import java.util.List;
 
 /** Subtasks run through a scheduler, and leave its queue when the scope is shut down. */
@@ -27,6 +28,6 @@ final class SchedulerContainer implements Container {
 
     @Override
     public String toString() {
-        return "scheduler: " + scheduler;
+        return "scheduler: " + UserCode.textOf(scheduler);
     }
 }

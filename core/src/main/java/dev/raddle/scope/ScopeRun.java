@@ -107,10 +107,17 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     // The corridor.
 
-    /** Begins to watch the time, if the task has a limit of its own: that of the scope is the scope's to watch. */
+    /**
+     * Begins to watch the time, if the task has a limit of its own: that of the scope is the scope's to watch. Fails the run if
+     * that is impossible.
+     */
     final void arm() {
         if (limit != null && isTimed()) {
-            limitAlarm = limit.deadline().alarm(() -> outOfTime(limit));
+            try {
+                limitAlarm = limit.deadline().alarm(() -> outOfTime(limit));
+            } catch (Throwable noAlarm) {
+                endFromOutside(new Outcome.Failure<>(noAlarm), Runnable::run);
+            }
         }
     }
 
@@ -145,6 +152,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         } catch (Throwable failure) {
             neverRuns(failure, grants);
         }
+    }
+
+    @Override
+    public final <R> R inSubmittersContext(Callable<R> action) throws Exception {
+        return seen.context().call(action);
     }
 
     @Override

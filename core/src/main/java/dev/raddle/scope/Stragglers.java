@@ -5,6 +5,7 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Supplier;
@@ -50,7 +51,11 @@ final class Stragglers {
     /** Begins to watch. */
     synchronized void watch() {
         if (!over) {
-            alarm = time.after(patience, () -> elsewhere.execute(this::look));
+            try {
+                alarm = time.after(patience, () -> elsewhere.execute(this::look));
+            } catch (Throwable noAlarm) {
+                sink.report("time source of scope \"" + scope + "\", which reports no stragglers", noAlarm);
+            }
         }
     }
 
@@ -63,7 +68,7 @@ final class Stragglers {
                     new StillRunningException(
                             task + " ignores its interrupt; it has run for "
                                     + TimeLimit.text(Duration.ofNanos(now - straggler.sinceNanos()))
-                                    + (straggler.thread() == null ? "" : " in " + straggler.thread()),
+                                    + (straggler.thread() == null ? "" : " in " + UserCode.textOf(straggler.thread())),
                             straggler.thread()));
         }
         watch();

@@ -3,6 +3,7 @@ package dev.raddle.scope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -58,7 +59,8 @@ public record StructuredScopeOptions(
         Objects.requireNonNull(threadFactory, "threadFactory");
         Objects.requireNonNull(stragglerPatience, "stragglerPatience");
         Objects.requireNonNull(sink, "sink");
-        Objects.requireNonNull(time, "time");
+        time = UserCode.clock(
+                Objects.requireNonNull(time, "time"), failure -> sink.report("time source of a scope", failure));
         inherited = List.copyOf(inherited);
         if (stragglerPatience.isNegative()) {
             throw new IllegalArgumentException("stragglerPatience must not be negative, was " + stragglerPatience);

@@ -23,6 +23,7 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.time.Instant;
@@ -172,7 +173,10 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         if (outer != null) {
             requireTimeOf(outer, options.time);
         }
-        this.time = outer != null ? outer.time() : options.time != null ? options.time : TimeSource.system();
+        TimeSource asked = options.time;
+        this.time = outer != null
+                ? outer.time()
+                : asked != null ? UserCode.clock(asked, this::timeThrew) : TimeSource.system();
     }
 
     /** Returns the scope that an enclosure is, or whose task it is. */
@@ -500,12 +504,12 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
             }
             return all.withTimeSource(source);
         });
-        time = source;
+        time = UserCode.clock(source, this::timeThrew);
         return this;
     }
 
     private void requireTimeOf(Deadline set, @Nullable TimeSource source) {
-        if (source != null && set.time() != source) {
+        if (source != null && !UserCode.isSameClock(set.time(), source)) {
             throw new IllegalStateException("scope \"" + name + "\" has a deadline on " + set.time()
                     + "; call withTimeSource before withDeadline, and inside a scope with a deadline not at all");
         }
@@ -1539,7 +1543,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     TaskInfo infoOf(ScopeRun<?> run) {
         return options.hook == null
                 ? null
-                : new TaskInfo(id, run.id(), run.name(), Instant.now(), options.scheduler.toString());
+                : new TaskInfo(id, run.id(), run.name(), Instant.now(), UserCode.textOf(options.scheduler));
     }
 
     void tellHook(String event, TaskInfo task, Consumer<ThreadHook> telling) {
@@ -1568,6 +1572,10 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         if (hears != null) {
             guard("onSettled of the listener", () -> hears.onSettled(run, outcome, ranNanos));
         }
+    }
+
+    private void timeThrew(Throwable failure) {
+        options.sink.report("time source of scope \"" + name + "\"", failure);
     }
 
     /** Runs foreign code that must not change anything by throwing. */

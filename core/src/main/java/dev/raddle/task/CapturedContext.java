@@ -1,5 +1,6 @@
 package dev.raddle.task;
 
+import dev.raddle.time.UserCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -36,13 +37,24 @@ public final class CapturedContext {
         return bindings == null ? installed.call() : bindings.<T, Exception>call(installed::call);
     }
 
+    /**
+     * Returns a callable that calls another one in this context.
+     *
+     * @param <T> the type of the value
+     * @param action what to call
+     * @return the action itself if nothing is carried
+     */
+    public <T> Callable<T> around(Callable<T> action) {
+        return this == NOTHING ? action : () -> call(action);
+    }
+
     private <T> T install(Callable<? extends T> action) throws Exception {
         List<ContextPropagator.Installed> installed = new ArrayList<>(captured.size());
         for (ContextPropagator.Captured context : captured) {
             try {
                 installed.add(context.install());
             } catch (Throwable failure) {
-                sink.report("install() of captured context " + context, failure);
+                sink.report("install() of captured context " + UserCode.textOf(context), failure);
             }
         }
         try {
@@ -57,7 +69,7 @@ public final class CapturedContext {
             try {
                 context.close();
             } catch (Throwable failure) {
-                sink.report("close() of installed context " + context, failure);
+                sink.report("close() of installed context " + UserCode.textOf(context), failure);
             }
         }
     }

@@ -48,6 +48,7 @@ public final class Dispatch {
     private @Nullable TaskRun<?> unsettled; // the runner that has opened this, until it is settled
     private long unsettledEnd;
     private long unsettledWait;
+    private Recorder.@Nullable Begun unsettledBegin;
 
     private Dispatch(@Nullable Dispatch around) {
         this.around = around;
@@ -109,10 +110,11 @@ public final class Dispatch {
     }
 
     /** Starts what was collected, on behalf of a runner that is settled now, or before one of these runs in place, unless null. */
-    void closeAfter(@Nullable TaskRun<?> runner, long end, long waited) {
+    void closeAfter(@Nullable TaskRun<?> runner, long end, long waited, Recorder.@Nullable Begun begun) {
         unsettled = runner;
         unsettledEnd = end;
         unsettledWait = waited;
+        unsettledBegin = begun;
         try {
             drain();
         } finally {
@@ -144,7 +146,7 @@ public final class Dispatch {
         TaskRun<?> ended = unsettled;
         unsettled = null;
         if (ended != null) {
-            ended.settle(unsettledEnd, unsettledWait);
+            ended.settle(unsettledEnd, unsettledWait, unsettledBegin);
         }
     }
 

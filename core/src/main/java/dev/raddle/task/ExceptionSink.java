@@ -1,6 +1,7 @@
 package dev.raddle.task;
 
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.util.Objects;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
@@ -30,7 +31,8 @@ public final class ExceptionSink {
      * Returns a sink that hands exceptions to an action.
      *
      * @param target receives what threw, for people, and what it threw, in the thread in which it was thrown; what the
-     *     target throws itself goes to the {@linkplain #logging() log}
+     *     target throws itself goes to the {@linkplain #logging() log}, and what the log throws to the uncaught exception
+     *     handler of that thread
      * @return a new sink
      */
     public static ExceptionSink to(BiConsumer<String, Throwable> target) {
@@ -126,8 +128,7 @@ public final class ExceptionSink {
         }
 
         static void write(String source, Throwable error) {
-            System.getLogger("dev.raddle")
-                    .log(System.Logger.Level.WARNING, "suppressed exception from " + source, error);
+            UserCode.warn("dev.raddle", "suppressed exception from " + source, error);
         }
     }
 }

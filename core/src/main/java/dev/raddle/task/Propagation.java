@@ -1,5 +1,6 @@
 package dev.raddle.task;
 
+import dev.raddle.time.UserCode;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -40,8 +41,7 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
      * @return a callable that calls the given one in that context; the given one itself if there is nothing to carry
      */
     public <T> Callable<? extends T> carry(Callable<? extends T> callable, TaskContext context) {
-        CapturedContext captured = capture(context);
-        return captured == CapturedContext.NOTHING ? callable : () -> captured.call(callable);
+        return capture(context).around(callable);
     }
 
     /**
@@ -58,6 +58,18 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
     }
 
     /**
+     * Captures the calling thread's context but for the task context, which is in force already wherever the rest will be.
+     *
+     * @return the context, to be put in force around calls
+     */
+    public CapturedContext captureWithoutTaskContext() {
+        ScopedValue.Carrier bindings = bindings(null);
+        return bindings == null && propagators.isEmpty()
+                ? CapturedContext.NOTHING
+                : new CapturedContext(bindings, captures(), sink);
+    }
+
+    /**
      * Tells whether what is captured depends on the task context alone.
      *
      * @return true if there are no propagators and no scoped values
@@ -66,8 +78,9 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
         return propagators.isEmpty() && scopedValues.isEmpty();
     }
 
-    private ScopedValue.@Nullable Carrier bindings(TaskContext context) {
-        ScopedValue.Carrier bindings = context.isEmpty() ? null : ScopedValue.where(TaskContext.scopedValue(), context);
+    private ScopedValue.@Nullable Carrier bindings(@Nullable TaskContext context) {
+        ScopedValue.Carrier bindings =
+                context == null || context.isEmpty() ? null : ScopedValue.where(TaskContext.scopedValue(), context);
         for (ScopedValue<?> key : scopedValues) {
             bindings = rebind(bindings, key);
         }
@@ -91,7 +104,7 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
             try {
                 captured.add(propagator.capture());
             } catch (Throwable failure) {
-                sink.report("capture() of context propagator " + propagator, failure);
+                sink.report("capture() of context propagator " + UserCode.textOf(propagator), failure);
             }
         }
         return captured;

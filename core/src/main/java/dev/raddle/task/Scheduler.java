@@ -1,6 +1,8 @@
 package dev.raddle.task;
 
+import dev.raddle.time.UserCode;
 import java.util.Objects;
+import java.util.concurrent.Callable;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
@@ -30,6 +32,20 @@ public interface Scheduler extends Executor {
          * @param reason why
          */
         void reject(RejectedExecutionException reason);
+
+        /**
+         * Calls an action in the context of the thread that submitted this task to its API: the thread that places it may be
+         * another one. A scheduler that captures a context for its tasks, or notifies listeners of them, does that in here. The
+         * task puts its {@link TaskContext} in force by itself when it runs.
+         *
+         * @param <T> the type of the value
+         * @param action what to call, in the calling thread
+         * @return what it returned
+         * @throws Exception what it threw
+         */
+        default <T> T inSubmittersContext(Callable<T> action) throws Exception {
+            return action.call();
+        }
 
         /**
          * Returns its rank among the tasks that wait with it, for schedulers that have an order.
@@ -201,6 +217,6 @@ public interface Scheduler extends Executor {
      * @return a new scheduler
      */
     static Scheduler from(ExecutorService executor) {
-        return new ExecutorScheduler(Objects.requireNonNull(executor, "executor"), "executor " + executor);
+        return new ExecutorScheduler(Objects.requireNonNull(executor, "executor"), "executor " + UserCode.textOf(executor));
     }
 }

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /** How one task ended, as a flight recording has it. Off unless a recording asks for it. */
 @Name("dev.raddle.Task")
 @Label("Task")
-@Description("A task has ended, or has not been admitted")
+@Description("A task, from its start to its end; if it never started, its end")
 @Category("Raddle")
 @StackTrace(false)
 @Enabled(false)

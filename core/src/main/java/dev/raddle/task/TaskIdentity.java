@@ -1,10 +1,12 @@
 package dev.raddle.task;
 
+import dev.raddle.pool.NamedTask;
+
 /**
  * One task, as those know it who hear of it: the same object in everything that is told of one task, and unlike that of any
  * other task, although names need not be unique.
  */
-public interface TaskIdentity {
+public interface TaskIdentity extends NamedTask {
 
     /**
      * Returns what the task belongs to.
@@ -18,5 +20,6 @@ public interface TaskIdentity {
      *
      * @return the name that it was submitted with
      */
+    @Override
     String name();
 }

@@ -4,6 +4,7 @@ import dev.raddle.limit.Permit;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.Callable;
@@ -106,6 +107,17 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected TaskRun(Callable<? extends T> callable, long submitNanos) {
         this.callable = callable;
         this.startNanos = submitNanos;
+    }
+
+    /**
+     * A callable whose start a flight recording wants: it stands in `callable` from before the step to Thread, so whoever ends
+     * the run from there finds the start without a field for it.
+     */
+    private record Recorded<T>(Callable<? extends T> body, Recorder.Begun begun) implements Callable<T> {
+        @Override
+        public T call() throws Exception {
+            return body.call();
+        }
     }
 
     private boolean step(@Nullable Object from, Object to) {
@@ -252,13 +264,17 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         long waited = waitedUntil(start);
         startNanos = start;
         endNanos = waited;
+        Recorder.Begun begun = Recorder.begin();
+        if (begun != null) {
+            callable = new Recorded<>(body(), begun);
+        }
         started(waited == NOT_MEASURED ? 0 : waited);
         if (!step(ENTERING, self)) {
             callable = null;
             try {
                 return giveBackSafely(0, start);
             } finally {
-                settle(start, settledOutcome(), waited);
+                settle(start, settledOutcome(), waited, null);
             }
         }
         Outcome<T> outcome = starting == null ? call() : callInPlace(starting);
@@ -280,9 +296,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                 next = giveBackSafely(end - start, end);
             } finally {
                 if (mine != null) {
-                    mine.closeAfter(deciding ? this : null, end, waited);
+                    mine.closeAfter(deciding ? this : null, end, waited, begun);
                 } else if (deciding) {
-                    settle(end, outcome, waited);
+                    settle(end, outcome, waited, begun);
                 }
             }
         }
@@ -326,7 +342,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Outcome<T> outcome = new Outcome.Failure<>(failure);
         if (step(BROKEN, outcome)) {
             callable = null;
-            settle(now, outcome, NOT_MEASURED);
+            settle(now, outcome, NOT_MEASURED, null);
         }
     }
 
@@ -412,7 +428,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             if (now == null) {
                 if (step(null, outcome)) {
                     long waited = neverBegan();
-                    teller.execute(() -> settle(startNanos, outcome, waited));
+                    teller.execute(() -> settle(startNanos, outcome, waited, null));
                     return true;
                 }
             } else if (now == ENTERING) {
@@ -420,11 +436,12 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                     return true; // its runner settles it
                 }
             } else if (now instanceof Thread runner && mayInterrupt) {
+                Recorder.Begun begun = callable instanceof Recorded<?> recorded ? recorded.begun : null;
                 if (interrupt(runner, outcome)) {
                     long end = time().nanoTime();
                     long waited = endNanos;
                     entered = true;
-                    teller.execute(() -> settle(end, outcome, waited));
+                    teller.execute(() -> settle(end, outcome, waited, begun));
                     return true;
                 }
             } else if (now == INTERRUPTING) {
@@ -468,8 +485,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         try {
             runner.interrupt();
         } catch (Throwable failure) { // of a thread of the user's own class; the run must settle all the same
-            Thread self = Thread.currentThread();
-            self.getUncaughtExceptionHandler().uncaughtException(self, failure);
+            UserCode.uncaught(failure);
         } finally {
             state = then;
         }
@@ -494,7 +510,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      */
     protected final void conclude(Outcome<T> outcome, boolean tell) {
         long waited = neverBegan();
-        conclude(outcome, startNanos, startNanos, waited, tell);
+        conclude(outcome, startNanos, startNanos, waited, null, tell);
     }
 
     /**
@@ -506,17 +522,18 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @param tell whether {@link #settled} still has to hear of it
      */
     protected final void conclude(Outcome<T> outcome, long start, long end, boolean tell) {
-        conclude(outcome, start, end, waitedUntil(start), tell);
+        conclude(outcome, start, end, waitedUntil(start), null, tell);
     }
 
-    private void conclude(Outcome<T> outcome, long start, long end, long waited, boolean tell) {
+    private void conclude(
+            Outcome<T> outcome, long start, long end, long waited, Recorder.@Nullable Begun begun, boolean tell) {
         if (!step(CLAIMED, outcome)) {
             throw new IllegalStateException(this + " was not claimed");
         }
         startNanos = start;
         endNanos = end;
         try {
-            record(outcome, waited);
+            record(outcome, waited, begun);
             if (tell) {
                 settled(outcome);
             }
@@ -528,12 +545,13 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /** Calls the callable of a claimed run in the calling thread, without permits, and settles the run. */
     protected final void concludeByCalling() {
         long start = time().nanoTime();
+        Recorder.Begun begun = Recorder.begin();
         Outcome<T> outcome = call();
         callable = null;
         if (outcome instanceof Outcome.Cancelled<T> cancelled && cancelled.cause() instanceof InterruptedException) {
             Thread.currentThread().interrupt(); // it was meant for the caller, who does not get to see the exception
         }
-        conclude(outcome, start, time().nanoTime(), false);
+        conclude(outcome, start, time().nanoTime(), waitedUntil(start), begun, false);
     }
 
     /** Returns how long the run has waited. */
@@ -552,22 +570,22 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /** Settles a run that its runner has decided and that has given its permits back. */
-    final void settle(long end, long waited) {
-        settle(end, settledOutcome(), waited);
+    final void settle(long end, long waited, Recorder.@Nullable Begun begun) {
+        settle(end, settledOutcome(), waited, begun);
     }
 
-    private void settle(long end, Outcome<T> outcome, long waited) {
+    private void settle(long end, Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
         endNanos = end;
         try {
-            record(outcome, waited);
+            record(outcome, waited, begun);
             settled(outcome);
         } finally {
             wake();
         }
     }
 
-    private void record(Outcome<T> outcome, long waited) {
-        if (Recorder.isOn()) {
+    private void record(Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
+        if (begun != null || Recorder.isOn()) {
             boolean grouped = isInGroup();
             Recorder.settled(
                     grouped ? owner() : null,
@@ -575,7 +593,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                     name(),
                     outcome.status(),
                     waited,
-                    endNanos - startNanos);
+                    endNanos - startNanos,
+                    begun);
         }
     }
 

@@ -45,7 +45,7 @@ final class SystemTime implements TimeSource {
         return ask(nanos, stroke);
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // only an uncaught exception handler can make a stroke throw
+    @SuppressWarnings("FutureReturnValueIgnored") // a stroke does not throw
     private static Alarm ask(long nanos, Runnable stroke) {
         CompletableFuture<Boolean> bell = new CompletableFuture<>();
         bell.thenRun(stroke);

@@ -266,8 +266,7 @@ final class Wheel extends BriefLock {
         try {
             action.run();
         } catch (Throwable failure) {
-            Thread thread = Thread.currentThread();
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, failure);
+            UserCode.uncaught(failure);
         }
     }
 

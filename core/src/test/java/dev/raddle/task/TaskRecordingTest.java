@@ -264,7 +264,7 @@ class TaskRecordingTest {
                 TaskHandle<String> runs = executor.submit("g", "runs", () -> "value");
                 TaskHandle<String> rejected = executor.submit("g", "rejected", () -> "never");
                 steps.runAll();
-                Recorder.settled("flow", "node", TaskStatus.SUCCESS, 0, 0);
+                Recorder.settled("flow", "node", TaskStatus.SUCCESS, 0, 0, null);
                 System.out.println("recorder " + TaskRun.isRecorded() + ", "
                         + runs.await().status() + ", " + rejected.await().status());
             }

@@ -395,9 +395,7 @@ class WheelTest {
                 failure -> {
                     throw new IllegalStateException("from the handler", failure);
                 },
-                () -> assertThatThrownBy(() -> time.advance(Duration.ofSeconds(1)))
-                        .hasMessage("from the handler"));
-        time.advance(Duration.ofSeconds(1));
+                () -> time.advance(Duration.ofSeconds(1)));
 
         assertThat(rang).containsExactly("same tick", "later");
     }
