@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** The workers of a pool: who is hired, who leaves, and that no task is left behind. */
@@ -558,8 +559,8 @@ final class Crew {
         tryTerminate();
     }
 
-    /** Stops: interrupts what runs and takes out what waits. */
-    List<Runnable> stop(Consumer<Doing> interrupted) {
+    /** Stops: interrupts what runs and takes out what waits, and notes when each of that was accepted. */
+    List<Runnable> stop(Consumer<Doing> interrupted, LongConsumer acceptedAt) {
         StackRoom.ensureForSections();
         List<Runnable> tasks = new ArrayList<>();
         stopping.getAndIncrement();
@@ -569,6 +570,7 @@ final class Crew {
                 Runnable first = asInTheJdk ? null : worker.withdrawFirst();
                 if (first != null) {
                     tasks.add(first); // its thread has not begun to run yet
+                    acceptedAt.accept(Store.Stamp.UNKNOWN);
                 }
                 Doing doing = worker.inHand();
                 if (doing.isRunning()) {
@@ -576,7 +578,7 @@ final class Crew {
                 }
                 worker.thread().interrupt();
             });
-            tasks.addAll(intake.drainOut());
+            tasks.addAll(intake.drainOut(acceptedAt));
         } finally {
             handedBack.add(tasks.size());
             stopping.getAndDecrement();

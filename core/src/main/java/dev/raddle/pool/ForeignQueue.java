@@ -8,6 +8,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** A queue that a pool was given. It may order, delay and bound its tasks in any way. */
@@ -96,7 +97,7 @@ final class ForeignQueue implements Intake {
 
     /** A queue of delayed tasks drains only those that are due; the others follow one by one, in order. */
     @Override
-    public List<Runnable> drainOut() {
+    public List<Runnable> drainOut(LongConsumer acceptedAt) {
         List<Runnable> tasks = new ArrayList<>();
         queue.drainTo(tasks);
         for (Runnable task : inOrder(snapshot())) {
@@ -104,6 +105,7 @@ final class ForeignQueue implements Intake {
                 tasks.add(task);
             }
         }
+        tasks.forEach(task -> acceptedAt.accept(Store.Stamp.UNKNOWN));
         return tasks;
     }
 

@@ -2,6 +2,7 @@ package dev.raddle.pool;
 
 import java.util.List;
 import java.util.concurrent.Future;
+import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** Where a crew gets its tasks: a queue as the pool sees it. */
@@ -29,8 +30,8 @@ interface Intake {
     /** Takes those out that have been cancelled. */
     void purge();
 
-    /** Takes everything out, to be handed back. */
-    List<Runnable> drainOut();
+    /** Takes everything out, to be handed back, and notes when each was accepted, as its {@link Store.Stamp} says. */
+    List<Runnable> drainOut(LongConsumer acceptedAt);
 
     boolean isEmpty();
 

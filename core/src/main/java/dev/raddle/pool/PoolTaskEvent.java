@@ -45,6 +45,19 @@ final class PoolTaskEvent extends Event {
     @Nullable
     String failure;
 
+    static PoolTaskEvent of(String task) {
+        PoolTaskEvent event = new PoolTaskEvent();
+        event.task = task;
+        return event;
+    }
+
+    /** Returns an event that begins now. */
+    static PoolTaskEvent begun(String task) {
+        PoolTaskEvent event = of(task);
+        event.begin();
+        return event;
+    }
+
     /** Tells whether a recording asks for it. The class can be loaded only where the runtime image has the recorder. */
     static boolean isOn() {
         return new PoolTaskEvent().isEnabled();

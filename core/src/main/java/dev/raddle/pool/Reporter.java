@@ -49,7 +49,7 @@ final class Reporter {
     void stamp(Worker worker, Runnable task) {
         long now = time.nanoTime();
         worker.startedAt = now;
-        worker.taskName = isRecording() ? nameOf(task) : null; // a future forgets what it is made of when it has run
+        worker.recorded = isRecording() ? PoolTaskEvent.begun(nameOf(task)) : null; // a future forgets what it is made of
     }
 
     void started(Worker worker, Runnable task) {
@@ -58,27 +58,31 @@ final class Reporter {
 
     void ended(Worker worker, Runnable task, @Nullable Throwable failure) {
         long acceptedAt = worker.stamp.nanoTime;
-        long waited = acceptedAt == Store.Stamp.UNKNOWN ? 0 : worker.startedAt - acceptedAt;
+        long waited = waited(acceptedAt, worker.startedAt);
         long ran = time.nanoTime() - worker.startedAt;
         tell(hears -> hears.ended(
                 new Ended(task, worker.thread(), Duration.ofNanos(waited), Duration.ofNanos(ran), failure)));
-        String name = worker.taskName;
-        record("ended", name == null ? nameOf(task) : name, worker.thread(), waited, ran, failure);
+        record("ended", task, worker.recorded, worker.thread(), waited, ran, failure);
+        worker.recorded = null;
+    }
+
+    private static long waited(long acceptedAt, long until) {
+        return acceptedAt == Store.Stamp.UNKNOWN ? 0 : until - acceptedAt;
     }
 
     void rejected(Runnable task) {
         tell(hears -> hears.rejected(task));
-        record("rejected", nameOf(task), null, 0, 0, null);
+        record("rejected", task, null, null, 0, 0, null);
     }
 
-    void handedBack(Runnable task) {
+    void handedBack(Runnable task, long acceptedAt) {
         tell(hears -> hears.handedBack(task));
-        record("handed back", nameOf(task), null, 0, 0, null);
+        record("handed back", task, null, null, waited(acceptedAt, time.nanoTime()), 0, null);
     }
 
     /** Tells of a task that has run for long; without a listener the log hears of it. */
     void stuck(Runnable task, Thread thread, Duration ranFor, List<StackTraceElement> stack) {
-        record("stuck", nameOf(task), thread, 0, ranFor.toNanos(), null);
+        record("stuck", task, null, thread, 0, ranFor.toNanos(), null);
         if (listener != null) {
             tell(hears -> hears.stuck(new Stuck(task, thread, ranFor, stack)));
         } else {
@@ -110,17 +114,27 @@ final class Reporter {
     }
 
     private void record(
-            String what, String task, @Nullable Thread runner, long waited, long ran, @Nullable Throwable failure) {
-        if (isRecording()) {
-            PoolTaskEvent event = new PoolTaskEvent();
+            String what,
+            Runnable task,
+            @Nullable Object begun,
+            @Nullable Thread runner,
+            long waited,
+            long ran,
+            @Nullable Throwable failure) {
+        if (!isRecording()) {
+            return;
+        }
+        try {
+            PoolTaskEvent event = begun == null ? PoolTaskEvent.of(nameOf(task)) : (PoolTaskEvent) begun;
             event.pool = pool;
             event.what = what;
-            event.task = task;
             event.runner = runner == null ? null : runner.getName();
             event.waited = waited;
             event.ran = ran;
             event.failure = failure == null ? null : UserCode.textOf(failure);
             event.commit();
+        } catch (Throwable broken) {
+            report(broken);
         }
     }
 }

@@ -15,6 +15,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
 import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
@@ -334,11 +335,12 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     @Override
-    public List<Runnable> drainOut() {
+    public List<Runnable> drainOut(LongConsumer acceptedAt) {
         List<Runnable> tasks = new ArrayList<>();
         Store.Stamp stamp = new Store.Stamp();
         for (Runnable task; (task = poll(stamp)) != null; ) {
             tasks.add(task);
+            acceptedAt.accept(stamp.nanoTime);
         }
         return tasks;
     }

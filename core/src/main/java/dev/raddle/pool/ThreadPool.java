@@ -8,6 +8,7 @@ import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
+import java.util.PrimitiveIterator;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
@@ -21,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
+import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -417,10 +419,13 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     List<Runnable> stop(Consumer<Doing> interrupted) {
-        List<Runnable> tasks = crew.stop(interrupted);
-        if (reporter.isOn()) {
-            tasks.forEach(reporter::handedBack);
+        if (!reporter.isOn()) {
+            return crew.stop(interrupted, moment -> {});
         }
+        LongStream.Builder moments = LongStream.builder();
+        List<Runnable> tasks = crew.stop(interrupted, moments);
+        PrimitiveIterator.OfLong acceptedAt = moments.build().iterator();
+        tasks.forEach(task -> reporter.handedBack(task, acceptedAt.nextLong()));
         return tasks;
     }
 

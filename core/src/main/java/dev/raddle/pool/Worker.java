@@ -70,7 +70,7 @@ class Worker implements Runnable {
     volatile long startedAt;
 
     @Nullable
-    String taskName; // of the current task, for a recording
+    Object recorded; // an event of the current task, if a recording asks for it
 
     volatile long reportedTask = -1; // the number of the task that was last found stuck; written by the watch's rounds
     volatile long reportedAt; // when that was; written by the watch's rounds

@@ -6,8 +6,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
 import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
@@ -92,6 +95,64 @@ class FlowContextTest {
         f.node("c", b, x -> x).onResult(report -> see("result of what did not run"));
         f.node("undone", () -> "U").compensate(value -> see("compensation"));
         return f.returning(b);
+    }
+
+    @Test
+    void no_attempt_sees_what_another_has_left_in_the_context() throws Exception {
+        List<String> found = new ArrayList<>();
+        FlowBuilder<Void> f = FlowPlan.define("attempts");
+        f.node("a", () -> {
+                    found.add(MDC.get());
+                    MDC.set("left by attempt " + found.size());
+                    throw new IllegalStateException("again");
+                })
+                .retry(RetryPolicy.attempts(3));
+        inContext(() -> f.build().run(null, options.inCallersThread()));
+
+        assertThat(found).containsExactly("request 7", "request 7", "request 7");
+    }
+
+    @Test
+    void a_listener_hears_of_a_start_before_the_context_is_in_force_and_of_a_submission_in_it() throws Exception {
+        Map<String, String> heard = new ConcurrentHashMap<>();
+        TaskListener listener = new TaskListener() {
+            @Override
+            public void onSubmitted(TaskIdentity task) {
+                heard.put(task.name() + " submitted", String.valueOf(MDC.get()));
+            }
+
+            @Override
+            public void onStarted(TaskIdentity task, long waitNanos) {
+                heard.put(task.name() + " started", String.valueOf(MDC.get()));
+            }
+        };
+        FlowBuilder<Void> f = FlowPlan.define("heard");
+        Node<String> a = f.node("a", () -> "A").onBegin(context -> see("begin"));
+        f.node("b", a, x -> x);
+        inContext(() -> f.build().run(null, options.withListener(listener)));
+
+        assertThat(heard)
+                .containsOnly(
+                        Map.entry("a submitted", "request 7"),
+                        Map.entry("b submitted", "request 7"),
+                        Map.entry("a started", "null"),
+                        Map.entry("b started", "null"));
+        assertThat(seen).containsEntry("begin", "acme fr request 7");
+    }
+
+    @Test
+    void a_node_knows_the_deadline_of_its_run_also_where_a_context_is_carried() throws Exception {
+        VirtualTime time = new VirtualTime();
+        FlowBuilder<Void> f = FlowPlan.define("deadline");
+        Node<Boolean> a = f.node("a", () -> {
+            try (ThreadScope scope = ThreadScope.open("inside")) {
+                return scope.deadline() != null;
+            }
+        });
+        FlowPlan<Void, Boolean> plan = f.returning(a);
+        RunOptions limited = options.withTimeSource(time).withTimeout(Duration.ofSeconds(1));
+
+        assertThat(inContext(() -> plan.run(null, limited)).value()).isTrue();
     }
 
     @ParameterizedTest

@@ -1,13 +1,23 @@
 package dev.raddle.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.RunOptions;
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.Scheduler;
 import dev.raddle.testing.VirtualTime;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
+import jdk.jfr.Event;
+import jdk.jfr.Name;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -97,6 +107,94 @@ class PoolRecordingTest {
                     .filteredOn(event -> event.getString("what").equals("ended"))
                     .extracting(event -> event.getDuration("ran"))
                     .contains(Duration.ofSeconds(2));
+        }
+    }
+
+    /** An event of the test's own, on the clock of the others. */
+    @Name("dev.raddle.test.InPool")
+    static final class InPool extends Event {}
+
+    // K8
+    @Test
+    void a_task_of_a_recording_begins_where_the_task_began() throws Exception {
+        try (Recording recording = new Recording()) {
+            recording.enable(EVENT);
+            recording.enable(InPool.class);
+            recording.start();
+            ThreadPool pool = pools.keep(ThreadPool.builder("recorded").threads(1).build());
+            pool.submit(() -> new InPool().commit()).get();
+            pool.close();
+
+            RecordedEvent task = eventsOf("recorded", recording).getFirst();
+            Path file = directory.resolve("marks.jfr");
+            recording.dump(file);
+            RecordedEvent mark = RecordingFile.readAllEvents(file).stream()
+                    .filter(event -> event.getEventType().getName().equals("dev.raddle.test.InPool"))
+                    .findFirst()
+                    .orElseThrow();
+            assertThat(task.getStartTime()).isBeforeOrEqualTo(mark.getStartTime());
+            assertThat(task.getEndTime()).isAfterOrEqualTo(mark.getEndTime());
+        }
+    }
+
+    private record Import(String name) implements NamedTask, Runnable {
+        @Override
+        public void run() {}
+    }
+
+    // K8
+    @Test
+    void a_recording_calls_tasks_by_their_names_and_lambdas_by_where_they_stand() throws Exception {
+        try (Recording recording = new Recording()) {
+            recording.enable(EVENT);
+            recording.start();
+            ThreadPool pool = pools.keep(ThreadPool.builder("recorded").threads(1).build());
+            pool.submit(new Import("import-7")).get();
+            pool.submit(() -> "value").get();
+            try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                            GroupPolicy.builder().scheduler(key -> Scheduler.from(pool)).build());
+                    ThreadScope scope = ThreadScope.open("scope").withScheduler(Scheduler.from(pool))) {
+                executor.submit("tenant-a", "t1", () -> "value").await();
+                scope.submit("price", () -> "value").await();
+            }
+            FlowBuilder<Void> f = FlowPlan.define("checkout");
+            f.node("order", () -> "value");
+            f.build().run(null, RunOptions.defaults().withScheduler(Scheduler.from(pool)));
+            pool.close();
+
+            assertThat(eventsOf("recorded", recording))
+                    .extracting(event -> event.getString("task"))
+                    .containsExactly(
+                            "import-7",
+                            "lambda in " + PoolRecordingTest.class.getName(),
+                            "t1",
+                            "price",
+                            "flow \"checkout\"");
+        }
+    }
+
+    // K8
+    @Test
+    void a_task_that_is_handed_back_has_waited_since_it_was_accepted() throws Exception {
+        try (Recording recording = new Recording()) {
+            recording.enable(EVENT);
+            recording.start();
+            ThreadPool pool = pools.keep(
+                    ThreadPool.builder("recorded").threads(1).timeSource(time).build());
+            Plug plug = pools.occupy(pool);
+            pool.execute(new Import("first"));
+            time.advance(Duration.ofSeconds(2));
+            pool.execute(new Import("second"));
+            time.advance(Duration.ofSeconds(3));
+            pool.shutdownNow();
+            plug.letGo();
+            pool.close();
+
+            assertThat(eventsOf("recorded", recording))
+                    .filteredOn(event -> event.getString("what").equals("handed back"))
+                    .extracting(event -> event.getString("task"), event -> event.getDuration("waited"))
+                    .containsExactly(
+                            tuple("first", Duration.ofSeconds(5)), tuple("second", Duration.ofSeconds(3)));
         }
     }
 

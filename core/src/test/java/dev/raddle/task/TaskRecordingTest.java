@@ -3,6 +3,9 @@ package dev.raddle.task;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
 
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
@@ -18,6 +21,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import jdk.jfr.Event;
+import jdk.jfr.Name;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -99,6 +104,61 @@ class TaskRecordingTest {
             assertThat(event.getDuration("waitTime")).isEqualTo(Duration.ofSeconds(2));
             assertThat(event.getDuration("runTime")).isEqualTo(Duration.ofSeconds(3));
         }
+    }
+
+    /** An event of the test's own, on the clock of the others. */
+    @Name("dev.raddle.test.InTask")
+    static final class InTask extends Event {}
+
+    @Test
+    void an_event_begins_where_its_task_began_however_that_ended() throws Exception {
+        GroupPolicy rules = policy().defaultMaxConcurrencyPerGroup(3)
+                .defaultQueueThresholdPerGroup(0)
+                .rejectionPolicy(RejectionPolicy.CALLER_RUNS)
+                .build();
+        FlowBuilder<Void> f = FlowPlan.define("recorded");
+        f.node("node", TaskRecordingTest::mark);
+        try (Recording recording = recordingOf(TASK, "dev.raddle.test.InTask");
+                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(rules);
+                ThreadScope scope = ThreadScope.open("checkout").withScheduler(steps)) {
+            executor.submit("recorded", "success", TaskRecordingTest::mark);
+            TaskHandle<?>[] self = new TaskHandle<?>[1];
+            self[0] = executor.submit("recorded", "cancelled", () -> {
+                mark();
+                self[0].cancel(true);
+                return mark();
+            });
+            scope.submit("scoped", TaskRecordingTest::mark);
+            executor.submit("recorded", "third", () -> "value");
+            executor.submit("recorded", "by its submitter", TaskRecordingTest::mark);
+            steps.runAll();
+            f.build().run(null, RunOptions.defaults().inCallersThread());
+
+            Path file = directory.resolve("all.jfr");
+            recording.dump(file);
+            List<RecordedEvent> all = RecordingFile.readAllEvents(file);
+            List<RecordedEvent> marks = all.stream()
+                    .filter(event -> event.getEventType().getName().equals("dev.raddle.test.InTask"))
+                    .toList();
+            assertThat(marks).hasSize(6);
+            for (String name : List.of("success", "cancelled", "scoped", "by its submitter", "node")) {
+                RecordedEvent task = all.stream()
+                        .filter(event -> event.getEventType().getName().equals(TASK))
+                        .filter(event -> name.equals(event.getString("name")))
+                        .findFirst()
+                        .orElseThrow();
+                assertThat(marks)
+                        .as(name)
+                        .filteredOn(mark -> !mark.getStartTime().isBefore(task.getStartTime())
+                                && !mark.getEndTime().isAfter(task.getEndTime()))
+                        .hasSize(1);
+            }
+        }
+    }
+
+    private static String mark() {
+        new InTask().commit();
+        return "value";
     }
 
     @Test
