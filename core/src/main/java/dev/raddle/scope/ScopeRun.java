@@ -3,6 +3,7 @@ package dev.raddle.scope;
 import dev.raddle.limit.Grants;
 import dev.raddle.task.Attempts;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.CapturedContext;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
@@ -207,25 +208,29 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         Thread self = Thread.currentThread();
         ClassLoader own = self.getContextClassLoader();
         if (own == seen.loader()) {
-            return seen.context().call(() -> inContext(callable));
+            return inContext(callable);
         }
         scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(seen.loader()));
         try {
-            return seen.context().call(() -> inContext(callable));
+            return inContext(callable);
         } finally {
             scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(own));
         }
     }
 
     private T inContext(Callable<? extends T> callable) throws Exception {
+        CapturedContext context = seen.context();
         if (info != null) {
-            scope.tellHook("onStart", info, hook -> hook.onStart(info));
-            throwIfEnded(info);
+            context.call(() -> {
+                scope.tellHook("onStart", info, hook -> hook.onStart(info));
+                throwIfEnded(info);
+                return this;
+            });
         }
         if (retry == null || retry.maxAttempts() == 1) {
-            return callable.call();
+            return context.call(callable);
         }
-        Attempts<T> all = new Attempts<>(callable, retry, this::isDecided, time(), name(), limit);
+        Attempts<T> all = new Attempts<>(() -> context.call(callable), retry, this::isDecided, time(), name(), limit);
         attempts = all;
         try {
             return all.call();

@@ -125,7 +125,7 @@ class ContextTest {
 
     // X2
     @Test
-    void a_context_is_installed_once_around_all_attempts_and_the_hooks_start() {
+    void each_attempt_and_the_hooks_start_get_the_context_anew() {
         ThreadLocal<String> local = new ThreadLocal<>();
         ThreadHook hook = new ThreadHook() {
             @Override
@@ -145,6 +145,7 @@ class ContextTest {
             local.set("a");
             scope.submit(() -> {
                 events.add("called with " + local.get());
+                local.set("left by an attempt");
                 throw new IllegalStateException("again");
             });
             local.set("b");
@@ -155,7 +156,11 @@ class ContextTest {
                         "p captured a",
                         "p installed",
                         "hook sees a",
+                        "p restored b",
+                        "p installed",
                         "called with a",
+                        "p restored b",
+                        "p installed",
                         "called with a",
                         "p restored b",
                         "hook sees the runner's b");
