@@ -67,6 +67,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
             next; // the next older one; written by its forker before it is listed, then by one sweeper at a time
 
     volatile @Nullable Thread thread; // from when it is made until it ends
+    private @Nullable ObservedSubtask observed; // written by its forker before it is started
     private volatile @Nullable Object result;
 
     @SuppressWarnings("UnusedVariable") // by PHASE
@@ -80,6 +81,11 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         this.task = task;
         this.round = round;
         this.forkedAt = forkedAt;
+    }
+
+    /** Has the listener, if there is one, hear of it. Called by the forker, before it is started. */
+    final void observe(StructuredScopeOptions options) {
+        observed = ObservedSubtask.of(scope, task, options);
     }
 
     /** Runs it in a thread that has inherited what it should. Never throws: the JDK's scope must not hear of failures. */
@@ -109,7 +115,8 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         }
         Object outcome;
         try {
-            outcome = task.call();
+            ObservedSubtask known = observed;
+            outcome = known == null ? task.call() : known.<@Nullable Object>call(task);
         } catch (Throwable failure) {
             outcome = new Failed(failure);
         }
@@ -128,6 +135,11 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
             return false;
         }
         thread = null;
+        ObservedSubtask known = observed;
+        if (known != null) {
+            observed = null;
+            known.cancelled();
+        }
         scope.ended(true);
         return true;
     }
@@ -149,10 +161,26 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         } catch (Throwable uncaught) {
             report(uncaught);
         } finally {
+            ObservedSubtask known = observed;
+            if (known != null) {
+                observed = null; // who keeps the subtask does not keep its context
+                tell(known);
+            }
             wantNoInterrupt();
             thread = null;
             phase = ENDED;
             scope.ended(false);
+        }
+    }
+
+    private void tell(ObservedSubtask known) {
+        Object now = result;
+        if (now == null) {
+            known.cancelled();
+        } else if (now instanceof Failed(Throwable exception)) {
+            known.failed(exception);
+        } else {
+            known.succeeded(now == NULL ? null : now);
         }
     }
 

@@ -1,10 +1,13 @@
 package dev.raddle.scope;
 
+import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ThreadFactory;
@@ -33,6 +36,8 @@ import org.jspecify.annotations.Nullable;
  *     threads, and where a thread inside the scope forks and the owner is busy. In all other cases the JDK hands on every
  *     scoped value. {@link dev.raddle.task.TaskContext} always goes along
  * @param plainThreads true to do without the JDK's own scope as a container of threads
+ * @param listener is notified of each subtask that is started, as of a task whose owner is the scope; null for none
+ * @param propagators carry further contexts from the thread that forks into the subtask
  */
 public record StructuredScopeOptions(
         @Nullable String name,
@@ -42,7 +47,9 @@ public record StructuredScopeOptions(
         ExceptionSink sink,
         TimeSource time,
         List<ScopedValue<?>> inherited,
-        boolean plainThreads) {
+        boolean plainThreads,
+        @Nullable TaskListener listener,
+        List<ContextPropagator> propagators) {
 
     private static final StructuredScopeOptions DEFAULTS = new StructuredScopeOptions(
             null,
@@ -52,7 +59,9 @@ public record StructuredScopeOptions(
             ExceptionSink.logging(),
             TimeSource.system(),
             List.of(),
-            false);
+            false,
+            null,
+            List.of());
 
     /** Checks what can be checked. */
     public StructuredScopeOptions {
@@ -62,6 +71,7 @@ public record StructuredScopeOptions(
         time = UserCode.clock(
                 Objects.requireNonNull(time, "time"), failure -> sink.report("time source of a scope", failure));
         inherited = List.copyOf(inherited);
+        propagators = List.copyOf(propagators);
         if (stragglerPatience.isNegative()) {
             throw new IllegalArgumentException("stragglerPatience must not be negative, was " + stragglerPatience);
         }
@@ -85,7 +95,7 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withName(@Nullable String name) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads);
+                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, propagators);
     }
 
     /**
@@ -96,7 +106,7 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withThreadFactory(ThreadFactory threadFactory) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads);
+                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, propagators);
     }
 
     /**
@@ -115,7 +125,9 @@ public record StructuredScopeOptions(
                 sink,
                 time,
                 inherited,
-                plainThreads);
+                plainThreads,
+                listener,
+                propagators);
     }
 
     /**
@@ -126,7 +138,7 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withStragglerPatience(Duration stragglerPatience) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads);
+                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, propagators);
     }
 
     /**
@@ -137,7 +149,7 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withSink(ExceptionSink sink) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads);
+                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, propagators);
     }
 
     /**
@@ -148,7 +160,7 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withTimeSource(TimeSource time) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads);
+                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, propagators);
     }
 
     /**
@@ -159,7 +171,7 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withInherited(ScopedValue<?>... inherited) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, List.of(inherited), plainThreads);
+                name, threadFactory, scheduler, stragglerPatience, sink, time, List.of(inherited), plainThreads, listener, propagators);
     }
 
     /**
@@ -170,6 +182,51 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withPlainThreads() {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, true);
+                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, true, listener, propagators);
+    }
+
+    /**
+     * Returns these options with a listener. It is notified of a subtask's submission by the thread that forks, of its start in
+     * the subtask's thread before any context is in force there, and of its end before the owner can see that. A subtask that
+     * has not ended when the scope is shut down is cancelled.
+     *
+     * @param listener the listener; if there is one already, both are notified
+     * @return new options
+     */
+    public StructuredScopeOptions withListener(TaskListener listener) {
+        Objects.requireNonNull(listener, "listener");
+        return new StructuredScopeOptions(
+                name,
+                threadFactory,
+                scheduler,
+                stragglerPatience,
+                sink,
+                time,
+                inherited,
+                plainThreads,
+                this.listener == null ? listener : this.listener.and(listener),
+                propagators);
+    }
+
+    /**
+     * Returns these options with one more context that is carried from the thread that forks into the subtask.
+     *
+     * @param propagator how to carry it
+     * @return new options
+     */
+    public StructuredScopeOptions withPropagator(ContextPropagator propagator) {
+        List<ContextPropagator> more = new ArrayList<>(propagators);
+        more.add(Objects.requireNonNull(propagator, "propagator"));
+        return new StructuredScopeOptions(
+                name,
+                threadFactory,
+                scheduler,
+                stragglerPatience,
+                sink,
+                time,
+                inherited,
+                plainThreads,
+                listener,
+                more);
     }
 }

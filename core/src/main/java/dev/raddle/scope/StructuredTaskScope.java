@@ -280,6 +280,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
             subtask.abandon();
             return false;
         }
+        subtask.observe(options);
         boolean started = false;
         try {
             container.start(subtask);

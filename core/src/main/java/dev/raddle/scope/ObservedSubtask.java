@@ -1,0 +1,113 @@
+package dev.raddle.scope;
+
+import dev.raddle.pool.NamedTask;
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.CapturedContext;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.Propagation;
+import dev.raddle.task.Recorder;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import dev.raddle.time.UserCode;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A subtask as a listener and flight recordings know it, with the context that it brings along. Made only if somebody asks for
+ * one of these.
+ */
+final class ObservedSubtask implements TaskIdentity {
+
+    private final StructuredTaskScope<?> scope;
+    private final String name;
+    private final @Nullable TaskListener listener;
+    private final CapturedContext context;
+    private final long forkedAt;
+
+    /* Written by the thread that runs the subtask, and read by the one that ends it: the same, or one that knows it never ran. */
+    private boolean started;
+    private long startedAt;
+    private Recorder.@Nullable Begun begun;
+
+    /** Captures the context of the calling thread, which forks. */
+    private ObservedSubtask(StructuredTaskScope<?> scope, Callable<?> task, StructuredScopeOptions options) {
+        this.scope = scope;
+        this.name = UserCode.nameOf(task instanceof NamedTask named ? named::name : null, task);
+        this.listener = options.listener();
+        this.context = new Propagation(options.propagators(), List.of(), options.sink()).captureWithoutTaskContext();
+        this.forkedAt = scope.time().nanoTime();
+    }
+
+    /** Returns a subtask's, of which the listener has heard; null if nobody asks. */
+    static @Nullable ObservedSubtask of(
+            StructuredTaskScope<?> scope, Callable<?> task, StructuredScopeOptions options) {
+        if (options.listener() == null && options.propagators().isEmpty() && !Recorder.isOn()) {
+            return null;
+        }
+        ObservedSubtask observed = new ObservedSubtask(scope, task, options);
+        observed.tell("onSubmitted", listener -> listener.onSubmitted(observed));
+        return observed;
+    }
+
+    /** Calls the task in its context, after the listener has heard of the start. */
+    <T extends @Nullable Object> T call(Callable<? extends T> task) throws Exception {
+        long now = scope.time().nanoTime();
+        startedAt = now;
+        started = true;
+        begun = Recorder.begin();
+        tell("onStarted", listener -> listener.onStarted(this, Math.max(0, now - forkedAt)));
+        return context.call(task);
+    }
+
+    void succeeded(@Nullable Object value) {
+        settled(new Outcome.Success<>(value));
+    }
+
+    void failed(Throwable failure) {
+        settled(new Outcome.Failure<>(failure));
+    }
+
+    /** Tells that the scope was shut down before the subtask had ended. */
+    void cancelled() {
+        settled(new Outcome.Cancelled<>(
+                new CancelledException("scope \"" + owner() + "\" was shut down before this subtask had ended")));
+    }
+
+    private void settled(Outcome<?> outcome) {
+        long now = scope.time().nanoTime();
+        long ran = started ? Math.max(0, now - startedAt) : 0;
+        if (begun != null || Recorder.isOn()) {
+            long waited = Math.max(0, (started ? startedAt : now) - forkedAt);
+            Recorder.settled(null, owner(), name, outcome.status(), waited, ran, begun);
+        }
+        tell("onSettled", listener -> listener.onSettled(this, outcome, ran));
+    }
+
+    private void tell(String event, Consumer<TaskListener> telling) {
+        TaskListener hears = listener;
+        if (hears != null) {
+            try {
+                telling.accept(hears);
+            } catch (Throwable failure) {
+                scope.sink().report(event + " of the listener in scope \"" + owner() + "\"", failure);
+            }
+        }
+    }
+
+    @Override
+    public String owner() {
+        return scope.name();
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public String toString() {
+        return "subtask " + name + " of scope \"" + owner() + "\"";
+    }
+}
