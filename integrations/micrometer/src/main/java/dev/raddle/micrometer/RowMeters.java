@@ -24,12 +24,17 @@ final class RowMeters {
             List.of("group-queue", "bulkhead", "global-queue", "queue-timeout", "shutdown", "evicted");
     static final List<TaskStatus> RAN = List.of(TaskStatus.SUCCESS, TaskStatus.FAILED, TaskStatus.CANCELLED);
 
-    /** How many meters a row has. */
-    static final int COUNT = 3 + RAN.size() + REASONS.size() + 1;
+    static final List<TaskStatus> UNSTARTED =
+            List.of(TaskStatus.FAILED, TaskStatus.CANCELLED, TaskStatus.SKIPPED, TaskStatus.SUCCESS);
 
-    private final List<Meter> all = new ArrayList<>();
+    /** How many meters a row has, besides those of limits. */
+    static final int COUNT = 3 + RAN.size() + UNSTARTED.size() + REASONS.size() + 1;
+
+    private final List<Meter> all = new ArrayList<>(); // changed by one thread after the other
+    private boolean showsLimits; // likewise
     private final Timer waiting;
     private final Map<TaskStatus, Timer> running = new HashMap<>();
+    private final Map<TaskStatus, Counter> unstarted = new HashMap<>();
     private final Map<String, Counter> rejected = new HashMap<>();
     private final Counter rejectedOtherwise;
 
@@ -62,6 +67,16 @@ final class RowMeters {
                             .tag("outcome", status.name().toLowerCase(Locale.ROOT))
                             .register(registry)));
         }
+        for (TaskStatus status : UNSTARTED) {
+            unstarted.put(
+                    status,
+                    noted(Counter.builder(prefix + ".unstarted")
+                            .description("Tasks that ended, and had neither started nor been rejected")
+                            .baseUnit(BaseUnits.TASKS)
+                            .tags(tags)
+                            .tag("outcome", status.name().toLowerCase(Locale.ROOT))
+                            .register(registry)));
+        }
         for (String reason : REASONS) {
             rejected.put(reason, rejections(registry, prefix, tags, reason));
         }
@@ -75,6 +90,22 @@ final class RowMeters {
                 .tags(tags)
                 .tag("reason", reason)
                 .register(registry));
+    }
+
+    /** Registers the gauges of the limits of the row's group, unless they are there. */
+    void showLimits(MeterRegistry registry, String prefix, Tags tags, WatchedExecutors executors, String key) {
+        if (!showsLimits) {
+            showsLimits = true;
+            gauge(registry, prefix + ".limit", "Tasks of the group that may run at once", tags, executors, watched ->
+                    watched.limit(key));
+            gauge(
+                    registry,
+                    prefix + ".queue.capacity",
+                    "Tasks of the group that may wait",
+                    tags,
+                    executors,
+                    watched -> watched.queueCapacity(key));
+        }
     }
 
     private <T> void gauge(
@@ -99,6 +130,14 @@ final class RowMeters {
         Timer timer = running.get(status);
         if (timer != null) {
             timer.record(runNanos, TimeUnit.NANOSECONDS);
+        }
+    }
+
+    /** Counts a task that was not rejected and has ended without having started. */
+    void endedUnstarted(TaskStatus status) {
+        Counter counter = unstarted.get(status);
+        if (counter != null) {
+            counter.increment();
         }
     }
 

@@ -1,17 +1,19 @@
 package dev.raddle.micrometer;
 
+import dev.raddle.group.GroupExecutor;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /**
- * The meters of the tasks of groups, or of scopes: how many run and wait, how long they do, how they end and why they are
+ * The meters of the tasks of groups, of scopes, or of flows: how many run and wait, how long they do, how they end and why they are
  * rejected.
  *
  * {@snippet :
@@ -21,7 +23,8 @@ import java.util.function.Function;
  * }
  *
  * <p>For groups the names begin with {@code raddle.group} and the key is the tag {@code group}; for scopes with
- * {@code raddle.scope}, and the name is the tag {@code scope}.
+ * {@code raddle.scope}, and the name is the tag {@code scope}; for flows with {@code raddle.flow}, the name is the tag
+ * {@code flow}, and the tasks are the nodes.
  *
  * <ul>
  *   <li>gauges {@code .running} and {@code .waiting}: tasks
@@ -30,7 +33,12 @@ import java.util.function.Function;
  *   <li>counter {@code .rejected}, by {@code reason} ({@code group-queue}, {@code bulkhead}, {@code global-queue},
  *       {@code queue-timeout}, {@code shutdown}, {@code evicted}, {@code other}): each rejection, whatever a rejection
  *       policy or handler then makes of the task
+ *   <li>counter {@code .unstarted}, by {@code outcome} ({@code failed}, {@code cancelled}, {@code skipped}, {@code success}):
+ *       tasks that ended and had neither started nor been rejected, such as those whose timeout passed while they waited, and
+ *       nodes whose upstreams failed or whose values a journal has
  * </ul>
+ *
+ * <p>{@link #watch} adds gauges of limits. {@link #close} removes all meters.
  *
  * <h2>Which keys have meters</h2>
  *
@@ -47,15 +55,15 @@ import java.util.function.Function;
  *       tasks that have not ended count for {@code other}; so do, if it comes back, those from before.
  * </ol>
  *
- * <p>So the sum over all keys of {@code .running} and {@code .waiting} is exact when nothing is happening. No more than 13
- * meters exist for each key with meters and for {@code other}, and no more than eleven times {@code topKeys} keys are
- * remembered, besides those of tasks that have not ended: for each of these, an entry in a map. A key that is called
- * {@code other} is among the others.
+ * <p>So the sum over all keys of {@code .running} and {@code .waiting} is exact when nothing is happening. No more than
+ * 17 meters, and 2 for limits, exist for each key with meters and for {@code other}, and no more than eleven times
+ * {@code topKeys} keys are remembered, besides those of tasks that have not ended: for each of these, an entry in a map. A key
+ * that is called {@code other} is among the others.
  *
  * <p>One object may serve several doors of one kind, which then share its meters. Two objects on one registry need different
  * tags. A meter filter may rename keys, but must not make one of two.
  */
-public final class TaskMeters implements TaskListener {
+public final class TaskMeters implements TaskListener, AutoCloseable {
 
     /** How many keys have meters of their own unless another number is given. */
     public static final int DEFAULT_TOP_KEYS = 100;
@@ -69,6 +77,8 @@ public final class TaskMeters implements TaskListener {
     private final TopKeys topKeys;
     private final RowMeters otherMeters;
     private final Map<TaskIdentity, Row.Standing> tasks = new ConcurrentHashMap<>(); // from onSubmitted to onSettled
+
+    private final WatchedExecutors executors = new WatchedExecutors();
 
     private TaskMeters(MeterRegistry registry, String prefix, String keyTag, int topKeys, Tags tags) {
         if (topKeys < 0) {
@@ -135,6 +145,65 @@ public final class TaskMeters implements TaskListener {
         return new TaskMeters(registry, "raddle.scope", "scope", topKeys, tags);
     }
 
+    /**
+     * Returns meters for flows, with {@value #DEFAULT_TOP_KEYS} top names.
+     *
+     * @param registry where to register them
+     * @return a listener that keeps them up to date
+     */
+    public static TaskMeters forFlows(MeterRegistry registry) {
+        return forFlows(registry, DEFAULT_TOP_KEYS, Tags.empty());
+    }
+
+    /**
+     * Returns meters for flows, whose nodes are the tasks.
+     *
+     * @param registry where to register them
+     * @param topKeys how many names have meters of their own, at least 0
+     * @param tags for each meter, besides {@code flow}
+     * @return a listener that keeps them up to date
+     * @throws IllegalArgumentException if {@code topKeys} is negative
+     */
+    public static TaskMeters forFlows(MeterRegistry registry, int topKeys, Tags tags) {
+        return new TaskMeters(registry, "raddle.flow", "flow", topKeys, tags);
+    }
+
+    /**
+     * Adds gauges of the limits of an executor that has this as its listener: {@code raddle.group.limit} and
+     * {@code raddle.group.queue.capacity} of each key with meters of its own, {@code raddle.group.cap}, {@code .cap.used} and
+     * {@code .queue.threshold} of the whole. If there is no limit they are infinite; of a group that is forgotten because it is
+     * idle they show no value. Of several executors they show the sums.
+     *
+     * {@snippet :
+     * TaskMeters meters = TaskMeters.forGroups(registry);
+     * GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+     *         GroupPolicy.builder().taskListener(meters).build());
+     * meters.watch(executor);
+     * }
+     *
+     * @param executor the executor, which this keeps until it is {@linkplain #close closed}
+     * @throws IllegalStateException if these are not the meters of groups
+     */
+    public void watch(GroupExecutor executor) {
+        Objects.requireNonNull(executor, "executor");
+        if (!keyTag.equals("group")) {
+            throw new IllegalStateException("only meters of groups show limits, these are " + this);
+        }
+        executors.add(executor, registry, prefix, tags);
+        topKeys.change(this::showLimits);
+    }
+
+    /**
+     * Removes all meters from the registry, and what they have counted with them. Tasks that go on or are submitted later are in
+     * no meter. Close it after what it listens to. Closed again, this does nothing.
+     */
+    @Override
+    public void close() {
+        topKeys.end();
+        otherMeters.remove(registry);
+        executors.remove(registry);
+    }
+
     // The listener.
 
     @Override
@@ -175,6 +244,9 @@ public final class TaskMeters implements TaskListener {
         } else {
             row.waiting.decrement();
             waiting.decrement();
+            if (!(outcome instanceof Outcome.Rejected<?>)) {
+                metersOf(row).endedUnstarted(outcome.status());
+            }
         }
         if (outcome instanceof Outcome.Rejected<?> rejected) {
             metersOf(row).rejected(rejected.reason());
@@ -196,6 +268,16 @@ public final class TaskMeters implements TaskListener {
                 row,
                 counts -> counts.running.sum(),
                 counts -> counts.waiting.sum());
+        if (!executors.isEmpty()) {
+            showLimits(row);
+        }
+    }
+
+    private void showLimits(Row row) {
+        RowMeters meters = row.meters;
+        if (meters != null) {
+            meters.showLimits(registry, prefix, tags.and(keyTag, row.key), executors, row.key);
+        }
     }
 
     private void close(Row row) {

@@ -46,6 +46,7 @@ final class TopKeys {
     private final SpaceSaving candidates; // guarded by lock
     private long floor; // guarded by lock
     private long halved; // guarded by lock; when
+    private boolean ended; // guarded by lock
     private final Queue<Runnable> changes = new ConcurrentLinkedQueue<>(); // in the order of the decisions
     private final AtomicInteger unmade = new AtomicInteger();
 
@@ -94,6 +95,9 @@ final class TopKeys {
             row.traffic.increment(); // since this thread looked
             return row;
         }
+        if (ended) {
+            return null;
+        }
         if (rows.size() < most) {
             return enter(key, 1);
         }
@@ -140,6 +144,34 @@ final class TopKeys {
             row.traffic.add((traffic >> times) - traffic);
         }
         floor >>= times;
+    }
+
+    /** Has something done to each row, in the order of the other changes. */
+    void change(Consumer<Row> action) {
+        lock.lock();
+        try {
+            for (Row row : rows.values()) {
+                changes.add(() -> action.accept(row));
+            }
+        } finally {
+            lock.unlock();
+        }
+        makeChanges();
+    }
+
+    /** Takes all rows away. There are none from now on. */
+    void end() {
+        lock.lock();
+        try {
+            ended = true;
+            for (Row row : rows.values()) {
+                changes.add(() -> close.accept(row));
+            }
+            rows.clear();
+        } finally {
+            lock.unlock();
+        }
+        makeChanges();
     }
 
     /** Gives rows their meters and takes them away, as was decided. Throws what the registry throws, when all is done. */

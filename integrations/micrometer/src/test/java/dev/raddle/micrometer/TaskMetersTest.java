@@ -2,7 +2,12 @@ package dev.raddle.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
@@ -12,8 +17,10 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
+import io.micrometer.core.instrument.Counter;
 import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MockClock;
 import io.micrometer.core.instrument.Tags;
@@ -491,5 +498,110 @@ class TaskMetersTest {
             run(meters, key, 1);
             assertThat(run(key, "success").count()).isEqualTo(before + 1);
         });
+    }
+
+    private double unstarted(String owner, String outcome) {
+        return registry.get("raddle." + owner + ".unstarted")
+                .tag("outcome", outcome)
+                .counters()
+                .stream()
+                .mapToDouble(Counter::count)
+                .sum();
+    }
+
+    @Test
+    void a_task_whose_timeout_passes_while_it_waits_is_counted_as_failed_without_a_start()
+            throws InterruptedException {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(metered(meters).build())) {
+            executor.submit("a", "runs", () -> "value");
+            TaskHandle<String> late = executor.submit(
+                    "a", TaskSpec.named("late", () -> "never").timeout(Duration.ofSeconds(1)));
+            TaskHandle<String> cancelled = executor.submit("a", "cancelled", () -> "never");
+            time.advance(Duration.ofSeconds(1));
+            late.await();
+            cancelled.cancel(true);
+            steps.runAll();
+        }
+        assertThat(unstarted("group", "failed")).isEqualTo(1);
+        assertThat(unstarted("group", "cancelled")).isEqualTo(1);
+        assertThat(run("a", "failed").count()).isZero();
+    }
+
+    @Test
+    void nodes_that_end_without_running_are_counted_by_their_ends() throws Exception {
+        TaskMeters meters = TaskMeters.forFlows(registry);
+        FlowBuilder<Void> f = FlowPlan.define("checkout");
+        Node<String> fails = f.node("fails", () -> {
+            throw new IllegalStateException("on purpose");
+        });
+        f.node("has no upstream", fails, x -> x);
+        f.node("is not wanted", () -> "never").when(context -> false);
+        f.build().run(null, RunOptions.defaults().inCallersThread().withListener(meters));
+
+        assertThat(unstarted("flow", "failed")).isEqualTo(1);
+        assertThat(unstarted("flow", "skipped")).isEqualTo(1);
+        assertThat(registry.get("raddle.flow.run")
+                        .tag("flow", "checkout")
+                        .tag("outcome", "failed")
+                        .timer()
+                        .count())
+                .isEqualTo(1);
+    }
+
+    @Test
+    void closed_meters_leave_nothing_in_the_registry_whatever_is_submitted_later() {
+        TaskMeters meters = TaskMeters.forGroups(registry, 50, Tags.empty());
+        for (int i = 0; i < 60; i++) {
+            run(meters, "key " + i, 1);
+        }
+        Told goesOn = submitted(meters, "key 1");
+        assertThat(registry.getMeters()).hasSize(51 * RowMeters.COUNT);
+
+        meters.close();
+        meters.onStarted(goesOn, 1);
+        settle(meters, goesOn);
+        run(meters, "key 1", 1);
+        run(meters, "new key", 1);
+        meters.close();
+
+        assertThat(registry.getMeters()).isEmpty();
+        assertThat(meters.rememberedTasks()).isZero();
+    }
+
+    @Test
+    void limits_caps_and_capacities_have_gauges() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        GroupPolicy policy = metered(meters)
+                .defaultMaxConcurrencyPerGroup(4)
+                .defaultQueueThresholdPerGroup(7)
+                .globalMaxInFlight(20)
+                .build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            executor.submit("a", "before", () -> "value");
+            meters.watch(executor);
+            executor.submit("b", "after", () -> "value");
+            executor.setMaxConcurrency("b", 9);
+
+            assertThat(gauge("raddle.group.limit", "a")).isEqualTo(4);
+            assertThat(gauge("raddle.group.queue.capacity", "a")).isEqualTo(7);
+            assertThat(gauge("raddle.group.limit", "b")).isEqualTo(9);
+            assertThat(gauges("raddle.group.cap")).isEqualTo(20);
+            assertThat(gauges("raddle.group.cap.used")).isEqualTo(2);
+            assertThat(gauges("raddle.group.queue.threshold")).isInfinite();
+            steps.runAll();
+            meters.close();
+            assertThat(registry.getMeters()).isEmpty();
+        }
+    }
+
+    @Test
+    void only_meters_of_groups_watch_executors() {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
+            assertThatIllegalStateException()
+                    .isThrownBy(() -> TaskMeters.forScopes(registry).watch(executor));
+        }
     }
 }
