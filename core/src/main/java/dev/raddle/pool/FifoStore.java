@@ -219,6 +219,20 @@ final class FifoStore implements Store {
         this.capacity = capacity;
     }
 
+    /** For tests: how many segments there are. */
+    int segments() {
+        head.enter();
+        try {
+            int count = 0;
+            for (Segment segment = head.segment; segment != null; segment = segment.next) {
+                count++;
+            }
+            return count;
+        } finally {
+            head.exit();
+        }
+    }
+
     /** Under the head's lock: is there a first task? */
     private boolean hasFirst() {
         if (head.index >= head.known) {

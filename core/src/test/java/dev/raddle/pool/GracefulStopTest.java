@@ -643,8 +643,9 @@ class GracefulStopTest {
 
     // G10
     @EachQueue
-    void what_is_handed_back_is_left_to_its_owner_unless_asked_for(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
+    void what_is_handed_back_is_left_to_its_owner_on_request(Backlog backlog) throws Exception {
+        ThreadPool pool =
+                pools.keep(backlog.plan(1, 1, 10).cancelHandedBack(false).build());
         pools.occupy(pool);
         Future<?> future = pool.submit(task("never"));
         Runnable plain = task("never");
@@ -660,16 +661,14 @@ class GracefulStopTest {
 
     // G10
     @EachQueue
-    void what_is_handed_back_is_cancelled_on_request(Backlog backlog) throws Exception {
-        ThreadPool stopped =
-                pools.keep(backlog.plan(1, 1, 10).cancelHandedBack(true).build());
+    void what_is_handed_back_is_cancelled_unless_told_otherwise(Backlog backlog) throws Exception {
+        ThreadPool stopped = pools.keep(backlog.plan(1, 1, 10).build());
         pools.occupy(stopped);
         Future<?> returned = stopped.submit(task("never"));
         assertThat(stopped.shutdownNow()).containsExactly((Runnable) returned);
         assertThat(returned.isCancelled()).isTrue();
 
-        ThreadPool drained =
-                pools.keep(backlog.plan(1, 1, 10).cancelHandedBack(true).build());
+        ThreadPool drained = pools.keep(backlog.plan(1, 1, 10).build());
         pools.occupy(drained);
         Callable<String> callable = () -> "never";
         Future<String> future = drained.submit(callable);
@@ -682,9 +681,8 @@ class GracefulStopTest {
 
     // G10
     @EachQueue
-    void what_a_policy_drops_is_cancelled_on_request(Backlog backlog) throws Exception {
+    void what_a_policy_drops_is_cancelled_unless_told_otherwise(Backlog backlog) throws Exception {
         ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
-                .cancelHandedBack(true)
                 .rejection(new ThreadPool.DiscardPolicy())
                 .build());
         pools.occupy(pool);
@@ -705,8 +703,9 @@ class GracefulStopTest {
 
     // G10
     @EachQueue
-    void what_a_policy_drops_is_left_to_its_owner_unless_asked_for(Backlog backlog) throws Exception {
+    void what_a_policy_drops_is_left_to_its_owner_on_request(Backlog backlog) throws Exception {
         ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
+                .cancelHandedBack(false)
                 .rejection(new ThreadPool.DiscardOldestPolicy())
                 .build());
         pools.occupy(pool);

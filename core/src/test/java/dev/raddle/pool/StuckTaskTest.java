@@ -9,6 +9,7 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 
 class StuckTaskTest {
@@ -215,6 +216,94 @@ class StuckTaskTest {
         time.advance(INTERVAL);
         assertThat(reports.take().ranFor()).isEqualTo(INTERVAL.multipliedBy(2));
         assertThat(uncaught.take()).isSameAs(simulated);
+    }
+
+    // K8
+    @EachQueue
+    void a_task_is_reported_although_all_carriers_are_busy(Backlog backlog) throws Exception {
+        ThreadPool pool = pool(backlog, 1);
+        Plug plug = pools.occupy(pool);
+        TestPools.awaitParked(plug.thread());
+        int carriers = Runtime.getRuntime().availableProcessors();
+        CountDownLatch busy = new CountDownLatch(carriers);
+        AtomicBoolean over = new AtomicBoolean();
+        try {
+            for (int i = 0; i < carriers; i++) {
+                Thread.ofVirtual().start(() -> {
+                    busy.countDown();
+                    while (!over.get()) {
+                        Thread.onSpinWait();
+                    }
+                });
+            }
+            busy.await();
+
+            time.advance(INTERVAL);
+
+            assertThat(reports.take().task()).isSameAs(plug);
+        } finally {
+            over.set(true);
+        }
+    }
+
+    /** Tells of a first report by `inside`, and stays in it until `exit` is open. */
+    private ThreadPool poolWithSlowListener(Backlog backlog, CountDownLatch inside, CountDownLatch exit) {
+        return pools.keep(backlog.plan(2, 2, 10)
+                .timeSource(time)
+                .stuckAfter(INTERVAL)
+                .listener(new PoolListener() {
+                    @Override
+                    public void stuck(Stuck event) {
+                        reports.add(event);
+                        inside.countDown();
+                        awaitUninterruptibly(exit);
+                    }
+                })
+                .build());
+    }
+
+    // K8
+    @EachQueue
+    void a_task_that_ended_before_its_stack_was_read_is_not_reported_with_that_of_the_next(Backlog backlog)
+            throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch exit = new CountDownLatch(1);
+        ThreadPool pool = poolWithSlowListener(backlog, inside, exit);
+        Plug first = pools.occupy(pool);
+        time.advance(Duration.ofSeconds(1));
+        Plug slow = pools.occupy(pool);
+        time.advance(INTERVAL.minusSeconds(1));
+        inside.await();
+        time.advance(Duration.ofSeconds(1)); // `slow` is overdue, and the thread of the watch is in the listener
+
+        slow.letGo();
+        TestPools.awaitCompleted(pool, 1, 1);
+        Plug innocent = pools.occupy(pool);
+        assertThat(innocent.thread()).isSameAs(slow.thread());
+        exit.countDown();
+        time.advance(INTERVAL.minusSeconds(1)); // for `first` again
+
+        assertThat(List.of(reports.take().task(), reports.take().task())).containsExactly(first, first);
+        assertThat(reports).isEmpty();
+    }
+
+    // K8
+    @EachQueue
+    void reports_of_a_task_come_in_order_and_those_that_are_outdated_are_left_out(Backlog backlog) throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch exit = new CountDownLatch(1);
+        ThreadPool pool = poolWithSlowListener(backlog, inside, exit);
+        pools.occupy(pool);
+        time.advance(INTERVAL);
+        inside.await();
+        for (int i = 0; i < 3; i++) {
+            time.advance(INTERVAL);
+        }
+
+        exit.countDown();
+
+        assertThat(List.of(reports.take().ranFor(), reports.take().ranFor()))
+                .containsExactly(INTERVAL, INTERVAL.multipliedBy(4));
     }
 
     private static void awaitUninterruptibly(CountDownLatch latch) {

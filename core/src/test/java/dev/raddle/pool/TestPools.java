@@ -81,6 +81,11 @@ final class TestPools {
         Wait.until(() -> pool.getCompletedTaskCount() == tasks && pool.getActiveCount() == 0);
     }
 
+    /** Waits until a number of tasks is completed and others run. */
+    static void awaitCompleted(ThreadPool pool, long tasks, int running) {
+        Wait.until(() -> pool.getCompletedTaskCount() == tasks && pool.getActiveCount() == running);
+    }
+
     /** Waits until a thread waits for whatever it may be. */
     static void awaitParked(Thread thread) {
         Wait.until(() -> thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
