@@ -13,8 +13,9 @@ import org.jspecify.annotations.Nullable;
  * A run whose thread is its caller's: being granted wakes the caller instead of starting a thread.
  *
  * <p>The caller waits for its turn, which comes when the run is granted or settled. If it is interrupted instead, it leaves
- * the queue; if it was granted in that moment, nobody but the caller knows, and the caller gives the permit back by running
- * the run, which is cancelled by then and does nothing else.
+ * the queue. A run that was granted just as it was interrupted or its time ended has no other thread to return its permit:
+ * the caller does, by running the run, which is decided by then and does nothing else. Whatever ends a call from outside
+ * withdraws it first, so a settled call that does not hold its permit never will.
  */
 final class CallRun<T> extends TunedRun<T> {
 
@@ -71,7 +72,7 @@ final class CallRun<T> extends TunedRun<T> {
                 group().endWait(this);
             }
         }
-        if (!isDone()) {
+        if (!isDone() || group().holds(this)) { // its time may have ended just as it was granted
             runHere();
         }
         return awaitOutcome();

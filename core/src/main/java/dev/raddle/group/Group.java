@@ -28,6 +28,20 @@ final class Group extends TaskGate {
      * group becomes gone under its lock, only when nothing runs and waits in it; so there are never two groups of one
      * key with running tasks, and the limit holds across removal and return.
      *
+     * A run belongs to one group at a time. Alarms and cancellers come with the run and read its group without a lock, at
+     * any time from before it enters. So that they never unlink it under the lock of the wrong group:
+     *
+     *   (1)  The submitter passes a run on from a group that is gone to the next one under the lock of the one that is gone
+     *        (`passOn`), before the run enters. After it has entered, its group never changes.
+     *   (2)  Whatever is done to a run under a group's lock asks first whether the run belongs to that group (`owns`).
+     *   (3)  A withdrawal that found the run in no queue looks where it belongs now, and tries there (GroupRun.withdraw).
+     *   (4)  A decided run does not enter: `admit` looks, under the lock. Whatever decides a run from outside withdraws it
+     *        before, so that it has left when it is settled, and once more after that, in case it entered in between. Of an
+     *        entry that did not see the decision and a withdrawal after the decision, the withdrawal comes second.
+     *
+     * The ways out of the queue are then: granted; withdrawn by a cancel, a queue timeout, a task's timeout or the deadline
+     * of a scope; drained by an eviction or shutdown; drained and entered again, in one section, when limits are found.
+     *
      * Its limits have a life of their own, which begins when they are looked up and ends when the group is evicted or gone:
      *
      *   UNKNOWN ──► Pending ──► Known          a submitter looks them up, outside the lock
@@ -53,6 +67,7 @@ final class Group extends TaskGate {
         BULKHEAD_FULL,
         GLOBAL_QUEUE_FULL,
         CLOSED,
+        ENDED,
         GONE
     }
 
@@ -89,6 +104,21 @@ final class Group extends TaskGate {
         return owner.cap();
     }
 
+    @Override
+    protected boolean owns(Permit permit) {
+        return ((GroupRun<?>) permit).isOf(this);
+    }
+
+    /** Gives a run that found this group gone to another group of the key. */
+    void passOn(GroupRun<?> run, Group next) {
+        lock();
+        try {
+            run.giveTo(next);
+        } finally {
+            unlock();
+        }
+    }
+
     Admission admit(GroupRun<?> run) {
         lock();
         try {
@@ -97,6 +127,9 @@ final class Group extends TaskGate {
             }
             if (life == CLOSING || owner.isShutdown()) {
                 return Admission.CLOSED;
+            }
+            if (run.isEnded()) {
+                return Admission.ENDED;
             }
             return switch (enter(run)) {
                 case HELD -> Admission.HELD;
@@ -125,7 +158,7 @@ final class Group extends TaskGate {
     boolean withdraw(GroupRun<?> run, Grants grants) {
         lock();
         try {
-            if (running() > 0 || waiting() > 1) { // it does not become empty, so nobody needs to know the time
+            if (running() > 0 || waiting() > 1 || !isWaiting(run)) { // it does not become empty: no need to know the time
                 return super.withdraw(run, grants);
             }
         } finally {
@@ -361,11 +394,6 @@ final class Group extends TaskGate {
     @Override
     protected ConcurrentHashMap<Thread, TaskRun<?>> waits() {
         return owner.waits();
-    }
-
-    @Override
-    protected boolean owns(TaskRun<?> run) {
-        return ((GroupRun<?>) run).group() == this;
     }
 
     @Override

@@ -604,10 +604,15 @@ public final class GroupExecutor implements AutoCloseable {
                     group.retireIfEmpty();
                     reject(run, RejectionReason.SHUTDOWN + ": the group or the executor is being shut down", false);
                 }
+                case ENDED -> {
+                    group.retireIfEmpty();
+                    run.disarm();
+                }
                 case GONE -> {
                     forget(group);
-                    group = groupOf(key);
-                    run.giveTo(group);
+                    Group next = groupOf(key);
+                    group.passOn(run, next);
+                    group = next;
                     continue;
                 }
             }

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
 
     private final String taskId;
-    private @Nullable Group group; // set by the submitter before the run enters, and never after
+    private @Nullable Group group; // changed by the submitter before the run enters, under the lock of the one it leaves
 
     GroupRun(String taskId, Callable<? extends T> task, long submitNanos) {
         super(task, submitNanos);
@@ -41,6 +41,10 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
 
     final void giveTo(Group target) {
         group = target;
+    }
+
+    final boolean isOf(Group target) {
+        return group == target;
     }
 
     /** The moment of submission of a run that is submitted now, if anybody will ask how long it waited. */
@@ -102,6 +106,23 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
 
     /** Hears that the run stands in the queue. */
     void waitsInQueue() {}
+
+    /** Leaves the queue of whichever group the run is in; false if it stands in none. */
+    final boolean withdraw(Grants grants) {
+        Group at;
+        do {
+            at = group();
+            if (at.withdraw(this, grants)) {
+                return true;
+            }
+        } while (at != group()); // it was passed on meanwhile
+        return false;
+    }
+
+    /** Tells whether the run was ended before it entered, so that it must not. */
+    final boolean isEnded() {
+        return isDecided();
+    }
 
     /** Begins to watch the time that the task has, if that is limited. */
     void arm() {}
@@ -298,12 +319,22 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
     }
 
     final boolean cancel(Throwable cause, boolean mayInterrupt) {
+        boolean left = leave();
+        boolean cancelled = cancel(new Outcome.Cancelled<>(cause), mayInterrupt);
+        if (cancelled && !left) {
+            leave(); // it may have entered meanwhile
+        }
+        return cancelled;
+    }
+
+    private boolean leave() {
         Grants grants = new Grants();
-        if (group().withdraw(this, grants)) {
+        boolean left = withdraw(grants);
+        if (left) {
             leftQueue();
             group().owner.dispatch(grants);
         }
-        return cancel(new Outcome.Cancelled<>(cause), mayInterrupt);
+        return left;
     }
 
     @Override

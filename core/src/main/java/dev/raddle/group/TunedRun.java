@@ -102,15 +102,15 @@ class TunedRun<T> extends GroupRun<T> {
 
     /** Runs in the time source's thread, as does {@link #timedOut}. */
     private void outOfTime(TimeLimit over) {
-        leave();
+        giveUpWaiting();
         end(over.outcome(taskId(), attempts, isRunning()), true, group().owner.elsewhere());
-        leave(); // it may have entered meanwhile
+        giveUpWaiting(); // it may have entered meanwhile
     }
 
     /** Leaves the queue, and lets another thread start what that makes possible: this one may be an alarm's. */
-    private void leave() {
+    private void giveUpWaiting() {
         Grants grants = new Grants();
-        if (group().withdraw(this, grants)) {
+        if (withdraw(grants)) {
             leftQueue();
             group().owner.elsewhere().execute(() -> group().owner.dispatch(grants));
         }
@@ -119,9 +119,7 @@ class TunedRun<T> extends GroupRun<T> {
     @Override
     final void waitsInQueue() {
         Duration longest = queueTimeout;
-        if (limit != null && isDecided()) {
-            leave(); // its time was over before it had entered
-        } else if (longest != null && longest.isZero()) {
+        if (longest != null && longest.isZero()) {
             timedOut(longest);
         } else if (longest != null && waits) {
             try {
@@ -152,7 +150,7 @@ class TunedRun<T> extends GroupRun<T> {
     /** Runs in the time source's thread: it decides here, and leaves what is foreign to another. */
     private void timedOut(Duration longest) {
         Grants grants = new Grants();
-        if (group().withdraw(this, grants)) {
+        if (withdraw(grants)) {
             String reason = RejectionReason.QUEUE_TIMEOUT + ": queue timeout after " + MILLISECONDS.convert(longest)
                     + " ms, " + group().load();
             group().owner.elsewhere().execute(() -> {

@@ -49,10 +49,17 @@ public abstract class Gate extends SpinLock {
      * it to the first that fits, so there is no window in which a newcomer overtakes and no lost wakeup to repair. Only
      * the first is ever considered; a wide permit at the head is not overtaken for ever by narrow ones behind it.
      *
-     * A permit leaves the queue in exactly one way, decided under the lock by whoever unlinks it: granted, withdrawn or
-     * drained. So a slot is never handed to someone who has gone. It is O(1): both lists are circular, linked through the
+     * A permit leaves the queue in exactly one way, decided under the lock by the thread that unlinks it: granted, withdrawn
+     * or drained. So a slot is never handed to someone who has gone. It is O(1): both lists are circular, linked through the
      * permits themselves, and known by their last member. The queue is one such list as long as everybody in it has
      * priority 0, and a map of them, by priority, from the first other until it is empty again.
+     *
+     * A permit belongs to one gate at a time, and `place`, `previous` and `next` are guarded by the lock of that gate alone.
+     * A thread that came with a permit may have read its gate before the permit went on to another, so holding the lock of
+     * some gate proves nothing: `owns` is asked first, under the lock, and `place` is not even read if it says no. A subclass
+     * that lets a permit go from one gate to the next changes what `owns` reads under the lock of the gate that is left, and
+     * only while the permit is in neither list. So while a lock is held, what its gate owns stays its own; and a thread that
+     * is told no sees, after the lock is free, where the permit went.
      *
      * Slots of the gate and of the cap are taken in the same step or not at all, so a waiting permit holds nothing but its
      * place. The cap's part is one compare-and-set when nobody waits for the cap; else the permit waits and the cap's
@@ -113,14 +120,26 @@ public abstract class Gate extends SpinLock {
     protected abstract FairCap cap();
 
     /**
+     * Returns whether a permit belongs to this gate, so that this gate's lock guards its place. Called under the lock.
+     * Override it where a permit may go on from one gate to another: the answer changes from true to false under this lock
+     * only, while the permit is neither held nor waits.
+     *
+     * @param permit any permit
+     * @return true if it was given to this gate and not to another since; unless overridden, always true
+     */
+    protected boolean owns(Permit permit) {
+        return true;
+    }
+
+    /**
      * Lets a permit enter: it is held at once if it would be the first in the queue and its slots are free, else it waits
      * if there is room.
      *
-     * @param permit a permit that is nowhere
+     * @param permit a permit of this gate that is nowhere
      * @return what became of it
      */
     protected final Entry enter(Permit permit) {
-        assert isLocked();
+        assert isLocked() && owns(permit) && permit.place == Permit.NOWHERE;
         if (isNext(permit) && take(permit, fitting(permit))) {
             return Entry.HELD;
         }
@@ -139,16 +158,16 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Gives a held permit back and grants what that makes possible. A permit that is not held is left alone, so that giving
-     * back twice frees one slot.
+     * Gives a held permit back and grants what that makes possible. A permit that is not held here is left alone, so that
+     * giving back twice frees one slot.
      *
-     * @param permit a permit of this gate
+     * @param permit any permit
      * @param ranNanos how long it was in use, in nanoseconds
      * @param grants receives what is granted
      */
     protected final void leave(Permit permit, long ranNanos, Grants grants) {
         assert isLocked();
-        if (permit.place != Permit.HELD) {
+        if (!isHeld(permit)) {
             return;
         }
         boolean capped = isCapped();
@@ -163,15 +182,15 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Takes a waiting permit out of the queue.
+     * Takes a waiting permit out of the queue. A permit that does not wait here is left alone.
      *
-     * @param permit any permit of this gate
+     * @param permit any permit
      * @param grants receives what becomes possible by its leaving
-     * @return true if it was waiting: it will never be granted, and its place is free
+     * @return true if it was waiting here: it will never be granted, and its place is free
      */
     protected final boolean withdraw(Permit permit, Grants grants) {
         assert isLocked();
-        if (permit.place != Permit.WAITING) {
+        if (!isWaiting(permit)) {
             return false;
         }
         dequeue(permit);
@@ -319,23 +338,23 @@ public abstract class Gate extends SpinLock {
     /**
      * Tells whether a permit waits here.
      *
-     * @param permit any permit of this gate
-     * @return true if it stands in the queue
+     * @param permit any permit
+     * @return true if it stands in the queue of this gate
      */
     protected final boolean isWaiting(Permit permit) {
         assert isLocked();
-        return permit.place == Permit.WAITING;
+        return owns(permit) && permit.place == Permit.WAITING;
     }
 
     /**
      * Tells whether a permit is held here.
      *
-     * @param permit any permit of this gate
-     * @return true if it was granted and not given back
+     * @param permit any permit
+     * @return true if this gate granted it and it was not given back
      */
     protected final boolean isHeld(Permit permit) {
         assert isLocked();
-        return permit.place == Permit.HELD;
+        return owns(permit) && permit.place == Permit.HELD;
     }
 
     /**
@@ -380,7 +399,7 @@ public abstract class Gate extends SpinLock {
      * @return 0 for the first in the queue
      */
     protected final int ahead(Permit permit) {
-        assert isLocked() && permit.place == Permit.WAITING;
+        assert isWaiting(permit);
         return queue instanceof Ranks ranks ? ranks.before(permit) : Ring.before(onlyRing(), permit);
     }
 

@@ -13,13 +13,13 @@ public abstract class Permit {
     static final byte HELD = 2;
 
     @Nullable
-    Permit previous; // guarded by the gate
+    Permit previous; // guarded by the gate that owns this
 
     @Nullable
-    Permit next; // guarded by the gate
+    Permit next; // guarded by the gate that owns this
 
-    byte place; // guarded by the gate
-    byte charge; // binary logarithm of the slot-time charged in advance, 0 for none; guarded by the gate
+    byte place; // guarded by the gate that owns this
+    byte charge; // binary logarithm of the slot-time charged in advance, 0 for none; guarded by the gate that owns this
 
     /** Creates a permit that has not entered a gate. */
     protected Permit() {}

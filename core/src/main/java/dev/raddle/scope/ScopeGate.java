@@ -294,11 +294,6 @@ final class ScopeGate extends TaskGate {
     }
 
     @Override
-    protected boolean owns(TaskRun<?> run) {
-        return true;
-    }
-
-    @Override
     protected String kind() {
         return "scope";
     }

@@ -35,14 +35,6 @@ public abstract class TaskGate extends Gate {
     protected abstract ConcurrentHashMap<Thread, TaskRun<?>> waits();
 
     /**
-     * Tells whether a run belongs to this gate, if one map serves several.
-     *
-     * @param run any run of the map's values
-     * @return true if it does
-     */
-    protected abstract boolean owns(TaskRun<?> run);
-
-    /**
      * Returns what kind of gate this is, in messages.
      *
      * @return a word such as {@code group}
@@ -121,7 +113,7 @@ public abstract class TaskGate extends Gate {
     /** Whether a thread waits for a run of this gate that has not given its permits back. */
     private boolean waitsHere(@Nullable Thread runner) {
         TaskRun<?> awaited = runner == null ? null : waits().get(runner);
-        return awaited != null && owns(awaited) && (isWaiting(awaited) || isHeld(awaited));
+        return awaited != null && (isWaiting(awaited) || isHeld(awaited));
     }
 
     private static @Nullable Thread runnerOf(Permit permit) {

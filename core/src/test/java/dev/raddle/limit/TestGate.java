@@ -92,6 +92,11 @@ final class TestGate extends Gate {
         return cap;
     }
 
+    @Override
+    protected boolean owns(Permit permit) {
+        return ((Request) permit).gate == this;
+    }
+
     Request request(String name) {
         return new Request(this, name, 1, 0);
     }
