@@ -126,7 +126,7 @@ class TunedRun<T> extends GroupRun<T> {
                 alarm = time().after(longest, () -> timedOut(longest));
             } catch (Throwable noAlarm) {
                 end(new Outcome.Failure<>(noAlarm), false, Runnable::run);
-                leave();
+                giveUpWaiting();
             }
             if (!waits) {
                 cancelAlarm();

@@ -583,38 +583,45 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     /**
      * Submits a task without a value.
      *
-     * @param action what to run
+     * {@snippet :
+     * scope.submit(() -> mailer.send(mail));
+     * scope.submit(() -> mailer.send(mail), Duration.ofSeconds(2));
+     * }
+     *
+     * @param action the action to run
+     * @param timeout none, or the longest time that the task may take, waiting and all attempts included; positive. The
+     *     parameter is variable so that a lambda which returns a value is always taken for a {@link Callable}
      * @return the task, named by its number
+     * @throws IllegalArgumentException if the timeout is not positive, or if there is more than one
      * @throws IllegalStateException if this scope is closed
      */
-    public Task<Void> submit(Runnable action) {
-        return submit(new Action(action));
+    public Task<Void> submit(Runnable action, Duration... timeout) {
+        return submitted(null, new Action(action), defaultRank(), retryPolicy(), only(timeout));
     }
 
     /**
      * Submits a task without a value.
      *
-     * @param name what the task is called
-     * @param action what to run
+     * @param name the name of the task
+     * @param action the action to run
+     * @param timeout none, or the longest time that the task may take, as of {@link #submit(Runnable, Duration...)}
      * @return the task
+     * @throws IllegalArgumentException if the timeout is not positive, or if there is more than one
      * @throws IllegalStateException if this scope is closed
      */
-    public Task<Void> submit(String name, Runnable action) {
-        return submit(name, new Action(action));
+    public Task<Void> submit(String name, Runnable action, Duration... timeout) {
+        Objects.requireNonNull(name, "name");
+        return submitted(name, new Action(action), defaultRank(), retryPolicy(), only(timeout));
     }
 
-    /**
-     * Submits a task without a value that may not take longer than some time from now on, waiting and all attempts included.
-     *
-     * @param name what the task is called
-     * @param action what to run
-     * @param timeout positive
-     * @return the task
-     * @throws IllegalArgumentException if the timeout is not positive
-     * @throws IllegalStateException if this scope is closed
-     */
-    public Task<Void> submit(String name, Runnable action, Duration timeout) {
-        return submit(name, new Action(action), timeout);
+    private static @Nullable Duration only(Duration... timeout) {
+        if (timeout.length > 1) {
+            throw new IllegalArgumentException("timeout must be one at most, were " + timeout.length);
+        }
+        if (timeout.length == 1 && !timeout[0].isPositive()) {
+            throw new IllegalArgumentException("timeout must be positive, was " + timeout[0]);
+        }
+        return timeout.length == 0 ? null : timeout[0];
     }
 
     /**
