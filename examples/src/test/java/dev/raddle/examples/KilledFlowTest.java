@@ -158,12 +158,14 @@ class KilledFlowTest {
     void sigterm_drains_a_flow_and_hands_back_what_had_not_begun() throws Exception {
         Files.writeString(directory.resolve("flow.yaml"), """
                 tasks:
-                  - { id: a, run: "sleep 1; echo a", undo: "touch undone" }
+                  - { id: a, run: "until [ -e finish ]; do sleep 0.01; done; echo a", undo: "touch undone" }
                   - { id: b, run: "touch b", needs: a }
                 """);
         Raddle.Run run = new Raddle(directory).start("run", "--out", "run", "flow.yaml");
         run.awaitLine("start     a");
         run.signal("TERM");
+        run.awaitLine("stop      terminated");
+        Files.writeString(directory.resolve("finish"), "");
 
         Raddle.Ended ended = run.end();
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -108,25 +109,27 @@ class InvalidFlowFileTest {
                 .contains("was a -> b -> c -> a (each needs the next)");
     }
 
+    /** A recursion of one level for each task would overflow the small stack after a thousand. */
     @Test
-    void a_chain_of_a_hundred_thousand_is_no_trap() throws InvalidFileException {
+    void a_chain_is_no_trap_however_long_it_is() throws Exception {
         StringBuilder lines = new StringBuilder();
-        for (int i = 1; i <= 100_000; i++) {
+        for (int i = 1; i <= 10_000; i++) {
             lines.append("{\"i\":")
                     .append(i)
                     .append(",\"before\":")
-                    .append(i % 100_000 + 1)
+                    .append(i % 10_000 + 1)
                     .append("}\n");
         }
         Map<String, String> data = Map.of("a.jsonl", lines.toString());
 
-        List<String> problems =
-                RunFiles.problems("tasks: [{ forEach: a.jsonl, id: 't${i}', run: 'true', needs: 't${before}' }]", data);
+        FutureTask<List<String>> reading = new FutureTask<>(() -> RunFiles.problems(
+                "tasks: [{ forEach: a.jsonl, id: 't${i}', run: 'true', needs: 't${before}' }]", data));
+        new Thread(null, reading, "small stack", 256 * 1024).start();
 
-        assertThat(problems)
+        assertThat(reading.get())
                 .singleElement()
                 .asString()
-                .contains("must not form a cycle, was t1 -> t2 -> t3 -> ", " -> (99961 more) -> ");
+                .contains("must not form a cycle, was t1 -> t2 -> t3 -> ", " -> (9961 more) -> ");
     }
 
     @Test

@@ -365,7 +365,7 @@ class FlowSessionTest {
                 groups: { one: { limit: 1, queue: 1 } }
                 tasks:
                   - { id: start, run: "true" }
-                  - { forEach: [1, 2, 3], id: "a${n}", group: one, run: "sleep 0.1", needs: start }
+                  - { forEach: [1, 2, 3], id: "a${n}", group: one, run: "until [ $(grep -c rejected run/journal.jsonl) -ge 2 ]; do sleep 0.01; done", needs: start }
                   - { forEach: [1, 2, 3], id: "b${n}", run: "true", needs: "a${n}" }
                 """);
 

@@ -122,6 +122,6 @@ class LineWorkTest {
         };
 
         assertThatThrownBy(session(work(input, 100))::call)
-                .hasMessage("standard input cannot be read: java.io.IOException: gone");
+                .hasMessage("standard input cannot be read: gone");
     }
 }

@@ -7,9 +7,9 @@ import dev.raddle.pool.PoolListener;
 import dev.raddle.pool.ShutdownReport;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.testing.VirtualTime;
-import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
@@ -33,8 +33,8 @@ class VirtualPoolTest {
     }
 
     /** A task that has begun, ends when it is interrupted or released. */
-    private void begin(Executor executor) throws InterruptedException {
-        begin(executor, () -> {
+    private Thread begin(Executor executor) throws InterruptedException {
+        return begin(executor, () -> {
             release.await();
             return null;
         });
@@ -53,17 +53,18 @@ class VirtualPoolTest {
         });
     }
 
-    private static void begin(Executor executor, Callable<?> task) throws InterruptedException {
-        CountDownLatch begun = new CountDownLatch(1);
+    /** Returns the thread of a task that has begun. */
+    private static Thread begin(Executor executor, Callable<?> task) throws InterruptedException {
+        CompletableFuture<Thread> begun = new CompletableFuture<>();
         executor.execute(() -> {
-            begun.countDown();
+            begun.complete(Thread.currentThread());
             try {
                 task.call();
             } catch (Exception e) {
                 // interrupted
             }
         });
-        begun.await();
+        return begun.join();
     }
 
     private FutureTask<ShutdownReport> drain() throws InterruptedException {
@@ -146,22 +147,34 @@ class VirtualPoolTest {
     @Test
     void it_gives_the_account_that_a_pool_of_platform_threads_gives() throws Exception {
         Duration moment = Duration.ofMillis(100);
-        VirtualPool virtual = new VirtualPool(TimeSource.system());
         ThreadPool platform = ThreadPool.builder("platform")
                 .threads(9)
+                .timeSource(time)
                 .stuckAfter(moment)
                 .listener(new PoolListener() {})
                 .build();
-        for (Executor executor : new Executor[] {virtual, platform}) {
-            begin(executor);
-            beginStubborn(executor);
+        Thread ofVirtual = begin(pool);
+        beginStubborn(pool);
+        Thread ofPlatform = begin(platform);
+        beginStubborn(platform);
+
+        String virtualNumbers = drained(() -> pool.drain(Duration.ZERO, moment), ofVirtual);
+        String platformNumbers = drained(() -> platform.drain(Duration.ZERO), ofPlatform);
+
+        assertThat(virtualNumbers).isEqualTo("2 accepted, 0 before, 0 during, 1 interrupted, 1 still running");
+        assertThat(platformNumbers).isEqualTo(virtualNumbers);
+    }
+
+    /** Drains a pool, lets time pass only when the task that obeys has ended with its thread, and gives the numbers. */
+    private String drained(Callable<ShutdownReport> action, Thread obeys) throws Exception {
+        FutureTask<ShutdownReport> drain = new FutureTask<>(action);
+        Thread.ofVirtual().start(drain);
+        obeys.join();
+        while (!drain.isDone()) {
+            time.advance(LAST_WAIT);
+            Thread.yield();
         }
-
-        ShutdownReport ofVirtual = virtual.drain(Duration.ZERO, moment);
-        ShutdownReport ofPlatform = platform.drain(Duration.ZERO);
-
-        assertThat(numbers(ofVirtual)).isEqualTo("2 accepted, 0 before, 0 during, 1 interrupted, 1 still running");
-        assertThat(numbers(ofPlatform)).isEqualTo(numbers(ofVirtual));
+        return numbers(drain.get());
     }
 
     private static String numbers(ShutdownReport report) {
