@@ -113,10 +113,10 @@ public final class Main implements Runnable {
                 .findFirst()
                 .orElse(null);
         if (option == null) {
-            line.getErr().println("raddle: one argument too many, \"" + Printable.oneLine(arguments.getFirst()) + "\"");
+            line.getErr().println("raddle: One argument too many: '" + Printable.oneLine(arguments.getFirst()) + "'");
             return;
         }
-        String unknown = "raddle: unknown option \"" + Printable.oneLine(option) + "\"";
+        String unknown = "raddle: Unknown option: '" + Printable.oneLine(option) + "'";
         if (line.getCommandName().equals("run") && MANY.matcher(option).matches()) {
             line.getErr()
                     .println(unknown + "; how many tasks run at once stands in the file: globalMaxInFlight, and the limit"

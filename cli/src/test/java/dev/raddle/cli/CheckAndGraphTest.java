@@ -110,12 +110,13 @@ class CheckAndGraphTest {
     @ParameterizedTest
     @CsvSource(
             delimiter = '|',
+            quoteCharacter = '\0',
             value = {
-                "run -j 8 k.yaml | unknown option \"-j\"; how many tasks run at once stands in the file: globalMaxInFlight, and the limit of each group",
-                "run --jobs=8 k.yaml | unknown option \"--jobs=8\"; how many tasks run at once stands in the file: globalMaxInFlight, and the limit of each group",
-                "run -x 8 k.yaml | unknown option \"-x\"",
-                "run a.yaml k.yaml | one argument too many, \"k.yaml\"",
-                "check -x k.yaml | unknown option \"-x\""
+                "run -j 8 k.yaml | Unknown option: '-j'; how many tasks run at once stands in the file: globalMaxInFlight, and the limit of each group",
+                "run --jobs=8 k.yaml | Unknown option: '--jobs=8'; how many tasks run at once stands in the file: globalMaxInFlight, and the limit of each group",
+                "run -x 8 k.yaml | Unknown option: '-x'",
+                "run a.yaml k.yaml | One argument too many: 'k.yaml'",
+                "check -x k.yaml | Unknown option: '-x'"
             })
     void of_arguments_that_mean_nothing_the_option_is_named_and_not_what_follows_it(String words, String problem) {
         assertThat(Main.run(words.split(" "))).isEqualTo(ExitCode.INVALID);

@@ -4,10 +4,12 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Three tenants share four slots. One floods the executor with tasks; the other two stay quick. */
@@ -34,38 +36,42 @@ public final class TenantsExample {
     public static void main(String[] args) {
         System.out.println("tenant   tasks  longest wait");
         Map<String, Integer> tasks = Map.of("flood", 500, "quiet-1", 10, "quiet-2", 10);
-        longestWaits(tasks).forEach((tenant, wait) -> {
+        Callable<?> call = () -> {
+            Thread.sleep(5); // in place of a call to something slow
+            return null;
+        };
+        longestWaits(tasks, call, TimeSource.system()).forEach((tenant, wait) -> {
             System.out.printf(Locale.ROOT, "%-8s %5d %10d ms%n", tenant, tasks.get(tenant), wait.toMillis());
         });
     }
 
     /**
-     * Runs tasks of 5 ms for several tenants, the tenants with many tasks first.
+     * Runs tasks for several tenants, the tenants with many tasks first.
      *
      * @param tasks how many tasks each tenant submits, all at once
+     * @param call what each task does
+     * @param time measures how long tasks wait and run
      * @return how long the task of each tenant waited that waited longest
      */
-    public static Map<String, Duration> longestWaits(Map<String, Integer> tasks) {
+    public static Map<String, Duration> longestWaits(Map<String, Integer> tasks, Callable<?> call, TimeSource time) {
         LongestWaits longest = new LongestWaits();
         GroupPolicy policy = GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(4) // a tenant alone may use all there is
                 .globalMaxInFlight(4)
                 .taskListener(longest)
+                .timeSource(time)
                 .build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             tasks.entrySet().stream()
                     .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
-                    .forEach(tenant -> submit(executor, tenant.getKey(), tenant.getValue()));
+                    .forEach(tenant -> submit(executor, tenant.getKey(), tenant.getValue(), call));
         } // waits until all of them have ended
         return new TreeMap<>(longest.waits);
     }
 
-    private static void submit(GroupExecutor executor, String tenant, int tasks) {
+    private static void submit(GroupExecutor executor, String tenant, int tasks, Callable<?> call) {
         for (int i = 0; i < tasks; i++) {
-            executor.submit(tenant, "task-" + i, () -> {
-                Thread.sleep(5); // in place of a call to something slow
-                return null;
-            });
+            executor.submit(tenant, "task-" + i, call);
         }
     }
 }
