@@ -48,8 +48,9 @@ final class CommonOptions {
     static final class OnFailure {
         @Option(
                 names = {"-k", "--keep-going"},
-                description = "Run everything that can run, as make -k does. Without it, tasks that only failed tasks need are"
-                        + " skipped.")
+                description =
+                        "Run everything that can run, as make -k does. Without it, tasks that only failed tasks need are"
+                                + " skipped.")
         private boolean keepGoing;
 
         @Option(

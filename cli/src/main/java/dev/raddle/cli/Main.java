@@ -119,7 +119,8 @@ public final class Main implements Runnable {
         String unknown = "raddle: Unknown option: '" + Printable.oneLine(option) + "'";
         if (line.getCommandName().equals("run") && MANY.matcher(option).matches()) {
             line.getErr()
-                    .println(unknown + "; how many tasks run at once stands in the file: globalMaxInFlight, and the limit"
+                    .println(unknown
+                            + "; how many tasks run at once stands in the file: globalMaxInFlight, and the limit"
                             + " of each group");
         } else {
             line.getErr().println(unknown);

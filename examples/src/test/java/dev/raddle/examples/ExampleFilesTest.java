@@ -60,7 +60,8 @@ class ExampleFilesTest {
     void ten_thousand_commands_in_four_groups_are_planned() throws Exception {
         String file = EXAMPLES.resolve("ten-thousand/ten-thousand.yaml").toString();
 
-        assertThat(new Raddle(directory).run("check", file).out()).isEqualTo(file + " is valid: 10000 tasks, 0 edges\n");
+        assertThat(new Raddle(directory).run("check", file).out())
+                .isEqualTo(file + " is valid: 10000 tasks, 0 edges\n");
     }
 
     /** The same file with every twentieth of its numbers: what counts are the limits, and that nothing is lost. */

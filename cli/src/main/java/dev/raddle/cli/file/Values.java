@@ -207,7 +207,9 @@ final class Values {
     }
 
     private static boolean isMerge(Node key) {
-        return key instanceof ScalarNode scalar && scalar.isPlain() && scalar.getValue().equals("<<");
+        return key instanceof ScalarNode scalar
+                && scalar.isPlain()
+                && scalar.getValue().equals("<<");
     }
 
     /** What stands there, in words for a message. */

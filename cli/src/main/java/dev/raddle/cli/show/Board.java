@@ -47,8 +47,7 @@ final class Board {
                 total.queued();
             }
             case RunEvent.AttemptStarted started -> {
-                running.putIfAbsent(
-                        started.id(), new Running(started.id(), started.group(), nanos.getAsLong()));
+                running.putIfAbsent(started.id(), new Running(started.id(), started.group(), nanos.getAsLong()));
                 group(started.group()).started(started.id());
                 total.started(started.id());
             }
@@ -73,10 +72,12 @@ final class Board {
     List<AttributedString> lines(int columns, int rows) {
         long now = nanos.getAsLong();
         List<Running> oldest = oldest(rows, now);
-        int room = rows <= 2 ? 0 : Math.clamp(rows - LEFT_FREE - (rows < ROWS_FOR_OLDEST ? oldest.size() : 0), 1, MOST_GROUPS);
+        int room = rows <= 2
+                ? 0
+                : Math.clamp(rows - LEFT_FREE - (rows < ROWS_FOR_OLDEST ? oldest.size() : 0), 1, MOST_GROUPS);
         Set<Bar> shown = groups.size() <= room ? new HashSet<>(groups.values()) : busiest(Math.max(0, room - 1));
-        List<Bar> bars = new ArrayList<>(
-                groups.values().stream().filter(shown::contains).toList());
+        List<Bar> bars =
+                new ArrayList<>(groups.values().stream().filter(shown::contains).toList());
         bars.add(total);
         Layout layout = Layout.of(columns, bars, now, blocks);
         List<AttributedString> lines = new ArrayList<>();

@@ -14,6 +14,7 @@ public final class Screen {
     private static final String SHOW_CURSOR = "\033[?25h";
     /** Not from the first column: a terminal that is told to erase all of its screen may take that into what scrolls by. */
     private static final String ERASE_BELOW = "\r\033[K \033[J\r\033[K";
+
     private static final String NO_WRAP = "\033[?7l";
     private static final String WRAP = "\033[?7h";
 

@@ -69,7 +69,8 @@ final class Sentences {
         String after = result.attempts() == 0 ? "" : ", " + Words.time(result.runMillis());
         String output = result.output() == null ? "" : "; output in " + path(Path.of(result.output()));
         boolean unknown = result.output() == null && result.attempts() > 0;
-        String command = unknown ? "; command: " + Words.shortened(Printable.oneLine(result.command()), LONGEST_COMMAND) : "";
+        String command =
+                unknown ? "; command: " + Words.shortened(Printable.oneLine(result.command()), LONGEST_COMMAND) : "";
         return line(result.state().text(), style, task + ": " + why + after + output + command);
     }
 

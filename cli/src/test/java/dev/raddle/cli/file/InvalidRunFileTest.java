@@ -212,10 +212,13 @@ class InvalidRunFileTest {
         Arrays.fill(large, (byte) '#');
 
         assertThatThrownBy(() -> PlanReader.decoded("checks.yaml", large))
-                .isInstanceOfSatisfying(InvalidFileException.class, e -> assertThat(e.problems())
-                        .extracting(Problem::toString)
-                        .containsExactly("checks.yaml:1:1: the file must have at most 16 MiB (16777216 bytes), it has"
-                                + " more; put data into a file that forEach names, such as .jsonl or .csv"));
+                .isInstanceOfSatisfying(
+                        InvalidFileException.class,
+                        e -> assertThat(e.problems())
+                                .extracting(Problem::toString)
+                                .containsExactly(
+                                        "checks.yaml:1:1: the file must have at most 16 MiB (16777216 bytes), it has"
+                                                + " more; put data into a file that forEach names, such as .jsonl or .csv"));
     }
 
     @Test

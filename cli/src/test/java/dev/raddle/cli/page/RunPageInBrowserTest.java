@@ -21,9 +21,15 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** The page in a real browser, from disk and without a network. Screenshots stay in target/screenshots. */
+/**
+ * The page in a real browser, from disk and without a network. Screenshots stay in target/screenshots. Playwright is for one thread,
+ * so the tests of this class are not run beside each other.
+ */
 @Timeout(180)
+@Execution(ExecutionMode.SAME_THREAD)
 class RunPageInBrowserTest {
     private static final Path SCREENSHOTS = Path.of("target", "screenshots");
 

@@ -14,9 +14,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Runs with dependencies and real processes. */
 @Timeout(120)
+@ResourceLock(Session.SIGNALS)
 class FlowSessionTest {
     @TempDir
     private Path directory;

@@ -25,8 +25,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 @Timeout(60)
+@ResourceLock(Session.SIGNALS)
 class LineWorkTest {
     @TempDir
     private Path directory;
@@ -121,7 +123,6 @@ class LineWorkTest {
             }
         };
 
-        assertThatThrownBy(session(work(input, 100))::call)
-                .hasMessage("standard input cannot be read: gone");
+        assertThatThrownBy(session(work(input, 100))::call).hasMessage("standard input cannot be read: gone");
     }
 }

@@ -15,8 +15,10 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 @Timeout(120)
+@ResourceLock(Session.SIGNALS)
 class ResumeTest {
     private static final String FILE = """
             tasks:

@@ -17,9 +17,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** Runs with real processes. */
 @Timeout(120)
+@ResourceLock(Session.SIGNALS)
 class RunSessionTest {
     @TempDir
     private Path directory;
@@ -60,8 +62,7 @@ class RunSessionTest {
                 .isInstanceOf(IOException.class)
                 .hasMessageStartingWith("the report " + session.out().resolve("report.json") + " cannot be written: ");
 
-        RunEvent.RunEnded end =
-                session.recorder().all(RunEvent.RunEnded.class).getFirst();
+        RunEvent.RunEnded end = session.recorder().all(RunEvent.RunEnded.class).getFirst();
         assertThat(end.report()).isNull();
         assertThat(end.exitCode()).isEqualTo(ExitCode.BROKEN);
         assertThat(session.out().resolve("report.json")).doesNotExist();
@@ -71,10 +72,7 @@ class RunSessionTest {
     void the_last_event_names_the_report() throws Exception {
         session.run("tasks: [{ id: a, run: 'true' }]");
 
-        assertThat(session.recorder()
-                        .all(RunEvent.RunEnded.class)
-                        .getFirst()
-                        .report())
+        assertThat(session.recorder().all(RunEvent.RunEnded.class).getFirst().report())
                 .isEqualTo(session.out().resolve("report.json"))
                 .exists();
     }

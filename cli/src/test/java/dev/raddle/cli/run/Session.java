@@ -15,6 +15,9 @@ import java.util.Set;
 
 /** A run of a file in a directory of a test, in this process. */
 final class Session {
+    /** A lock for tests that run sessions: each handles the signals of the process while it lasts. */
+    static final String SIGNALS = "the signals of this process";
+
     static final InstantSource CLOCK = InstantSource.fixed(Instant.parse("2026-01-31T09:30:00Z"));
 
     private final Path directory;

@@ -107,7 +107,10 @@ class BoardTest {
 
         String line = plain.lines(90, 24).getFirst().toString();
 
-        assertThat(line).startsWith("a-very-long-name-of-a-g~  ++++").contains("++....").isPrintable();
+        assertThat(line)
+                .startsWith("a-very-long-name-of-a-g~  ++++")
+                .contains("++....")
+                .isPrintable();
     }
 
     private void tellOfEverything(int tasks) {
@@ -124,8 +127,7 @@ class BoardTest {
     void the_total_shows_failed_and_cancelled_beside_each_other() {
         tellOfEverything(10);
 
-        assertThat(lines(140, 24).getLast())
-                .contains("4/10 ", "2 running ", "4 waiting ", "1 failed ", "2 cancelled");
+        assertThat(lines(140, 24).getLast()).contains("4/10 ", "2 running ", "4 waiting ", "1 failed ", "2 cancelled");
     }
 
     @ParameterizedTest
@@ -173,7 +175,8 @@ class BoardTest {
 
         assertThat(lines(100, 24))
                 .hasSize(5)
-                .endsWith("running 1 min 30 s: t1 [web]", "running 1 min 20 s: t2 [web]", "running 1 min 10 s: t3 [web]");
+                .endsWith(
+                        "running 1 min 30 s: t1 [web]", "running 1 min 20 s: t2 [web]", "running 1 min 10 s: t3 [web]");
         assertThat(lines(20, 24)).contains("running 1 min 30 s…");
         assertThat(lines(100, 10)).hasSize(3).endsWith("running 1 min 30 s: t1 [web]");
         assertThat(lines(100, 5)).hasSize(2);

@@ -43,8 +43,7 @@ final class Emulator extends ByteArrayOutputStream {
     }
 
     String screen() {
-        return String.join(
-                "\n", rows.stream().map(line -> line.text.toString()).toList());
+        return String.join("\n", rows.stream().map(line -> line.text.toString()).toList());
     }
 
     @Override
@@ -69,7 +68,8 @@ final class Emulator extends ByteArrayOutputStream {
     private void control(String number, String command) {
         switch (command) {
             case "A" -> row = Math.max(Math.max(0, rows.size() - height), row - Integer.parseInt(number));
-            case "K" -> rows.get(row).text.setLength(Math.min(column, rows.get(row).text.length()));
+            case "K" ->
+                rows.get(row).text.setLength(Math.min(column, rows.get(row).text.length()));
             case "J" -> {
                 if (column == 0 && row == Math.max(0, rows.size() - height)) {
                     row = rows.size(); // as tmux does: the whole screen is kept in what has scrolled away
