@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
@@ -26,6 +29,7 @@ final class Raddle {
     static final Path ROOT = root();
     private static final long PATIENCE_SECONDS = 180;
     static final List<String> WITH_SIGNALS = withSignals();
+    private static final FutureTask<Void> FASTER_STARTS = new FutureTask<>(Raddle::prepareStarts, null);
 
     private final Path directory;
     private final Map<String, String> environment =
@@ -43,6 +47,26 @@ final class Raddle {
         assertThat(ROOT.resolve("cli/target/raddle-cli.jar"))
                 .as("the launcher's tests need the packaged command-line tool: run mvn verify, not mvn test")
                 .exists();
+        FASTER_STARTS.run(); // the first time only
+        try {
+            FASTER_STARTS.get();
+        } catch (InterruptedException | ExecutionException e) {
+            throw new AssertionError("the launcher could not prepare its starts", e);
+        }
+    }
+
+    /** Has the launcher prepare faster starts, once for all tests: they start it some hundred times. */
+    private static void prepareStarts() {
+        ProcessBuilder builder = new ProcessBuilder(ROOT.resolve("raddle").toString());
+        builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
+        builder.environment().put("RADDLE_BUILD", "cache");
+        try {
+            assertThat(builder.inheritIO().start().waitFor()).isZero();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException("interrupted while the launcher prepared its starts", e);
+        }
     }
 
     private static Path root() {
