@@ -124,6 +124,24 @@ abstract class Engine extends Handover {
         remaining = graph.size + 1;
     }
 
+    /** Tells whether the run is ended by its deadline, whatever it waits for. */
+    final boolean endsByItself() {
+        return deadline != null;
+    }
+
+    /** Notes that the thread that joins this run waits for a node. Returns false if no thread does. */
+    abstract boolean noteOwnWait(Handoff handoff);
+
+    @Override
+    final void noteWait(Handoff handoff) {
+        if (endsByItself()) {
+            return;
+        }
+        for (Engine each = this; each != null && !each.noteOwnWait(handoff); ) {
+            each = each.outer;
+        }
+    }
+
     /** Tells whether the thread that joins a run around this one runs the nodes. */
     abstract boolean isGuest();
 

@@ -46,6 +46,8 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
     private final Signal done = new Signal();
     private @Nullable FlowResult<R> result; // written before `done` is set
     private volatile @Nullable Thread closer;
+    private volatile @Nullable Thread joining; // for as long as it takes
+    private final ConcurrentLinkedQueue<Handoff> awaited = new ConcurrentLinkedQueue<>(); // by the thread that joins
 
     FlowRun(
             Graph graph,
@@ -128,11 +130,49 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      * @throws InterruptedException if the caller was interrupted; the run goes on, and one may join again
      */
     public FlowResult<R> join() throws InterruptedException {
+        if (done.isSet() || endsByItself()) {
+            serveAndWait();
+        } else {
+            joinForLong();
+        }
+        return result();
+    }
+
+    private void serveAndWait() throws InterruptedException {
         if (home != null) {
             serve(home);
         }
         done.await();
-        return result();
+    }
+
+    /** Joins; if that is done by a task of a group whose end a node would have to wait for, the node is refused. */
+    private void joinForLong() throws InterruptedException {
+        joining = Thread.currentThread();
+        try {
+            refuseHopeless();
+            serveAndWait();
+        } finally {
+            Thread self = Thread.currentThread();
+            joining = null;
+            for (Handoff handoff; (handoff = awaited.poll()) != null; ) {
+                handoff.endWait(self);
+            }
+        }
+    }
+
+    @Override
+    boolean noteOwnWait(Handoff handoff) {
+        Thread waiter = joining;
+        if (waiter == null) {
+            return false;
+        }
+        if (handoff.beginWait(waiter)) {
+            awaited.add(handoff);
+            if (joining != waiter) {
+                handoff.endWait(waiter);
+            }
+        }
+        return true;
     }
 
     private void serve(Home mine) throws InterruptedException {

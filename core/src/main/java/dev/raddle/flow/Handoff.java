@@ -52,6 +52,20 @@ final class Handoff implements Scheduler.Placeable, TaskIdentity, Mark {
         return run.carry(action);
     }
 
+    /** Notes that the thread that joins waits for the node, and fails if the node could never begin because of that. */
+    boolean beginWait(Thread joining) {
+        Scheduler.Placement place = placement;
+        return place != null && place.beginWait(joining);
+    }
+
+    /** Notes that the thread that joins does not wait any more. */
+    void endWait(Thread joining) {
+        Scheduler.Placement place = placement;
+        if (place != null) {
+            place.endWait(joining);
+        }
+    }
+
     /** Leaves the group's queue, if that is possible. */
     void withdraw() {
         Scheduler.Placement place = placement;

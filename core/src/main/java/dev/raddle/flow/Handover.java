@@ -60,6 +60,9 @@ abstract class Handover extends Decisions {
     /** Tells whether the thread that joins runs the nodes. */
     abstract boolean isAtHome();
 
+    /** Notes that the thread that joins, if there is one, waits for a node in its group; fails if the node could never begin. */
+    abstract void noteWait(Handoff handoff);
+
     /** Wakes the thread that joins, because there are nodes for it. */
     abstract void wakeHome();
 
@@ -265,11 +268,35 @@ abstract class Handover extends Decisions {
                 return;
             }
             handoff.place(group, runner);
+            ensureHope(handoff);
             if (Board.isEnd(board.get(node))) {
                 handoff.withdraw(); // who ended it may not have seen its place
             }
         } catch (Throwable refusal) {
             neverRuns(runner, node, handoff, refusal);
+        }
+    }
+
+    /** Fails if a node will never begin, because its group is full of tasks that wait, with the one that joins the run among them. */
+    private void ensureHope(Handoff handoff) {
+        try {
+            noteWait(handoff);
+        } catch (IllegalStateException hopeless) {
+            handoff.withdraw();
+            throw hopeless;
+        }
+    }
+
+    /** Refuses the nodes that wait in their groups and will never begin, because the calling thread is going to join. */
+    final void refuseHopeless() {
+        for (int node = 0; graph.hasGroups && node < graph.size; node++) {
+            if (board.get(node) instanceof Handoff handoff) {
+                try {
+                    ensureHope(handoff);
+                } catch (IllegalStateException hopeless) {
+                    asDecider(by -> neverRuns(by, handoff.node, handoff, hopeless));
+                }
+            }
         }
     }
 

@@ -60,7 +60,7 @@ final class CallRun<T> extends TunedRun<T> {
         boolean noted = false;
         try {
             if (!turn.isSet()) {
-                noted = group().beginWait(this);
+                noted = group().beginWait(Thread.currentThread(), this);
             }
             Dispatch.startAll(); // it may be the calling thread's to start what is before this
             turn.await();
@@ -69,7 +69,7 @@ final class CallRun<T> extends TunedRun<T> {
             throw givenUp;
         } finally {
             if (noted) {
-                group().endWait(this);
+                group().endWait(Thread.currentThread(), this);
             }
         }
         if (!isDone() || group().holds(this)) { // its time may have ended just as it was granted

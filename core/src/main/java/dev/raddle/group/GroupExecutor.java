@@ -718,10 +718,7 @@ public final class GroupExecutor implements AutoCloseable {
                 && !Thread.currentThread().isVirtual()) {
             handover.leave(run);
         } else {
-            if (scheduler != Scheduler.virtualThreads()) {
-                run.runsWhereItIsStarted();
-            }
-            scheduler.execute(run);
+            run.placeOn(scheduler);
         }
     }
 

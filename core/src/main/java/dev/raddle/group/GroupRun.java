@@ -5,6 +5,7 @@ import static java.util.concurrent.TimeUnit.MILLISECONDS;
 import dev.raddle.limit.Grants;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.time.Deadline;
@@ -13,6 +14,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
@@ -21,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * One life of a task in a group: the handle, the node in the group's queue and the runnable of its thread. There may be a
  * million of these, waiting; a field more is eight bytes more for each.
  */
-class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
+class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeable {
 
     private final String taskId;
     private @Nullable Group group; // changed by the submitter before the run enters, under the lock of the one it leaves
@@ -79,9 +81,26 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
         }
     }
 
-    /** Notes that the scheduler may run this in the thread that starts it. */
-    final void runsWhereItIsStarted() {
-        mayRunInPlace();
+    /** Hands the run to a scheduler. It is not taken back from there when it is ended: it gives its permit back when it comes. */
+    final void placeOn(Scheduler scheduler) {
+        if (scheduler == Scheduler.virtualThreads()) {
+            scheduler.execute(this);
+        } else {
+            mayRunInPlace();
+            scheduler.place(this);
+        }
+    }
+
+    @Override
+    public final void reject(RejectedExecutionException reason) {
+        Grants grants = new Grants();
+        notStarted(reason, grants);
+        group().owner.dispatch(grants);
+    }
+
+    @Override
+    public int priority() {
+        return 0;
     }
 
     private boolean notStarted(Throwable failure, Grants grants) {
@@ -360,12 +379,13 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T> {
         if (isDone()) {
             return result(settledOutcome());
         }
-        boolean noted = group().beginWait(this);
+        Thread self = Thread.currentThread();
+        boolean noted = group().beginWait(self, this);
         try {
             return result(awaitOutcome());
         } finally {
             if (noted) {
-                group().endWait(this);
+                group().endWait(self, this);
             }
         }
     }

@@ -23,7 +23,7 @@ final class GroupScheduler implements Scheduler {
         PlacedRun run = executor.placeIn(key, task);
         throwIfRejected(run);
         run.rejectUnlessRun(task);
-        return run::withdraw;
+        return run;
     }
 
     private static void throwIfRejected(PlacedRun run) {

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * A run on behalf of another door, which placed a task of its own through a group. The task keeps its outcome itself; what it
  * throws, and a failure to start it, has nobody else to go to than the sink.
  */
-final class PlacedRun extends TunedRun<Object> {
+final class PlacedRun extends TunedRun<Object> implements Scheduler.Placement {
 
     private final Body body;
     private final CancelledException withdrawal = new CancelledException("withdrawn by who placed it");
@@ -92,9 +92,19 @@ final class PlacedRun extends TunedRun<Object> {
         }
     }
 
-    /** Takes the run back; true if it has not begun and never will. */
-    boolean withdraw() {
+    @Override
+    public boolean withdraw() {
         return cancel(withdrawal, false);
+    }
+
+    @Override
+    public boolean beginWait(Thread waiter) {
+        return group().beginWait(waiter, this);
+    }
+
+    @Override
+    public void endWait(Thread waiter) {
+        group().endWait(waiter, this);
     }
 
     /** Tells the task, now or later, that it will never run, unless it was withdrawn. */

@@ -51,12 +51,17 @@ class TunedRun<T> extends GroupRun<T> {
     }
 
     @Override
+    protected final boolean endsByItself() {
+        return limit != null || (queueTimeout != null && waits);
+    }
+
+    @Override
     protected final int cost() {
         return cost;
     }
 
     @Override
-    protected final int priority() {
+    public final int priority() {
         return priority;
     }
 

@@ -396,7 +396,8 @@ final class Crew {
         try {
             pool.beforeExecute(thread, task);
         } catch (Throwable failure) {
-            if (task instanceof Future<?> future) {
+            if (!Rejectable.reject(task, "was skipped, because beforeExecute threw " + failure)
+                    && task instanceof Future<?> future) {
                 future.cancel(false); // it will not run: nobody shall wait for it
             }
             if (!asInTheJdk) {

@@ -64,6 +64,9 @@ final class ForeignQueue implements Intake {
         boolean found = queue.remove(task);
         if (found) {
             noteRemoved();
+            if (task instanceof Runnable removed) {
+                Rejectable.reject(removed, "was removed from its pool");
+            }
         }
         return found;
     }

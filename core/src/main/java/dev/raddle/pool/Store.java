@@ -59,17 +59,18 @@ interface Store {
             keep(next - 1);
         }
 
-        /** Takes out the next task with a property, which may be foreign code. Returns whether there was one. */
-        boolean removeNext(Predicate<Runnable> property) {
+        /** Takes out the next task with a property, which may be user code, and returns it; null if there was none. */
+        @Nullable
+        Runnable removeNext(Predicate<Runnable> property) {
             for (Runnable task; (task = next()) != null; ) {
                 if (property.test(task)) {
                     keep();
                     if (removeKept()) {
-                        return true;
+                        return task;
                     }
                 }
             }
-            return false;
+            return null;
         }
     }
 

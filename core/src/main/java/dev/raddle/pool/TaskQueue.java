@@ -38,8 +38,10 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
      * front.
      *
      * The pool's workers and everybody else take through different doors, because what others take out is not run by the
-     * pool, and is counted.
+     * pool, and is counted. What they remove without taking it is rejected, outside the locks.
      */
+
+    private static final String REMOVED = "was removed from the queue of its pool";
 
     /** An attempt to take the first task. */
     private final class Taking implements BooleanSupplier {
@@ -147,7 +149,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public boolean takeBack(Runnable task) {
-        boolean taken = store.pass().removeNext(each -> each == task);
+        boolean taken = store.pass().removeNext(each -> each == task) != null;
         if (taken) {
             callPutter();
         }
@@ -274,11 +276,12 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (unwanted == null) {
             return false;
         }
-        boolean removed = store.pass().removeNext(unwanted::equals);
-        if (removed) {
+        Runnable removed = store.pass().removeNext(unwanted::equals);
+        if (removed != null) {
             noteRemoved(1);
+            Rejectable.reject(removed, REMOVED);
         }
-        return removed;
+        return removed != null;
     }
 
     private void noteRemoved(int tasks) {
@@ -301,18 +304,27 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     @Override
     public boolean removeIf(Predicate<? super Runnable> unwanted) {
         Objects.requireNonNull(unwanted);
-        int removed = 0;
+        List<Runnable> removed = new ArrayList<>();
         try {
             Store.Pass pass = store.pass();
-            while (pass.removeNext(unwanted::test)) {
-                removed++;
+            for (Runnable task; (task = pass.removeNext(unwanted::test)) != null; ) {
+                removed.add(task);
             }
         } finally {
-            if (removed > 0) {
-                noteRemoved(removed);
+            if (!removed.isEmpty()) {
+                noteRemoved(removed.size());
+                removed.forEach(task -> Rejectable.reject(task, REMOVED));
             }
         }
-        return removed > 0;
+        return !removed.isEmpty();
+    }
+
+    @Override
+    public void clear() {
+        for (Runnable task : drainOut(moment -> {})) {
+            takenByOthers.increment();
+            Rejectable.reject(task, REMOVED);
+        }
     }
 
     @Override
@@ -385,7 +397,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     private final class TaskIterator implements Iterator<Runnable> {
         private final Store.Pass pass;
         private @Nullable Runnable upcoming; // what next() will return, if that is known
-        private boolean mayRemove;
+        private @Nullable Runnable removable; // what next() has returned, until it is removed
 
         TaskIterator(Store.Pass pass) {
             this.pass = pass;
@@ -407,18 +419,20 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
             Runnable task = Objects.requireNonNull(upcoming);
             upcoming = null;
             pass.keep();
-            mayRemove = true;
+            removable = task;
             return task;
         }
 
         @Override
         public void remove() {
-            if (!mayRemove) {
+            Runnable task = removable;
+            if (task == null) {
                 throw new IllegalStateException("remove() takes what next() has returned, once");
             }
-            mayRemove = false;
+            removable = null;
             if (pass.removeKept()) {
                 noteRemoved(1);
+                Rejectable.reject(task, REMOVED);
             }
         }
     }

@@ -409,7 +409,8 @@ public class ThreadPool extends AbstractExecutorService {
      * has as well. In a pool of these constructors a task that was given to a new thread runs, interrupted, although that thread
      * has not begun; in a pool from the builder it is handed back.
      *
-     * @return the tasks that were accepted and never started, in the order in which they would have
+     * @return the tasks that were accepted and never started, in the order in which they would have; those that are
+     *     {@link Rejectable} have been rejected
      */
     @Override
     public List<Runnable> shutdownNow() {
@@ -430,9 +431,17 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     void cancelIfWanted(List<Runnable> tasks) {
-        if (cancelHandedBack) {
-            tasks.forEach(ThreadPool::cancel);
+        tasks.forEach(task -> cancelIfWanted(task, "was handed back by pool"));
+    }
+
+    private void cancelIfWanted(Runnable task, String what) {
+        if (!Rejectable.reject(task, what + " \"" + name + "\", " + reasonToDrop()) && cancelHandedBack) {
+            cancel(task);
         }
+    }
+
+    private String reasonToDrop() {
+        return isShutdown() ? "which was shut down" : "which is full";
     }
 
     private static void cancel(Runnable task) {
@@ -545,7 +554,9 @@ public class ThreadPool extends AbstractExecutorService {
     // ---- the queue
 
     /**
-     * Returns where tasks wait: the queue itself, for looking and for taking tasks out.
+     * Returns where tasks wait: the queue itself, for looking and for taking tasks out. The pool's own queue rejects what is
+     * removed from it, if it is {@link Rejectable}; what {@code poll}, {@code take} and {@code drainTo} return is their caller's
+     * to run or to reject. A queue that was given from outside tells nobody what is removed from it.
      *
      * @return the queue that was given, or the pool's own
      */
@@ -554,8 +565,8 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     /**
-     * Takes a task out of the queue, so that it is not run. A task that {@code submit} made is found as the future that
-     * {@code submit} returned.
+     * Takes a task out of the queue, so that it is not run; one that is {@link Rejectable} is rejected. A task that
+     * {@code submit} made is found as the future that {@code submit} returned.
      *
      * @param task what shall not run
      * @return true if it was waiting
@@ -938,9 +949,7 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     private void drop(Runnable task) {
-        if (cancelHandedBack) {
-            cancel(task);
-        }
+        cancelIfWanted(task, "was dropped by pool");
     }
 
     /**

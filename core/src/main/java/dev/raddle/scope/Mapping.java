@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.Dispatch;
 import dev.raddle.task.Outcome;
 import java.util.ArrayList;
 import java.util.List;
@@ -67,14 +68,12 @@ final class Mapping<E, R> {
         while (oldest < runs.size() - 1 && runs.get(oldest).isDone()) {
             oldest++;
         }
-        ScopeRun<R> awaited = runs.get(oldest);
-        boolean noted = scope.gate().isLimited() && scope.gate().beginWait(awaited);
+        ScopeRun.Waiting waiting = runs.get(oldest).beginWait();
         try {
+            Dispatch.startAll();
             places.acquire();
         } finally {
-            if (noted) {
-                scope.gate().endWait(awaited);
-            }
+            waiting.end();
         }
     }
 

@@ -101,14 +101,12 @@ final class Race<T> {
 
     /** Waits for the result; fails rather than to wait in a task for one that could never begin. */
     private void awaitOver(Contender first) throws InterruptedException {
-        boolean noted = scope.gate().isLimited() && scope.gate().beginWait(first);
+        ScopeRun.Waiting waiting = first.beginWait();
         try {
             Dispatch.startAll();
             over.await();
         } finally {
-            if (noted) {
-                scope.gate().endWait(first);
-            }
+            waiting.end();
         }
     }
 

@@ -406,14 +406,44 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (end().isSet()) {
             return settledOutcome();
         }
-        boolean noted = scope.gate().isLimited() && scope.gate().beginWait(this);
+        Waiting waiting = beginWait();
         try {
             return awaitOutcome();
         } finally {
-            if (noted) {
-                scope.gate().endWait(this);
+            waiting.end();
+        }
+    }
+
+    /** What a wait for a run was noted by: the scope's limit, and whatever limits it where it was placed. */
+    record Waiting(
+            ScopeRun<?> run, Thread waiter, boolean inScope, Scheduler.@Nullable Placement place) {
+        void end() {
+            if (inScope) {
+                run.scope.gate().endWait(waiter, run);
+            }
+            if (place != null) {
+                place.endWait(waiter);
             }
         }
+    }
+
+    /** Notes that the calling thread waits for this; fails if it is a task without the end of which this could never begin. */
+    final Waiting beginWait() {
+        Thread self = Thread.currentThread();
+        boolean inScope = scope.gate().isLimited() && scope.gate().beginWait(self, this);
+        Scheduler.Placement place = placement;
+        try {
+            boolean inPlace = place != null && !endsByItself() && place.beginWait(self);
+            return new Waiting(this, self, inScope, inPlace ? place : null);
+        } catch (IllegalStateException hopeless) {
+            new Waiting(this, self, inScope, null).end();
+            throw hopeless;
+        }
+    }
+
+    @Override
+    protected final boolean endsByItself() {
+        return limit != null || scope.deadline() != null;
     }
 
     @Override

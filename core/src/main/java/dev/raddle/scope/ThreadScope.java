@@ -811,7 +811,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
             for (ScopeRun<?> run : runs) {
                 run.watch(watch, alone);
             }
-            if (gate.isLimited()) {
+            if (gate.isLimited() || options.scheduler != Scheduler.virtualThreads()) {
                 for (ScopeRun<?> run : runs) {
                     run.awaitEnd(); // a wait that could never end is found one by one
                 }

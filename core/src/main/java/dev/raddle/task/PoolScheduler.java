@@ -47,8 +47,9 @@ final class PoolScheduler implements Scheduler {
 
     @Override
     public Placement place(Placeable task) {
-        pool.execute(task);
-        return () -> pool.remove(task);
+        Placed placed = new Placed(task, pool);
+        pool.execute(placed);
+        return placed;
     }
 
     @Override

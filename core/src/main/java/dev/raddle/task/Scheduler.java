@@ -1,5 +1,6 @@
 package dev.raddle.task;
 
+import dev.raddle.pool.Rejectable;
 import dev.raddle.time.UserCode;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -17,20 +18,22 @@ import java.util.concurrent.RejectedExecutionException;
  *         .build();
  * }
  *
- * <p>A scheduler runs each task once, in any thread but not before {@code execute} could have returned it: one that runs
- * tasks in the calling thread itself makes that thread run what becomes possible by its own tasks, too, one inside the other.
+ * <p>A scheduler runs each task once, in any thread, also in the calling one before {@code execute} returns. What becomes
+ * possible by a task that runs so is started after it, in the same thread: {@code Runnable::run} needs no more stack for
+ * many tasks than for one.
  */
 @FunctionalInterface
 public interface Scheduler extends Executor {
 
     /** What a scheduler can place: a task that can also be told that it will never run. */
-    interface Placeable extends Runnable {
+    interface Placeable extends Rejectable {
         /**
          * Hears that this task was refused after it had been accepted, and will never run. Called at most once, instead of
          * {@link #run()}, and not if it was withdrawn.
          *
          * @param reason why
          */
+        @Override
         void reject(RejectedExecutionException reason);
 
         /**
@@ -69,6 +72,25 @@ public interface Scheduler extends Executor {
          * @return true if it has not begun and never will
          */
         boolean withdraw();
+
+        /**
+         * Notes that a thread waits for the task, for as long as it takes. A scheduler with limits refuses this if the task
+         * could never begin, because all that it lets run wait like this.
+         *
+         * @param waiter the thread
+         * @return true if this was noted, and {@link #endWait} shall be called; false unless a scheduler says otherwise
+         * @throws IllegalStateException if the task could never begin
+         */
+        default boolean beginWait(Thread waiter) {
+            return false;
+        }
+
+        /**
+         * Notes that a wait is over.
+         *
+         * @param waiter the thread that waited
+         */
+        default void endWait(Thread waiter) {}
     }
 
     /** The use of a scheduler by somebody who will be through with it. */
@@ -213,7 +235,14 @@ public interface Scheduler extends Executor {
     /**
      * Runs each task on an executor, which stays its owner's: it is never shut down from here.
      *
-     * @param executor should run tasks in threads of its own
+     * <p>A task that the executor takes and never runs is rejected as soon as that can be known: a {@link
+     * dev.raddle.pool.ThreadPool} says so whenever it drops a task or hands one back; other executors get a {@link
+     * java.util.concurrent.Future}, and cancelling that rejects the task. So cancel the futures in the list that {@code
+     * shutdownNow()} of a {@link java.util.concurrent.ThreadPoolExecutor} returns. An executor that is terminated has no task
+     * that it will run. What no program can know is that a foreign executor has dropped a task without a word, as {@link
+     * java.util.concurrent.ThreadPoolExecutor.DiscardPolicy} does, or {@code getQueue().clear()}: that task keeps its permit.
+     *
+     * @param executor the executor, preferably with threads of its own
      * @return a new scheduler
      */
     static Scheduler from(ExecutorService executor) {

@@ -49,15 +49,19 @@ public abstract class TaskGate extends Gate {
     protected abstract String label();
 
     /**
-     * Notes that the calling thread, if it may run a task here, is about to wait for a run of this gate.
+     * Notes that a thread, if it may run a task here, waits for a run of this gate. A wait for a run that ends by itself is
+     * not noted: it comes to an end.
      *
+     * @param self the thread
      * @param awaited the run
      * @return true if it was noted: the caller calls {@link #endWait} when the wait is over
      * @throws IllegalStateException if that thread runs a task here, and every task that runs here waits like this, so that
      *     none of the waits could end
      */
-    public final boolean beginWait(TaskRun<?> awaited) {
-        Thread self = Thread.currentThread();
+    public final boolean beginWait(Thread self, TaskRun<?> awaited) {
+        if (awaited.endsByItself()) {
+            return false;
+        }
         lock();
         try {
             if ((!isWaiting(awaited) && !isHeld(awaited)) || !mayRunHere(self, awaited)) {
@@ -81,10 +85,11 @@ public abstract class TaskGate extends Gate {
     /**
      * Notes that a wait is over.
      *
-     * @param awaited the run that the calling thread waited for
+     * @param self the thread that waited
+     * @param awaited the run that it waited for
      */
-    public final void endWait(TaskRun<?> awaited) {
-        waits().remove(Thread.currentThread(), awaited);
+    public final void endWait(Thread self, TaskRun<?> awaited) {
+        waits().remove(self, awaited);
     }
 
     /** Whether a thread runs a task here, as far as can be told: one that is being interrupted does not show. */
@@ -107,7 +112,11 @@ public abstract class TaskGate extends Gate {
         if (isHeld(awaited) && !waitsHere(awaited.runningThread())) {
             return false;
         }
-        return runsHere(waiter) && !anyHeld(permit -> !waitsHere(runnerOf(permit)));
+        return runsHere(waiter) && !anyHeld(permit -> mayEnd((TaskRun<?>) permit));
+    }
+
+    private boolean mayEnd(TaskRun<?> held) {
+        return !waitsHere(held.runningThread()) || held.endsByItself();
     }
 
     /** Whether a thread waits for a run of this gate that has not given its permits back. */

@@ -177,6 +177,15 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
+     * Tells whether the run comes to an end although it is waited for by whatever it needs: it has a timeout, for example.
+     *
+     * @return true if a wait for it ends some time
+     */
+    protected boolean endsByItself() {
+        return false;
+    }
+
+    /**
      * Tells whether the callable is user code, which may wait for what it submits.
      *
      * @return false if it only enters another run

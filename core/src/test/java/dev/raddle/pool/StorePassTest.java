@@ -96,7 +96,7 @@ class StorePassTest {
             store.poll(new Store.Stamp());
         }
         Store.Pass remover = store.pass();
-        while (remover.removeNext(task -> ((Numbered) task).number < 2_900)) {
+        while (remover.removeNext(task -> ((Numbered) task).number < 2_900) != null) {
             assertThat(store.size()).isPositive();
         }
 
@@ -135,7 +135,7 @@ class StorePassTest {
             pass.next();
         }
         Store.Pass remover = store.pass();
-        while (remover.removeNext(task -> ((Numbered) task).number % 3 == 1)) {
+        while (remover.removeNext(task -> ((Numbered) task).number % 3 == 1) != null) {
             assertThat(store.size()).isPositive();
         }
         for (int i = 0; i < 100; i++) {
@@ -157,7 +157,7 @@ class StorePassTest {
         for (int i = 0; i < 100_000; i++) {
             Numbered task = new Numbered(i);
             store.offer(task, 0, 0);
-            assertThat(store.pass().removeNext(each -> each == task)).isTrue();
+            assertThat(store.pass().removeNext(each -> each == task)).isSameAs(task);
         }
 
         assertThat(store.segments()).isLessThanOrEqualTo(4);
@@ -176,7 +176,7 @@ class StorePassTest {
         Random random = new Random(7);
         for (int i = 300; i < 5_000; i++) {
             int number = i - 1 - random.nextInt(300);
-            if (store.pass().removeNext(task -> ((Numbered) task).number >= number)) {
+            if (store.pass().removeNext(task -> ((Numbered) task).number >= number) != null) {
                 assertThat(store.offer(new Numbered(i), 0, 0)).isTrue();
             } else {
                 assertThat(store.poll(new Store.Stamp())).isNotNull();
@@ -212,12 +212,9 @@ class StorePassTest {
         };
         Callable<Object> remove = () -> {
             while (!isFilled.get() || store.size() > 0) {
-                List<Runnable> found = new ArrayList<>();
-                if (store.pass().removeNext(task -> {
-                    found.add(task);
-                    return ((Numbered) task).number % 7 == 3;
-                })) {
-                    gone.add(found.getLast());
+                Runnable removed = store.pass().removeNext(task -> ((Numbered) task).number % 7 == 3);
+                if (removed != null) {
+                    gone.add(removed);
                 }
             }
             return null;

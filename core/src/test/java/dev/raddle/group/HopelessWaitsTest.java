@@ -1,0 +1,221 @@
+package dev.raddle.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.FlowResult;
+import dev.raddle.flow.FlowStatus;
+import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
+import dev.raddle.scope.JoinStrategy;
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.Task;
+import dev.raddle.task.TaskSpec;
+import dev.raddle.task.TaskStatus;
+import dev.raddle.task.TaskTimeoutException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Waits of tasks for tasks that could never begin are refused, and no others, through whatever API a task waits. */
+@Timeout(60)
+class HopelessWaitsTest {
+
+    private static final Duration SHORT = Duration.ofMillis(20);
+
+    private static GroupExecutor limited(int limit) {
+        return GroupExecutor.newVirtualThreadExecutor(
+                GroupPolicy.builder().defaultMaxConcurrencyPerGroup(limit).build());
+    }
+
+    /** Runs something in each task of a full group, all at once, and returns how the tasks ended. */
+    private static List<? extends GroupResult<?>> inAll(GroupExecutor executor, int limit, Callable<?> action)
+            throws InterruptedException {
+        CyclicBarrier full = new CyclicBarrier(limit);
+        List<? extends TaskHandle<?>> tasks = java.util.stream.IntStream.range(0, limit)
+                .mapToObj(number -> executor.submit("a", "outer" + number, () -> {
+                    full.await();
+                    return action.call();
+                }))
+                .toList();
+        List<GroupResult<?>> results = new java.util.ArrayList<>();
+        for (TaskHandle<?> task : tasks) {
+            results.add(task.await());
+        }
+        return results;
+    }
+
+    private static void assertRefused(List<? extends GroupResult<?>> results) {
+        assertThat(results).anySatisfy(result -> assertThat(result.error())
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("would never begin"));
+    }
+
+    @Test
+    void an_inner_task_that_runs_out_of_time_is_waited_for() throws InterruptedException {
+        try (GroupExecutor executor = limited(1)) {
+            TaskHandle<TaskStatus> outer = executor.submit("a", "outer", () -> executor.submit(
+                            "a", TaskSpec.named("inner", () -> 1).timeout(SHORT))
+                    .await()
+                    .status());
+
+            assertThat(outer.await().value()).isEqualTo(TaskStatus.FAILED);
+        }
+    }
+
+    @Test
+    void an_inner_task_that_leaves_the_queue_in_time_is_waited_for() throws InterruptedException {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(1)
+                .rejectionPolicy(RejectionPolicy.DISCARD)
+                .build())) {
+            TaskHandle<TaskStatus> outer = executor.submit("a", "outer", () -> executor.submit(
+                            "a", TaskSpec.named("inner", () -> 1).queueTimeout(SHORT))
+                    .await()
+                    .status());
+
+            assertThat(outer.await().value()).isEqualTo(TaskStatus.REJECTED);
+        }
+    }
+
+    @Test
+    void a_task_with_a_timeout_of_its_own_does_not_make_the_wait_of_another_hopeless() throws InterruptedException {
+        try (GroupExecutor executor = limited(2)) {
+            CyclicBarrier full = new CyclicBarrier(2);
+            TaskHandle<?> ends = executor.submit(
+                    "a",
+                    TaskSpec.named("ends", () -> {
+                                full.await();
+                                return executor.submit("a", "x", () -> 1).await();
+                            })
+                            .timeout(Duration.ofMillis(300)));
+            TaskHandle<Integer> outer = executor.submit("a", "outer", () -> {
+                full.await();
+                return executor.submit("a", "y", () -> 1).await().value();
+            });
+
+            assertThat(outer.await().value()).isEqualTo(1);
+            assertThat(ends.await().error()).isInstanceOf(TaskTimeoutException.class);
+        }
+    }
+
+    @Test
+    void a_task_of_a_scope_with_a_timeout_is_waited_for() throws InterruptedException {
+        try (ThreadScope scope = ThreadScope.open("s").withConcurrencyLimit(1)) {
+            Task<Outcome<Integer>> outer = scope.submit("outer", () -> {
+                Task<Integer> inner = scope.submit("inner", () -> 1, SHORT);
+                assertThatThrownBy(inner::await).isInstanceOf(TaskTimeoutException.class);
+                return inner.outcome().orElseThrow();
+            });
+
+            assertThat(outer.await()).isInstanceOf(Outcome.Failure.class);
+        }
+    }
+
+    @Test
+    void a_task_of_a_scope_with_a_deadline_is_waited_for() throws InterruptedException {
+        try (ThreadScope scope = ThreadScope.open("s").withConcurrencyLimit(1).withDeadline(SHORT)) {
+            Task<Integer> outer =
+                    scope.submit("outer", () -> scope.submit("inner", () -> 1).await());
+
+            assertThatThrownBy(outer::await).isNotInstanceOf(IllegalStateException.class);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void a_scope_through_the_full_group_is_refused_where_it_waits(int limit) throws InterruptedException {
+        try (GroupExecutor executor = limited(limit)) {
+            assertRefused(inAll(executor, limit, () -> {
+                try (ThreadScope scope = ThreadScope.open("s").withScheduler(executor.scheduler("a"))) {
+                    return scope.submit("inner", () -> 1).await();
+                }
+            }));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void a_scope_through_the_full_group_is_refused_where_it_waits_for_several(int limit) throws InterruptedException {
+        try (GroupExecutor executor = limited(limit)) {
+            assertRefused(inAll(executor, limit, () -> {
+                try (ThreadScope scope = ThreadScope.open("s").withScheduler(executor.scheduler("a"))) {
+                    return scope.awaitAll(scope.submit("one", () -> 1), scope.submit("two", () -> 2));
+                }
+            }));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void a_join_of_alternatives_through_the_full_group_is_refused(int limit) throws InterruptedException {
+        try (GroupExecutor executor = limited(limit)) {
+            assertRefused(inAll(executor, limit, () -> {
+                try (ThreadScope scope = ThreadScope.open("s").withScheduler(executor.scheduler("a"))) {
+                    return scope.join(JoinStrategy.firstSuccess(), List.of(() -> 1, () -> 2));
+                }
+            }));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void a_flow_with_a_node_in_the_full_group_of_its_joiner_fails_at_that_node(boolean callersThread)
+            throws InterruptedException {
+        FlowBuilder<Void> f = FlowPlan.define("f");
+        Node<Integer> first = f.node("first", () -> 1);
+        Node<Integer> second = f.node("second", first, x -> x + 1).group("a");
+        FlowPlan<Void, Integer> plan = f.returning(second);
+        try (GroupExecutor executor = limited(1)) {
+            RunOptions groups = RunOptions.defaults().withGroups(executor::scheduler);
+            RunOptions options = callersThread ? groups.inCallersThread() : groups;
+
+            GroupResult<?> result =
+                    inAll(executor, 1, () -> plan.run(null, options)).getFirst();
+
+            FlowResult<?> flow = (FlowResult<?>) result.value();
+            assertThat(flow.status()).isEqualTo(FlowStatus.FAILED);
+            assertThat(flow.outcome("second")).isInstanceOfSatisfying(Outcome.Failure.class, failure -> assertThat(
+                            failure.error())
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("would never begin"));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void flows_that_begin_in_the_full_group_of_their_joiners_do_not_hang(int limit) throws InterruptedException {
+        FlowBuilder<Void> f = FlowPlan.define("f");
+        f.node("root", () -> 1).group("a");
+        FlowPlan<Void, Void> plan = f.build();
+        try (GroupExecutor executor = limited(limit)) {
+            RunOptions options = RunOptions.defaults().withGroups(executor::scheduler);
+
+            assertThat(inAll(executor, limit, () -> plan.run(null, options).status()))
+                    .anySatisfy(result -> assertThat(result.value()).isEqualTo(FlowStatus.FAILED));
+        }
+    }
+
+    @Test
+    void a_flow_that_a_task_joins_may_use_another_group() throws InterruptedException {
+        FlowBuilder<Void> f = FlowPlan.define("f");
+        f.node("root", () -> 1).group("b");
+        FlowPlan<Void, Void> plan = f.build();
+        try (GroupExecutor executor = limited(1)) {
+            RunOptions options = RunOptions.defaults().withGroups(executor::scheduler);
+
+            assertThat(inAll(executor, 1, () -> plan.run(null, options).status())
+                            .getFirst()
+                            .value())
+                    .isEqualTo(FlowStatus.SUCCESS);
+        }
+    }
+}
