@@ -126,6 +126,9 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      * <p>If the run was started {@linkplain RunOptions#inCallersThread() in its caller's thread}, this is where it runs, and only
      * one thread may join.
      *
+     * <p>If a task of a group joins, and a node could never begin because every slot of its group is taken by a task that waits
+     * like this one, the node is FAILED with an {@link IllegalStateException}.
+     *
      * @return what became of it
      * @throws InterruptedException if the caller was interrupted; the run goes on, and one may join again
      */

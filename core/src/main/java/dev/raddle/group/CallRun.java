@@ -60,7 +60,7 @@ final class CallRun<T> extends TunedRun<T> {
         boolean noted = false;
         try {
             if (!turn.isSet()) {
-                noted = group().beginWait(Thread.currentThread(), this);
+                noted = group().noteWait(Thread.currentThread(), this);
             }
             Dispatch.startAll(); // it may be the calling thread's to start what is before this
             turn.await();

@@ -406,6 +406,31 @@ final class Group extends TaskGate {
         return key;
     }
 
+    /**
+     * Notes that a thread waits for a run of this group: because that may be what keeps the run, or others, from running.
+     *
+     * @return true if {@link #endWait} is to be called
+     * @throws IllegalStateException if the wait could never end
+     */
+    boolean noteWait(Thread waiter, GroupRun<?> run) {
+        return beginWait(waiter, run) || owner.noteWaitForCap(waiter, run);
+    }
+
+    /** Adds the runs that are held here to a list; false if one of them may go on. */
+    boolean addHeldTo(Standstill search, List<Standstill.Held> all) {
+        lock();
+        try {
+            return !anyHeld(permit -> !search.add((GroupRun<?>) permit, all));
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Whether a run waits here for slots, or holds them. */
+    boolean keepsBack(GroupRun<?> run) {
+        return locked(() -> isHeld(run) || (isWaiting(run) && !isPaused() && isBound()));
+    }
+
     // Questions.
 
     boolean holds(GroupRun<?> run) {

@@ -270,8 +270,9 @@ public final class GroupExecutor implements AutoCloseable {
      * @param <T> the type of the values
      * @param tasks what to submit, in this order
      * @return the results, in the order of the tasks; a rejected task has one with status REJECTED
-     * @throws IllegalStateException if this executor is shut down; or if the caller is a task of a group in which the tasks
-     *     could never begin, because every slot is taken by one that waits like it; the tasks are cancelled then
+     * @throws IllegalStateException if this executor is shut down; or if the caller is a task, and the tasks could never
+     *     begin, because every slot of their group, or of the cap, is taken by one that waits like it; the tasks are cancelled
+     *     then
      */
     public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks) {
         return collect(submitAll(tasks, TaskOptions.defaults()), null);
@@ -1218,6 +1219,21 @@ public final class GroupExecutor implements AutoCloseable {
 
     ConcurrentHashMap<Thread, TaskRun<?>> waits() {
         return waits;
+    }
+
+    /** Notes that a thread waits for a run while the cap is full: the last of those that fill it finds that none can go on. */
+    boolean noteWaitForCap(Thread waiter, GroupRun<?> run) {
+        if (cap.used() < cap.max() || run.comesToAnEnd() || !run.group().keepsBack(run)) {
+            return false;
+        }
+        waits.put(waiter, run);
+        if (new Standstill(groups.values(), cap, waits).includes(waiter)) {
+            waits.remove(waiter, run);
+            throw new IllegalStateException("task \"" + run.taskId() + "\" in group \"" + run.groupKey()
+                    + "\" would never begin: " + cap + ", and each of the tasks that hold them waits for another one;"
+                    + " raise globalMaxInFlight, or do not wait");
+        }
+        return true;
     }
 
     boolean throwsRejections() {

@@ -380,7 +380,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
             return result(settledOutcome());
         }
         Thread self = Thread.currentThread();
-        boolean noted = group().beginWait(self, this);
+        boolean noted = group().noteWait(self, this);
         try {
             return result(awaitOutcome());
         } finally {
@@ -418,6 +418,21 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
             throw new RejectedTaskException(groupKey(), taskId, rejected.reason());
         }
         return result;
+    }
+
+    /** Returns the thread that is inside the callable, or null. */
+    final @Nullable Thread runner() {
+        return runningThread();
+    }
+
+    /** Returns how many slots the run takes. */
+    final int slots() {
+        return taken();
+    }
+
+    /** Whether a wait for the run ends some time, whatever keeps it. */
+    final boolean comesToAnEnd() {
+        return endsByItself();
     }
 
     final long ranNanos() {

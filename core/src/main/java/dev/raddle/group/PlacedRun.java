@@ -99,7 +99,7 @@ final class PlacedRun extends TunedRun<Object> implements Scheduler.Placement {
 
     @Override
     public boolean beginWait(Thread waiter) {
-        return group().beginWait(waiter, this);
+        return group().noteWait(waiter, this);
     }
 
     @Override

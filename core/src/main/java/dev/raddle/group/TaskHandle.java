@@ -44,7 +44,8 @@ public interface TaskHandle<T> {
      *
      * @return its result
      * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT
-     * @throws IllegalStateException if it could never begin, because all tasks that run in its group wait for others of it
+     * @throws IllegalStateException if it could never begin, because all tasks that run in its group wait for others of it, or
+     *     all that the cap lets run wait for others; not if one of these ends by itself, by a timeout for example
      * @throws InterruptedException if the calling thread is interrupted; the task goes on
      */
     GroupResult<T> await() throws InterruptedException;
@@ -123,6 +124,9 @@ public interface TaskHandle<T> {
      * Returns a future that completes with the task's result, or with {@link RejectedTaskException} where a wait would throw
      * it. It is a copy: completing or cancelling it does nothing to the task. What depends on it runs in the thread that
      * settles the task, after the task's slot is free, or at once if it has ended.
+     *
+     * <p>Nobody knows which thread waits for a future. So a task that waits by {@code get()} or {@code join()} for another one
+     * of its own full group waits for ever, where {@link #await()} throws. Inside a task, wait by that, or let the future go on.
      *
      * @return a new future
      */

@@ -130,6 +130,9 @@ public interface Task<T> extends TaskIdentity {
      * Returns a future that completes as a wait for this task would return. It is a copy: completing or cancelling it does
      * nothing to the task. What depends on it runs in the thread that settles the task, or at once if that has happened.
      *
+     * <p>Nobody knows which thread waits for a future: a wait for it in a task that could never end is not found, as one by
+     * {@link #await()} is.
+     *
      * @return a new future
      */
     CompletableFuture<T> toCompletableFuture();

@@ -16,6 +16,7 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.Plug;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -216,6 +217,47 @@ class HopelessWaitsTest {
                             .getFirst()
                             .value())
                     .isEqualTo(FlowStatus.SUCCESS);
+        }
+    }
+
+    private static GroupExecutor capped(int cap) {
+        return GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(10)
+                .globalMaxInFlight(cap)
+                .build());
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3})
+    void tasks_that_fill_the_cap_and_all_wait_for_others_are_refused(int cap) throws InterruptedException {
+        try (GroupExecutor executor = capped(cap)) {
+            assertRefused(inAll(
+                    executor,
+                    cap,
+                    () -> executor.executeAll(List.of(new GroupTask<>("b", "x", () -> 1), new GroupTask<>("c", "y", () -> 2)))));
+            assertRefused(inAll(executor, cap, () -> executor.submit("b", "z", () -> 1)
+                    .await()));
+            assertRefused(inAll(executor, cap, () -> executor.call("b", () -> 1)));
+        }
+    }
+
+    @Test
+    void a_task_in_a_full_cap_waits_if_another_goes_on() throws InterruptedException {
+        try (GroupExecutor executor = capped(2)) {
+            Plug other = new Plug();
+            executor.submit("c", "other", other::call);
+            other.awaitBegun();
+            Plug waits = new Plug();
+            TaskHandle<Integer> outer = executor.submit("a", "outer", () -> {
+                TaskHandle<Integer> inner = executor.submit("b", "inner", () -> 1);
+                inner.toCompletableFuture().thenRun(() -> {});
+                waits.letGo();
+                return inner.await().value();
+            });
+            waits.call();
+            other.letGo();
+
+            assertThat(outer.await().value()).isEqualTo(1);
         }
     }
 }
