@@ -415,8 +415,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     /** What a wait for a run was noted by: the scope's limit, and whatever limits it where it was placed. */
-    record Waiting(
-            ScopeRun<?> run, Thread waiter, boolean inScope, Scheduler.@Nullable Placement place) {
+    record Waiting(ScopeRun<?> run, Thread waiter, boolean inScope, Scheduler.@Nullable Placement place) {
         void end() {
             if (inScope) {
                 run.scope.gate().endWait(waiter, run);

@@ -16,7 +16,6 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskPriority;
-import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;

@@ -35,8 +35,8 @@ final class ExecutorScheduler implements Scheduler {
         Placed placed = new Placed(task, executor instanceof ThreadPool pool ? pool : null);
         executor.execute(placed);
         if (executor instanceof ExecutorService service && service.isTerminated()) {
-            placed.reject(new RejectedExecutionException("task " + task + " was dropped by " + name
-                    + ", which has terminated"));
+            placed.reject(new RejectedExecutionException(
+                    "task " + task + " was dropped by " + name + ", which has terminated"));
         }
         return placed;
     }

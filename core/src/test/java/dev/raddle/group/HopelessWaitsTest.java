@@ -55,18 +55,21 @@ class HopelessWaitsTest {
     }
 
     private static void assertRefused(List<? extends GroupResult<?>> results) {
-        assertThat(results).anySatisfy(result -> assertThat(result.error())
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("would never begin"));
+        assertThat(results)
+                .anySatisfy(result -> assertThat(result.error())
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("would never begin"));
     }
 
     @Test
     void an_inner_task_that_runs_out_of_time_is_waited_for() throws InterruptedException {
         try (GroupExecutor executor = limited(1)) {
-            TaskHandle<TaskStatus> outer = executor.submit("a", "outer", () -> executor.submit(
-                            "a", TaskSpec.named("inner", () -> 1).timeout(SHORT))
-                    .await()
-                    .status());
+            TaskHandle<TaskStatus> outer = executor.submit(
+                    "a",
+                    "outer",
+                    () -> executor.submit("a", TaskSpec.named("inner", () -> 1).timeout(SHORT))
+                            .await()
+                            .status());
 
             assertThat(outer.await().value()).isEqualTo(TaskStatus.FAILED);
         }
@@ -78,10 +81,12 @@ class HopelessWaitsTest {
                 .defaultMaxConcurrencyPerGroup(1)
                 .rejectionPolicy(RejectionPolicy.DISCARD)
                 .build())) {
-            TaskHandle<TaskStatus> outer = executor.submit("a", "outer", () -> executor.submit(
-                            "a", TaskSpec.named("inner", () -> 1).queueTimeout(SHORT))
-                    .await()
-                    .status());
+            TaskHandle<TaskStatus> outer = executor.submit(
+                    "a",
+                    "outer",
+                    () -> executor.submit("a", TaskSpec.named("inner", () -> 1).queueTimeout(SHORT))
+                            .await()
+                            .status());
 
             assertThat(outer.await().value()).isEqualTo(TaskStatus.REJECTED);
         }
@@ -184,10 +189,12 @@ class HopelessWaitsTest {
 
             FlowResult<?> flow = (FlowResult<?>) result.value();
             assertThat(flow.status()).isEqualTo(FlowStatus.FAILED);
-            assertThat(flow.outcome("second")).isInstanceOfSatisfying(Outcome.Failure.class, failure -> assertThat(
-                            failure.error())
-                    .isInstanceOf(IllegalStateException.class)
-                    .hasMessageContaining("would never begin"));
+            assertThat(flow.outcome("second"))
+                    .isInstanceOfSatisfying(
+                            Outcome.Failure.class,
+                            failure -> assertThat(failure.error())
+                                    .isInstanceOf(IllegalStateException.class)
+                                    .hasMessageContaining("would never begin"));
         }
     }
 
@@ -234,9 +241,10 @@ class HopelessWaitsTest {
             assertRefused(inAll(
                     executor,
                     cap,
-                    () -> executor.executeAll(List.of(new GroupTask<>("b", "x", () -> 1), new GroupTask<>("c", "y", () -> 2)))));
-            assertRefused(inAll(executor, cap, () -> executor.submit("b", "z", () -> 1)
-                    .await()));
+                    () -> executor.executeAll(
+                            List.of(new GroupTask<>("b", "x", () -> 1), new GroupTask<>("c", "y", () -> 2)))));
+            assertRefused(inAll(
+                    executor, cap, () -> executor.submit("b", "z", () -> 1).await()));
             assertRefused(inAll(executor, cap, () -> executor.call("b", () -> 1)));
         }
     }

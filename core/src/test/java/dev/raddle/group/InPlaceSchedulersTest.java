@@ -59,7 +59,8 @@ class InPlaceSchedulersTest {
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 16})
     void ten_thousand_tasks_that_one_resume_makes_possible_need_no_stack(int limit) {
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(inPlace, limit).build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(policy(inPlace, limit).build())) {
             executor.pauseGroup("g");
             List<TaskHandle<Integer>> handles = new ArrayList<>();
             for (int task = 0; task < MANY; task++) {
@@ -124,7 +125,8 @@ class InPlaceSchedulersTest {
 
     @Test
     void a_task_that_submits_the_next_one_needs_no_stack() {
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(inPlace, MANY + 1).build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(policy(inPlace, MANY + 1).build())) {
             List<TaskHandle<Integer>> handles = new ArrayList<>();
 
             submitNext(executor, handles);
@@ -148,10 +150,11 @@ class InPlaceSchedulersTest {
 
     @Test
     void a_task_finds_what_it_has_submitted_done_and_can_wait_for_it_at_any_depth() {
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(inPlace, 1_000).build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(policy(inPlace, 1_000).build())) {
             assertThat(sumTo(executor, 40)).isEqualTo(820);
-            TaskHandle<Boolean> outer = executor.submit("g", "outer", () -> executor.submit("g", "inner", () -> 1)
-                    .isDone());
+            TaskHandle<Boolean> outer = executor.submit(
+                    "g", "outer", () -> executor.submit("g", "inner", () -> 1).isDone());
             assertThat(outer.join().value()).isTrue();
             assertAllGivenBack(executor);
         }
@@ -179,7 +182,8 @@ class InPlaceSchedulersTest {
                     itself.get().submit("g", "chain", () -> 1);
                 }
                 if (event.name().equals("first")) {
-                    waited.set(itself.get().submit("g", "second", () -> 1).join().status() == TaskStatus.SUCCESS);
+                    waited.set(
+                            itself.get().submit("g", "second", () -> 1).join().status() == TaskStatus.SUCCESS);
                 }
             }
         };
@@ -240,7 +244,8 @@ class InPlaceSchedulersTest {
                 inside.decrementAndGet();
             }
         };
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(surrounding, 2).build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(policy(surrounding, 2).build())) {
             executor.pauseGroup("g");
             for (int task = 0; task < 100; task++) {
                 executor.submit("g", "t" + task, () -> seen.add(inside.get()));
@@ -273,7 +278,8 @@ class InPlaceSchedulersTest {
                 throw error;
             }
         };
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(throwing, 2).build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(policy(throwing, 2).build())) {
             executor.pauseGroup("g");
             List<TaskHandle<Integer>> handles = new ArrayList<>();
             for (int task = 0; task < 300; task++) {
@@ -362,9 +368,8 @@ class InPlaceSchedulersTest {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(policy(inPlace, limit).build())) {
             executor.pauseGroup("g");
-            try (ThreadScope scope = ThreadScope.open("s")
-                    .withScheduler(executor.scheduler("g"))
-                    .withConcurrencyLimit(2)) {
+            try (ThreadScope scope =
+                    ThreadScope.open("s").withScheduler(executor.scheduler("g")).withConcurrencyLimit(2)) {
                 List<Task<Integer>> tasks = new ArrayList<>();
                 for (int task = 0; task < MANY; task++) {
                     tasks.add(scope.submit("t" + task, () -> {
@@ -395,7 +400,8 @@ class InPlaceSchedulersTest {
                     : f.node("n" + node, () -> 1).group("g");
         }
         FlowPlan<Void, Void> plan = f.build();
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy(inPlace, 2).build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(policy(inPlace, 2).build())) {
             RunOptions options = RunOptions.defaults().withScheduler(inPlace).withGroups(executor::scheduler);
             assertThat(plan.run(null, options).status()).isEqualTo(FlowStatus.SUCCESS);
             assertAllGivenBack(executor);
