@@ -122,7 +122,7 @@ public final class GroupExecutor implements AutoCloseable {
                 policy.timeSource(), failure -> policy.exceptionSink().report("time source of the policy", failure));
         this.events = new Events(policy);
         this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
-        this.elsewhere = new Elsewhere(policy.exceptionSink());
+        this.elsewhere = new Elsewhere(policy.exceptionSink(), time);
         this.cap = new FairCap(policy.globalMaxInFlight(), policy.globalQueueThreshold());
         this.idleGroups = new IdleGroups(policy, time, this::forget);
         this.onlyScheduler = policy.hasScheduler() ? null : Scheduler.virtualThreads();

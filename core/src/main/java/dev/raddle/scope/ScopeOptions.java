@@ -1,7 +1,6 @@
 package dev.raddle.scope;
 
 import dev.raddle.task.ContextPropagator;
-import dev.raddle.task.Elsewhere;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Propagation;
 import dev.raddle.task.RetryPolicy;
@@ -65,7 +64,6 @@ public final class ScopeOptions {
     final ExceptionSink sink;
     final Duration patience;
     final @Nullable TimeSource time; // null for that of the enclosing deadline, or else real time
-    final Elsewhere elsewhere; // reports to the sink, as the propagation does
     final Propagation propagation;
 
     private ScopeOptions(Draft draft) {
@@ -82,7 +80,6 @@ public final class ScopeOptions {
         sink = draft.sink;
         patience = draft.patience;
         time = draft.time;
-        elsewhere = new Elsewhere(sink);
         propagation = new Propagation(propagators, scopedValues, sink);
     }
 

@@ -1508,7 +1508,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     Elsewhere elsewhere() {
-        return options.elsewhere;
+        return new Elsewhere(options.sink, time);
     }
 
     int defaultRank() {

@@ -1,16 +1,31 @@
 package dev.raddle.task;
 
+import dev.raddle.time.TimeSource;
 import java.util.concurrent.Executor;
 
 /**
- * Runs foreign code that must hold up neither an alarm nor a task, in a virtual thread of its own.
+ * Runs user code that must hold up neither an alarm nor a task, in a virtual thread of its own, unless the time source
+ * {@linkplain TimeSource#follow takes it over}.
  *
- * @param sink hears if no thread can be had; the caller then does the work itself, for it must be done
+ * @param sink receives the failure if no thread can be started; the caller then does the work itself, for it must be done
+ * @param time the time source whose alarms need user code to be run
  */
-public record Elsewhere(ExceptionSink sink) implements Executor {
+public record Elsewhere(ExceptionSink sink, TimeSource time) implements Executor {
+
+    /**
+     * Creates one for real time.
+     *
+     * @param sink receives the failure if no thread can be started
+     */
+    public Elsewhere(ExceptionSink sink) {
+        this(sink, TimeSource.system());
+    }
 
     @Override
     public void execute(Runnable action) {
+        if (time.follow(action)) {
+            return;
+        }
         try {
             Scheduler.virtualThreads().execute(action);
         } catch (Throwable noThread) {

@@ -1,6 +1,7 @@
 package dev.raddle.testing;
 
 import dev.raddle.task.Scheduler;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
@@ -47,7 +48,9 @@ public final class StepScheduler implements Scheduler {
     }
 
     /**
-     * Runs the oldest task that was not run yet.
+     * Runs the oldest task that was not run yet, in the calling thread. A task that waits keeps this thread: one with a retry
+     * policy that rests on {@link VirtualTime} never ends if this thread is the one that would advance it. Use
+     * {@link #startNext()} for such a task.
      *
      * @return false if there is none
      */
@@ -58,6 +61,26 @@ public final class StepScheduler implements Scheduler {
         }
         task.run();
         return true;
+    }
+
+    /**
+     * Runs the oldest task that was not run yet in a thread of its own, and does not wait for it: for tasks that wait, such
+     * as one that rests between two attempts.
+     *
+     * {@snippet :
+     * Thread runner = steps.startNext().orElseThrow();
+     * time.awaitAlarms(1, Duration.ofSeconds(30)); // until it rests
+     * time.advance(Duration.ofMillis(100)); // the next attempt begins
+     * runner.join();
+     * }
+     *
+     * @return a daemon thread, which has been started and ends when the task does; empty if there is no task
+     */
+    public Optional<Thread> startNext() {
+        Runnable task = tasks.poll();
+        return task == null
+                ? Optional.empty()
+                : Optional.of(Thread.ofPlatform().name("step").daemon().start(task));
     }
 
     /** Runs tasks until there are none, those included that are placed meanwhile. */

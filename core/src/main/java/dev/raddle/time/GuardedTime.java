@@ -45,6 +45,16 @@ final class GuardedTime implements TimeSource {
     }
 
     @Override
+    public boolean follow(Runnable action) {
+        try {
+            return source.follow(action);
+        } catch (Throwable failure) {
+            report.accept(failure);
+            return false;
+        }
+    }
+
+    @Override
     public String toString() {
         return UserCode.textOf(source);
     }

@@ -38,6 +38,20 @@ public interface TimeSource {
     Alarm after(Duration delay, Runnable action);
 
     /**
+     * Takes over what an alarm's action has made necessary and must not do itself because it is user code, such as notifying
+     * a listener. Real time takes nothing over. {@link dev.raddle.testing.VirtualTime} does: it runs the action in the
+     * thread that advances it, before that goes on, so that all that was due has happened when {@code advance} returns.
+     *
+     * <p>A time source that wraps another should forward this.
+     *
+     * @param action what to do
+     * @return true if this time source runs the action; false, unless overridden, if the caller has to
+     */
+    default boolean follow(Runnable action) {
+        return false;
+    }
+
+    /**
      * Returns real time. It has no thread of its own: alarms ride on the delay scheduler that every JDK 25 process shares.
      *
      * <p>Its resolution is about one millisecond. An alarm never rings before its moment; on an idle machine it rings a

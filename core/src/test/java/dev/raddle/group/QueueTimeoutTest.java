@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.Plug;
+import dev.raddle.testing.RealAlarms;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.Alarm;
@@ -269,7 +270,7 @@ class QueueTimeoutTest {
             }
         };
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                stepped().queueTimeout(TWO_SECONDS).rejectionHandler(handler).build())) {
+                stepped().timeSource(new RealAlarms(time)).queueTimeout(TWO_SECONDS).rejectionHandler(handler).build())) {
             executor.submit("a", "holder", () -> "");
             TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
 

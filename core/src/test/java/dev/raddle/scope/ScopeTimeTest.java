@@ -10,6 +10,7 @@ import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.Plug;
+import dev.raddle.testing.RealAlarms;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -282,7 +283,11 @@ class ScopeTimeTest {
                 told.add(Thread.currentThread());
             }
         };
-        try (ThreadScope scope = stepped().withHook(hook).withListener(listener).withDeadline(SECOND.multipliedBy(3))) {
+        try (ThreadScope scope = stepped()
+                .withTimeSource(new RealAlarms(time))
+                .withHook(hook)
+                .withListener(listener)
+                .withDeadline(SECOND.multipliedBy(3))) {
             Task<String> one = scope.submit("one", () -> "never", SECOND);
             Task<String> two = scope.submit("two", () -> "never", SECOND.multipliedBy(2));
             Task<String> three = scope.submit("three", () -> "never");

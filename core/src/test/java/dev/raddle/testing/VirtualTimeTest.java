@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 
 class VirtualTimeTest {
@@ -129,6 +130,67 @@ class VirtualTimeTest {
         after(1, "two");
 
         assertThat(waiter.get()).isEqualTo(2);
+    }
+
+    @Test
+    void waiting_for_alarms_that_nobody_makes_ends() throws Exception {
+        after(1, "one");
+
+        time.awaitAlarms(1, Duration.ZERO);
+        assertThatThrownBy(() -> time.awaitAlarms(2, Duration.ofMillis(1)))
+                .isInstanceOf(TimeoutException.class)
+                .hasMessage("1 of 2 alarms were pending after 1 ms");
+    }
+
+    @Test
+    void what_follows_from_an_alarm_is_done_before_the_next_alarm_fires() {
+        assertThat(time.follow(() -> rang.add("never"))).as("no alarm fires").isFalse();
+        time.after(Duration.ofSeconds(1), () -> {
+            assertThat(time.follow(() -> {
+                        rang.add("follows");
+                        time.follow(() -> rang.add("follows from that"));
+                    }))
+                    .isTrue();
+            rang.add("alarm");
+        });
+        after(1, "next");
+
+        time.advance(Duration.ofSeconds(1));
+
+        assertThat(rang).containsExactly("alarm", "follows", "follows from that", "next at 1");
+    }
+
+    @Test
+    void an_alarm_that_advances_time_sees_what_follows_from_the_alarms_on_that_way() {
+        time.after(Duration.ofSeconds(1), () -> {
+            time.after(Duration.ofSeconds(1), () -> time.follow(() -> rang.add("inner follows")));
+            time.advance(Duration.ofSeconds(1));
+            rang.add("outer");
+        });
+
+        time.advance(Duration.ofSeconds(5));
+
+        assertThat(rang).containsExactly("inner follows", "outer");
+        assertThat(time.follow(() -> rang.add("never"))).isFalse();
+    }
+
+    @Test
+    void what_follows_is_done_whatever_the_alarm_throws() {
+        IllegalStateException thrown = new IllegalStateException();
+        AssertionError later = new AssertionError();
+        time.after(Duration.ofSeconds(1), () -> {
+            time.follow(() -> {
+                throw later;
+            });
+            time.follow(() -> rang.add("follows"));
+            throw thrown;
+        });
+
+        assertThatThrownBy(() -> time.advance(Duration.ofSeconds(1)))
+                .isSameAs(thrown)
+                .hasSuppressedException(later);
+
+        assertThat(rang).containsExactly("follows");
     }
 
     private void after(long seconds, String name) {

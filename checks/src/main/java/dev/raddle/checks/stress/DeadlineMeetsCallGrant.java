@@ -16,7 +16,7 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 
 /** The time of a scope ends at the moment at which a call inside it gets its turn. */
 @JCStressTest
-@Outcome(id = "called, free", expect = ACCEPTABLE, desc = "its turn came first")
+@Outcome(id = "called in scope, free", expect = ACCEPTABLE, desc = "its turn came first")
 @Outcome(id = "out of time, free", expect = ACCEPTABLE, desc = "the deadline came first")
 @Outcome(id = ".*, .*held.*", expect = FORBIDDEN, desc = "the permit was lost between the grant and the deadline")
 @Outcome(expect = FORBIDDEN, desc = "the call never returned, or was lost in the queue")
@@ -35,7 +35,7 @@ public class DeadlineMeetsCallGrant {
     @Actor
     public void call(LL_Result result) {
         try (ThreadScope scope = ThreadScope.open("scope").withTimeSource(time).withDeadline(LIMIT)) {
-            result.r1 = rig.executor.call("a", () -> "called");
+            result.r1 = rig.executor.call("a", () -> "called in " + scope.name());
         } catch (CancelledException cancelled) {
             result.r1 = "out of time";
         } catch (Exception failure) {
