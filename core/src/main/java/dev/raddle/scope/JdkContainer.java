@@ -13,33 +13,35 @@ final class JdkContainer implements Container, ThreadFactory {
      *
      * The owner forks: the JDK's scope calls newThread with its own runnable, which calls the subtask in the end.
      *
-     * Somebody else forks: it makes a thread from the factory itself, as always, and then
+     * Another thread forks: it makes a thread from the factory itself, as always, and then
      *
      *   (a) the owner waits somewhere: it forks in the caller's name, and newThread answers with the prepared thread;
-     *   (b) else the caller, inside the scope, has a scope of the JDK's own below all that it does, and forks in that one.
-     *       Opened when first needed, while the caller has no other scope open; its thread ends after those it started.
-     *       Opened under a binding of the caller's, it would be a violation when that is left: so it is one at once;
-     *   (c) else a plain thread with the registered scoped values.
+     *   (b) else the caller, inside the scope, has a scope of the JDK's below all that it does, and forks in that one. If the
+     *       caller has no scope of its own open, that is one opened for this. If it has, it is that of its outermost scope,
+     *       which then has guests: when that scope closes, its scope of the JDK's stays open for them.
      *
-     * In (a) and (b) the JDK hands all scoped values on. A scope of the JDK's that was closed from outside (because a scope
-     * around it was closed, or a scoped value's extent was left) makes the thread and does not start it, and does not say so.
-     * The forker looks at the thread.
+     * Either way the JDK hands all scoped values on, those that are in force throughout the caller's subtask: within a binding
+     * of its own a subtask cannot fork into a scope around it, whether the owner waits or not. The thread of a subtask that
+     * forks in its own scope of the JDK's ends after the threads it started.
+     *
+     * A scope of the JDK's that was closed from outside (because a scope around it was closed, or a scoped value's extent was
+     * left) makes the thread and does not start it, and does not say so. The forker looks at the thread.
      *
      * While the JDK's scope has all threads, `complete`, it wakes the owner when they are gone, and subtasks do not: one
      * wakeup instead of two, and no second wait in close(). `complete` is unset before the first thread is started elsewhere
-     * and after its subtask is counted. So whoever counts down to zero afterwards sees it.
+     * and after its subtask is counted. So whoever counts down to zero afterwards sees it. A container with guests is not
+     * complete either: its threads may be gone while they are there.
      */
     private final StructuredTaskScope<?> scope;
-    private final List<ScopedValue<?>> registered;
     private final JdkScope jdk;
 
     private volatile boolean complete = JdkScope.WAKES_OWNER;
     private @Nullable ForkedSubtask<?> forking; // owner's thread only: for newThread
     private @Nullable Thread prepared; // the same
+    private @Nullable Inner guests; // owner's thread only
 
-    JdkContainer(StructuredTaskScope<?> scope, List<ScopedValue<?>> registered) {
+    JdkContainer(StructuredTaskScope<?> scope) {
         this.scope = scope;
-        this.registered = registered;
         this.jdk = JdkScope.open(scope.name(), this);
     }
 
@@ -61,6 +63,9 @@ final class JdkContainer implements Container, ThreadFactory {
 
     @Override
     public Thread newThread(Runnable run) {
+        if (guests != null && guests.isStarting()) {
+            return guests.newThread(run);
+        }
         ForkedSubtask<?> subtask = forking;
         Thread thread = prepared;
         forking = null;
@@ -75,6 +80,7 @@ final class JdkContainer implements Container, ThreadFactory {
     }
 
     private void startFromInside(ForkedSubtask<?> subtask) {
+        ensureNothingBound();
         Entry entry = new Entry(subtask);
         Thread thread = scope.newThread(entry);
         Owner.Request request = new Owner.Request(this, subtask, thread);
@@ -92,17 +98,36 @@ final class JdkContainer implements Container, ThreadFactory {
         complete = false;
         Inner inner = Inner.ofCaller(scope);
         subtask.thread = thread;
-        if (inner == null) {
-            entry.carrying(registered);
-            thread.start();
-        } else {
-            inner.start(thread);
+        inner.start(thread);
+    }
+
+    /** Ensures that the calling thread's subtask is not within a binding of its own. The stack is all that tells. */
+    private void ensureNothingBound() {
+        boolean bound = StackWalker.getInstance()
+                .walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
+                        .takeWhile(each -> !each.equals(ForkedSubtask.class.getName()))
+                        .anyMatch(ScopedValue.Carrier.class.getName()::equals));
+        if (bound) {
+            throw new StructureViolationException(
+                    "a subtask forks under the scoped values it was started with; this fork in scope \"" + scope.name()
+                            + "\" is within a binding of its own");
         }
+    }
+
+    private Inner guests() {
+        if (guests == null) {
+            complete = false;
+            guests = new Inner(jdk);
+        }
+        return guests;
     }
 
     @Override
     public void close() {
-        if (jdk.joinAndClose()) {
+        StructuredTaskScope<?> around = StructuredTaskScope.ofCaller();
+        if (guests != null && around != null && guests.isInUse()) {
+            Inner.keep(around, guests);
+        } else if (jdk.joinAndClose()) {
             Thread.currentThread().interrupt();
         }
     }
@@ -127,36 +152,45 @@ final class JdkContainer implements Container, ThreadFactory {
             jdk = JdkScope.open(name, this);
         }
 
-        /** Returns the calling thread's, or null if it has none and cannot open one any more. */
-        static @Nullable Inner ofCaller(StructuredTaskScope<?> target) {
+        private Inner(JdkScope lent) {
+            jdk = lent;
+        }
+
+        /** Returns the calling thread's, which runs a subtask. */
+        static Inner ofCaller(StructuredTaskScope<?> target) {
             StructuredTaskScope<?> mine = StructuredTaskScope.ofCaller();
             if (mine == null) {
-                return null;
+                throw new AssertionError("a thread inside a scope runs a subtask");
             }
             Thread self = Thread.currentThread();
             Inner known = mine.innerOf(self);
-            if (known == null && !Owner.hasOpenScopes()) {
-                ensureNothingBound(target);
-                if (mine.container() instanceof JdkContainer container) {
-                    container.complete = false; // this thread will stay for longer than its subtask
-                }
-                known = new Inner(target.name() + ", forked by #" + self.threadId());
-                mine.innerOf(self, known);
+            if (known != null) {
+                return known;
             }
-            return known;
+            JdkContainer outermost = Owner.outermostContainer();
+            if (outermost != null) {
+                return outermost.guests();
+            }
+            Inner opened = new Inner(target.name() + ", forked by #" + self.threadId());
+            keep(mine, opened);
+            return opened;
         }
 
-        /** Ensures that the calling thread's subtask is not within a binding of its own. The stack is all that tells. */
-        private static void ensureNothingBound(StructuredTaskScope<?> target) {
-            boolean bound = StackWalker.getInstance()
-                    .walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
-                            .takeWhile(each -> !each.equals(ForkedSubtask.class.getName()))
-                            .anyMatch(ScopedValue.Carrier.class.getName()::equals));
-            if (bound) {
-                throw new StructureViolationException(
-                        "a subtask forks under the scoped values it was started with; this fork in scope \""
-                                + target.name() + "\" is within a binding of its own");
+        /** Has the calling thread, which runs a subtask of a scope, stay until all threads started in an inner scope ended. */
+        private static void keep(StructuredTaskScope<?> mine, Inner inner) {
+            if (mine.container() instanceof JdkContainer container) {
+                container.complete = false;
             }
+            mine.innerOf(Thread.currentThread(), inner);
+        }
+
+        boolean isStarting() {
+            return prepared != null;
+        }
+
+        boolean isInUse() {
+            started.removeIf(each -> !each.isAlive());
+            return !started.isEmpty();
         }
 
         void start(Thread thread) {
@@ -164,7 +198,11 @@ final class JdkContainer implements Container, ThreadFactory {
                 started.removeIf(each -> !each.isAlive());
             }
             prepared = thread;
-            jdk.fork(() -> null);
+            try {
+                jdk.fork(() -> null);
+            } finally {
+                prepared = null;
+            }
             started.add(thread);
         }
 

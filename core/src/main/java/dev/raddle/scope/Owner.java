@@ -119,13 +119,20 @@ final class Owner {
         return known;
     }
 
-    /** Tells whether the calling thread has scopes of Raddle open. */
-    static boolean hasOpenScopes() {
-        if (OF_THREAD.get() == null) {
+    /** Returns the outermost open scope of the calling thread that has a scope of the JDK's, or null if there is none. */
+    static @Nullable JdkContainer outermostContainer() {
+        Owner known = OF_THREAD.get();
+        if (known == null) {
             OF_THREAD.remove();
-            return false;
+            return null;
         }
-        return true;
+        JdkContainer outermost = null;
+        for (StructuredTaskScope<?> each = known.innermost; each != null; each = each.enclosingHere()) {
+            if (each.container() instanceof JdkContainer container) {
+                outermost = container;
+            }
+        }
+        return outermost;
     }
 
     boolean isCurrentThread() {

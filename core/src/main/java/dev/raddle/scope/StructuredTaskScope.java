@@ -169,7 +169,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         String absence = options.plainThreads() ? "plain threads were asked for" : JdkScope.absence();
         if (absence == null) {
             try {
-                return new JdkContainer(this, options.inherited());
+                return new JdkContainer(this);
             } catch (RuntimeException | LinkageError refused) {
                 absence = "the JDK refused to open a scope: " + refused;
             }

@@ -236,33 +236,135 @@ class ScopedValuesTest {
         assertThat(parked.get().get()).isEqualTo("x");
     }
 
+    /** Has a subtask of a scope do something, while the owner is busy or waits in join. */
+    private static void inSubtask(Kind kind, boolean busy, Body body) throws Exception {
+        CountDownLatch done = new CountDownLatch(1);
+        Thread owner = Thread.currentThread();
+        ScopedValue.where(NAME, "x").where(OTHER, "y").call(() -> {
+            try (var outer = new StructuredTaskScope<String>(kind.options().withInherited(NAME))) {
+                var subtask = outer.fork(() -> {
+                    try {
+                        if (!busy) {
+                            Tasks.awaitParkedAt(owner, "join");
+                        }
+                        body.run(outer);
+                        return "ran";
+                    } finally {
+                        done.countDown();
+                    }
+                });
+                if (busy) {
+                    done.await();
+                }
+                outer.join();
+                assertThat(subtask.state())
+                        .as(() -> subtask.exception().toString())
+                        .isEqualTo(Subtask.State.SUCCESS);
+                return null;
+            }
+        });
+    }
+
+    @FunctionalInterface
+    private interface Body {
+        void run(StructuredTaskScope<String> outer) throws Exception;
+    }
+
+    // 2.6
+    @ParameterizedTest
+    @EnumSource
+    void a_subtask_with_scopes_of_its_own_open_forks_outwards_with_every_value_whatever_the_owner_does(Kind kind)
+            throws Exception {
+        kind.needsTheJdk(JDK_INHERITS);
+        for (boolean busy : new boolean[] {true, false}) {
+            Queue<String> seen = new ConcurrentLinkedQueue<>();
+            CountDownLatch ended = new CountDownLatch(6);
+            inSubtask(kind, busy, outer -> {
+                Callable<String> looks = () -> {
+                    seen.add(NAME.get() + OTHER.orElse("lost"));
+                    ended.countDown();
+                    return "";
+                };
+                for (int i = 0; i < 2; i++) {
+                    try (StructuredTaskScope<String> own = kind.open()) {
+                        outer.fork(looks);
+                        try (StructuredTaskScope<String> deeper = kind.open()) {
+                            outer.fork(looks);
+                            deeper.fork(() -> "");
+                            deeper.join();
+                        }
+                        own.fork(() -> "");
+                        own.join();
+                    }
+                    outer.fork(looks); // with none open
+                }
+                ended.await();
+            });
+            assertThat(seen).as("busy: %s", busy).hasSize(6).containsOnly("xy");
+        }
+    }
+
+    // 2.6
+    @ParameterizedTest
+    @EnumSource
+    void closing_a_scope_does_not_wait_for_what_its_owner_has_forked_into_an_outer_one(Kind kind) throws Exception {
+        for (boolean busy : new boolean[] {true, false}) {
+            CountDownLatch closed = new CountDownLatch(1);
+            AtomicReference<Subtask<String>> forked = new AtomicReference<>();
+            inSubtask(kind, busy, outer -> {
+                try (StructuredTaskScope<String> own = kind.open()) {
+                    forked.set(outer.fork(Tasks.after(closed, "value")));
+                    own.fork(() -> "");
+                    own.join();
+                }
+                try (StructuredTaskScope<String> another = kind.open()) {
+                    var subtask = another.fork(() -> "of another");
+                    another.join();
+                    assertThat(subtask.get()).isEqualTo("of another");
+                }
+                closed.countDown();
+            });
+            assertThat(forked.get().get()).isEqualTo("value");
+        }
+    }
+
+    // 2.6
+    @ParameterizedTest
+    @EnumSource
+    void a_subtask_within_a_binding_of_its_own_cannot_fork_outwards_whatever_the_owner_does(Kind kind)
+            throws Exception {
+        kind.needsTheJdk(JDK_FINDS);
+        for (boolean busy : new boolean[] {true, false}) {
+            inSubtask(kind, busy, outer -> {
+                ScopedValue.where(NAME, "own").run(() -> assertThatThrownBy(() -> outer.fork(() -> "never"))
+                        .isInstanceOf(StructureViolationException.class)
+                        .hasMessageContaining("within a binding of its own"));
+                TaskContext.current().with(TENANT, "t").run(() -> {
+                    try (StructuredTaskScope<String> own = kind.open()) {
+                        assertThatThrownBy(() -> outer.fork(() -> "never"))
+                                .isInstanceOf(StructureViolationException.class);
+                        var subtask = own.fork(() -> TaskContext.current().get(TENANT));
+                        own.join();
+                        assertThat(subtask.get()).isEqualTo("t");
+                    } catch (InterruptedException interrupt) {
+                        throw new IllegalStateException(interrupt);
+                    }
+                });
+            });
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void a_subtask_with_a_scope_of_its_own_open_forks_outwards_with_registered_values(Kind kind) throws Exception {
         AtomicReference<Subtask<String>> forked = new AtomicReference<>();
-        CountDownLatch done = new CountDownLatch(1);
-        ScopedValue.where(NAME, "x").where(OTHER, "y").call(() -> {
-            var options = kind.options().withInherited(NAME, ScopedValue.newInstance());
-            try (var outer = new StructuredTaskScope<String>(options)) {
-                outer.fork(() -> {
-                    try (StructuredTaskScope<String> own = kind.open()) {
-                        TaskContext.current()
-                                .with(TENANT, "t")
-                                .run(() -> forked.set(outer.fork(() -> NAME.orElse("none")
-                                        + TaskContext.current().get(TENANT))));
-                        own.join();
-                    } finally {
-                        done.countDown();
-                    }
-                    return null;
-                });
-                done.await();
-                outer.join();
-                return null;
+        inSubtask(kind, true, outer -> {
+            try (StructuredTaskScope<String> own = kind.open()) {
+                forked.set(outer.fork(() -> NAME.orElse("none")));
+                own.join();
             }
         });
-
-        assertThat(forked.get().get()).isEqualTo("xt");
+        assertThat(forked.get().get()).isEqualTo("x");
     }
 
     @ParameterizedTest
