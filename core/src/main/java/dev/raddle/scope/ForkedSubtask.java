@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** One subtask: what the user holds, what the thread runs, and a node of the scope's list of unfinished subtasks, in one. */
+/** One subtask: what the user holds, and what the thread runs. It refers to no other subtask. */
 sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Runnable, Callable<@Nullable Object>
         permits PlacedSubtask {
 
@@ -61,10 +61,6 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
     final Callable<? extends T> task;
     final long forkedAt;
     private final int round; // of the owner's joins; less than any if somebody else forked it
-
-    @Nullable
-    ForkedSubtask<?>
-            next; // the next older one; written by its forker before it is listed, then by one sweeper at a time
 
     volatile @Nullable Thread thread; // from when it is made until it ends
     private @Nullable ObservedSubtask observed; // written by its forker before it is started
@@ -135,6 +131,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
             return false;
         }
         thread = null;
+        leftPlace();
         ObservedSubtask known = observed;
         if (known != null) {
             observed = null;
@@ -169,6 +166,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
             wantNoInterrupt();
             thread = null;
             phase = ENDED;
+            leftPlace();
             scope.ended(false);
         }
     }
@@ -218,6 +216,9 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
             interrupt = SENT;
         }
     }
+
+    /** Called once, after the end: the place at a scheduler is of no more use. */
+    void leftPlace() {}
 
     /** Called by the runner, which is about to leave. A thread of its own may be interrupted when nobody cares any more. */
     void wantNoInterrupt() {}

@@ -6,7 +6,7 @@ import org.jspecify.annotations.Nullable;
 abstract class ForkersSide {
 
     volatile int forked; // by the owner; written by the owner only
-    volatile @Nullable ForkedSubtask<?> newest;
+    volatile Unfinished.@Nullable Listed newest;
     volatile boolean sweeping;
     int listed; // since the last sweep, about: forkers may lose one another's increments
     int sweepAt;

@@ -73,7 +73,7 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
 
     /** The engine, told of ends. */
     private static final class Engine<T extends @Nullable Object> extends StructuredTaskScope<T> {
-        private final Joiner<? super T, ?> joiner;
+        private @Nullable Joiner<? super T, ?> joiner; // null once all subtasks have ended; subtasks refer to this engine
 
         Engine(StructuredScopeOptions options, Joiner<? super T, ?> joiner) {
             super(options);
@@ -82,9 +82,14 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
 
         @Override
         protected void handleComplete(Subtask<? extends T> subtask) {
-            if (joiner.onComplete(subtask)) {
+            if (joiner != null && joiner.onComplete(subtask)) {
                 stop();
             }
+        }
+
+        /** Forgets the joiner, which may keep all subtasks. Called by the owner when none is unfinished. */
+        void forgetJoiner() {
+            joiner = null;
         }
     }
 
@@ -227,7 +232,11 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         }
         closed = true;
         alarm.cancel();
-        engine.close();
+        try {
+            engine.close();
+        } finally {
+            engine.forgetJoiner();
+        }
         if (forked && !joining) {
             throw new IllegalStateException(
                     "the owner of scope \"" + engine.name() + "\" has forked and not joined; call join() first");

@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /** A subtask that a scheduler runs, in a thread that may have been another's and will be another's again. */
 final class PlacedSubtask<T extends @Nullable Object> extends ForkedSubtask<T> {
 
-    private volatile Scheduler.@Nullable Placement placement; // null until the scheduler has accepted it
+    private volatile Scheduler.@Nullable Placement placement; // null until the scheduler has accepted it, and after the end
 
     PlacedSubtask(StructuredTaskScope<? super T> scope, Callable<? extends T> task, int round, long forkedAt) {
         super(scope, task, round, forkedAt);
@@ -16,6 +16,14 @@ final class PlacedSubtask<T extends @Nullable Object> extends ForkedSubtask<T> {
     /** Lets a shutdown take it back. One that came before is caught up with by the forker. */
     void placed(Scheduler.Placement placement) {
         this.placement = placement;
+        if (hasEnded()) {
+            this.placement = null;
+        }
+    }
+
+    @Override
+    void leftPlace() {
+        placement = null;
     }
 
     @Override

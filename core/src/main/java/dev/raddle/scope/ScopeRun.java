@@ -149,6 +149,9 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
                 if (endedFromOutside) {
                     leavePlace();
                 }
+                if (isDecided()) {
+                    placement = null; // who settles it may have looked before
+                }
             }
         } catch (Throwable failure) {
             neverRuns(failure, grants);
@@ -262,6 +265,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
         Grants grants = new Grants();
         release(toldByRunner, ranNanos, grants);
+        lastRunner = null;
         scope.dispatch(grants);
         return null;
     }
@@ -275,6 +279,9 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             tell(outcome);
             tellOfFailure(outcome);
             settleFromOutside();
+        }
+        if (placement != null) {
+            placement = null; // a handle must not keep a queue
         }
         Watch.Chain chain = (Watch.Chain) WATCHES.getAndSet(this, Watch.Chain.SETTLED);
         for (; chain != null; chain = chain.next()) {

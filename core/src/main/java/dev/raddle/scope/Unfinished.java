@@ -27,7 +27,22 @@ final class Unfinished extends ForkersSide.Gap {
      * why links need not be volatile either; an old one leads to more of those, and never past one that has not ended.
      *
      * When the owner sees a count of zero, all that was listed before has ended, and it drops the list as a whole.
+     *
+     * The links are in nodes of their own, to which no subtask refers: a subtask that somebody keeps does not keep the older
+     * ones with their results.
      */
+    /** A node of the list. */
+    static final class Listed {
+        final ForkedSubtask<?> subtask;
+
+        @Nullable
+        Listed next; // the next older one; written by its forker before it is listed, then by one sweeper at a time
+
+        Listed(ForkedSubtask<?> subtask) {
+            this.subtask = subtask;
+        }
+    }
+
     private static final VarHandle FORKED;
     private static final VarHandle ENDED;
     private static final VarHandle NEWEST;
@@ -39,7 +54,7 @@ final class Unfinished extends ForkersSide.Gap {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             ENDED = lookup.findVarHandle(Unfinished.class, "ended", int.class);
             FORKED = lookup.findVarHandle(ForkersSide.class, "forked", int.class);
-            NEWEST = lookup.findVarHandle(ForkersSide.class, "newest", ForkedSubtask.class);
+            NEWEST = lookup.findVarHandle(ForkersSide.class, "newest", Listed.class);
             SWEEPING = lookup.findVarHandle(ForkersSide.class, "sweeping", boolean.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
@@ -58,8 +73,10 @@ final class Unfinished extends ForkersSide.Gap {
      * was forked, and its moment does; for some in a row. A clock costs more than it seems, because reading it waits for memory.
      */
     long moment(TimeSource time) {
-        ForkedSubtask<?> last = newest;
-        return last != null && (listed & 31) != 0 && last.isWaiting() ? last.forkedAt : time.nanoTime();
+        Listed last = newest;
+        return last != null && (listed & 31) != 0 && last.subtask.isWaiting()
+                ? last.subtask.forkedAt
+                : time.nanoTime();
     }
 
     /** Counts and lists a subtask that is about to be started. */
@@ -69,13 +86,14 @@ final class Unfinished extends ForkersSide.Gap {
         } else {
             ENDED.getAndAdd(this, -1);
         }
-        ForkedSubtask<?> head;
+        Listed node = new Listed(subtask);
+        Listed head;
         do {
             head = newest;
-            subtask.next = head;
-        } while (!NEWEST.compareAndSet(this, head, subtask));
+            node.next = head;
+        } while (!NEWEST.compareAndSet(this, head, node));
         if (++listed >= sweepAt) {
-            sweep(subtask);
+            sweep(node);
         }
     }
 
@@ -92,7 +110,7 @@ final class Unfinished extends ForkersSide.Gap {
 
     /** Lets go of those that have ended, if all have. */
     void forgetIfNone() {
-        ForkedSubtask<?> head = newest;
+        Listed head = newest;
         if (head != null && count() == 0) {
             NEWEST.compareAndSet(this, head, null);
         }
@@ -100,9 +118,9 @@ final class Unfinished extends ForkersSide.Gap {
 
     /** Does something with each that has not ended and was listed before this call. */
     void forEach(Consumer<? super ForkedSubtask<?>> action) {
-        for (ForkedSubtask<?> each = newest; each != null; each = each.next) {
-            if (!each.hasEnded()) {
-                action.accept(each);
+        for (Listed each = newest; each != null; each = each.next) {
+            if (!each.subtask.hasEnded()) {
+                action.accept(each.subtask);
             }
         }
     }
@@ -110,24 +128,24 @@ final class Unfinished extends ForkersSide.Gap {
     /** Abandons those whose threads have died, up to the first that lives, and returns that. */
     @Nullable
     ForkedSubtask<?> abandonDead() {
-        for (ForkedSubtask<?> each = newest; each != null; each = each.next) {
-            if (each.isDead()) {
-                each.abandon();
-            } else if (!each.hasEnded()) {
-                return each;
+        for (Listed each = newest; each != null; each = each.next) {
+            if (each.subtask.isDead()) {
+                each.subtask.abandon();
+            } else if (!each.subtask.hasEnded()) {
+                return each.subtask;
             }
         }
         return null;
     }
 
-    private void sweep(ForkedSubtask<?> from) {
+    private void sweep(Listed from) {
         if (!SWEEPING.compareAndSet(this, false, true)) {
             return;
         }
         int left = 0;
-        ForkedSubtask<?> kept = from;
-        for (ForkedSubtask<?> each = from.next; each != null; each = each.next) {
-            if (!each.hasEnded()) {
+        Listed kept = from;
+        for (Listed each = from.next; each != null; each = each.next) {
+            if (!each.subtask.hasEnded()) {
                 kept.next = each;
                 kept = each;
                 left++;
