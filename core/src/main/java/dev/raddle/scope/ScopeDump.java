@@ -18,6 +18,9 @@ import org.jspecify.annotations.Nullable;
  * {@code WAITING} if its thread has not begun) and {@code ageMillis}; for each scope, {@code state}, what its threads are
  * started by, and an array {@code waiting} of the subtasks that have no thread yet.
  *
+ * <p>A {@link ThreadScope} is shown in the same schema. {@code jcmd} knows no container for it, but shows each virtual thread
+ * that runs a task of it under the name {@code SCOPE/TASK}; the thread ids are the same in both dumps.
+ *
  * <p>A dump is taken while everything goes on: a subtask that ends or begins meanwhile may be missing.
  */
 public final class ScopeDump {
@@ -44,6 +47,21 @@ public final class ScopeDump {
      */
     public static String json(JoinedScope<?, ?> scope) {
         return json(scope.engine());
+    }
+
+    /**
+     * Returns the tree that a scope is in, from the outermost {@code ThreadScope} around it on: scopes that were opened inside
+     * another in the same thread, or in its tasks. Threads are those that run tasks, also cancelled ones that go on.
+     *
+     * @param scope any scope; open or not
+     * @return JSON
+     */
+    public static String json(ThreadScope scope) {
+        ThreadScope outermost = Objects.requireNonNull(scope, "scope");
+        for (ThreadScope each = scope; each != null; each = each.parent()) {
+            outermost = each;
+        }
+        return new ScopeDump().tree(outermost);
     }
 
     /**
@@ -75,27 +93,35 @@ public final class ScopeDump {
     }
 
     private String tree(StructuredTaskScope<?> top) {
+        return tree(top.owner().thread(), () -> scope(top));
+    }
+
+    private String tree(ThreadScope top) {
+        return tree(top.owner(), () -> scope(top));
+    }
+
+    private String tree(Thread owner, Runnable scopes) {
         json.open(null, '{');
         json.open("threadDump", '{');
         json.property("processId", ProcessHandle.current().pid());
         json.property("time", Instant.now());
         json.property("runtimeVersion", Runtime.version());
         json.open("threadContainers", '[');
-        root(top);
-        scope(top);
+        root(owner);
+        scopes.run();
         json.close(']');
         json.close('}');
         json.close('}');
         return json.toString();
     }
 
-    private void root(StructuredTaskScope<?> top) {
+    private void root(Thread owner) {
         json.open(null, '{');
         json.property("container", "<root>");
         json.property("parent", null);
         json.property("owner", null);
         json.open("threads", '[');
-        thread(top.owner().thread(), top, null);
+        thread(owner, () -> {});
         json.close(']');
         json.property("threadCount", 1L);
         json.close('}');
@@ -119,7 +145,7 @@ public final class ScopeDump {
             if (thread == null) {
                 waiting.add(subtask);
             } else {
-                thread(thread, scope, subtask);
+                thread(thread, () -> subtask("subtask", scope, subtask));
                 threads++;
             }
         }
@@ -136,7 +162,44 @@ public final class ScopeDump {
         }
     }
 
-    private void thread(Thread thread, StructuredTaskScope<?> scope, @Nullable ForkedSubtask<?> subtask) {
+    private void scope(ThreadScope scope) {
+        List<ScopeRun<?>> waiting = new ArrayList<>();
+        json.open(null, '{');
+        json.property("container", identity(scope));
+        ThreadScope parent = scope.parent();
+        json.property("parent", parent == null ? "<root>" : identity(parent));
+        json.property("owner", scope.owner().threadId());
+        json.property("state", scope.token().isCancelled() ? "SHUTDOWN" : "OPEN");
+        json.property("startedBy", "scheduler: " + scope.scheduler());
+        json.open("threads", '[');
+        long threads = 0;
+        for (ScopeRun<?> run : scope.unended()) {
+            Thread runner = run.lastRunner();
+            if (runner == null) {
+                waiting.add(run);
+            } else {
+                thread(runner, () -> task("subtask", scope, run, "RUNNING"));
+                threads++;
+            }
+        }
+        json.close(']');
+        json.open("waiting", '[');
+        waiting.forEach(run -> task(null, scope, run, "WAITING"));
+        json.close(']');
+        json.property("threadCount", threads);
+        json.close('}');
+        scope.inners().forEach(this::scope);
+    }
+
+    private void task(@Nullable String property, ThreadScope scope, ScopeRun<?> run, String state) {
+        json.open(property, '{');
+        json.property("name", run.name());
+        json.property("state", state);
+        json.property("ageMillis", Math.max(0, scope.now() - run.begunNanos()) / 1_000_000);
+        json.close('}');
+    }
+
+    private void thread(Thread thread, Runnable subtask) {
         json.open(null, '{');
         json.property("tid", thread.threadId());
         json.property("time", Instant.now());
@@ -145,9 +208,7 @@ public final class ScopeDump {
         }
         json.property("name", thread.getName());
         json.property("state", thread.getState());
-        if (subtask != null) {
-            subtask("subtask", scope, subtask);
-        }
+        subtask.run();
         json.open("stack", '[');
         for (StackTraceElement frame : thread.getStackTrace()) {
             json.property(null, frame);
@@ -166,7 +227,14 @@ public final class ScopeDump {
 
     /** The JDK's name for a container: with its identity, if that is not its name. */
     private static String identity(StructuredTaskScope<?> scope) {
-        String name = scope.name();
+        return identity(scope.name(), scope);
+    }
+
+    private static String identity(ThreadScope scope) {
+        return identity(scope.name(), scope);
+    }
+
+    private static String identity(String name, Object scope) {
         return name.indexOf('@') >= 0 ? name : name + "/" + Objects.toIdentityString(scope);
     }
 

@@ -209,15 +209,24 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     @Override
     protected final T enter(Callable<? extends T> callable) throws Exception {
         Thread self = Thread.currentThread();
-        ClassLoader own = self.getContextClassLoader();
-        if (own == seen.loader()) {
-            return inContext(callable);
+        boolean named = self.isVirtual() && self.getName().isEmpty();
+        if (named) {
+            self.setName(scope.name() + "/" + name()); // for thread dumps
         }
-        scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(seen.loader()));
+        ClassLoader own = self.getContextClassLoader();
+        boolean lent = own != seen.loader();
+        if (lent) {
+            scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(seen.loader()));
+        }
         try {
             return inContext(callable);
         } finally {
-            scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(own));
+            if (lent) {
+                scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(own));
+            }
+            if (named && !scope.scheduler().isVirtualThreadMode()) {
+                self.setName(""); // it may run something else next
+            }
         }
     }
 

@@ -1489,6 +1489,32 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         return "scope \"" + name + "\", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
     }
 
+    // What a dump shows.
+
+    Thread owner() {
+        return owner;
+    }
+
+    @Nullable
+    ThreadScope parent() {
+        return parent;
+    }
+
+    Set<ThreadScope> inners() {
+        Set<ThreadScope> all = nested;
+        return all == null ? Set.of() : all;
+    }
+
+    /** Returns the tasks that have not ended: placed and running ones, waiting ones, then those scheduled for later. */
+    List<ScopeRun<?>> unended() {
+        List<ScopeRun<?>> all = new ArrayList<>(gate.all());
+        Set<ScopeRun<?>> later = scheduled;
+        if (later != null) {
+            all.addAll(later);
+        }
+        return all;
+    }
+
     // What the scope and its runs share.
 
     ScopeGate gate() {

@@ -4,6 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
+import dev.raddle.task.Task;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import dev.raddle.testing.Plug;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -212,6 +218,93 @@ class ScopeDumpTest {
             assertThat(jcmd(directory)).contains("\"threadContainers\": [", "\"threadCount\": ");
             scope.shutdown();
             scope.join();
+        }
+    }
+
+    // 2.9
+
+    @Test
+    void a_thread_scope_is_dumped_with_what_is_inside_it() throws Exception {
+        VirtualTime time = new VirtualTime();
+        Plug parent = new Plug();
+        Plug child = new Plug();
+        Plug stubborn = Plug.stubborn();
+        AtomicReference<ThreadScope> inTask = new AtomicReference<>();
+        try (ThreadScope outer = ThreadScope.open("outer").withTimeSource(time).withConcurrencyLimit(2)) {
+            Task<String> nests = outer.submit("nests", () -> {
+                try (ThreadScope inner = ThreadScope.open("inner").withTimeSource(time)) {
+                    inTask.set(inner);
+                    inner.submit("child", child);
+                    return parent.call();
+                }
+            });
+            Task<String> goesOn = outer.submit("goes on", stubborn);
+            outer.submit("waits", () -> "");
+            outer.schedule(Duration.ofDays(1), () -> "");
+            parent.awaitBegun();
+            child.awaitBegun();
+            stubborn.awaitBegun();
+            goesOn.cancel();
+            time.advance(Duration.ofMillis(1234));
+            try (ThreadScope here = ThreadScope.open("here")) {
+                String dump = ScopeDump.json(here);
+                assertThat(dump).isEqualTo(dump.strip() + "\n").contains("\"container\": \"<root>\"");
+
+                Part outerPart = Part.of(dump, "outer");
+                assertThat(outerPart.property("parent")).isEqualTo("<root>");
+                outerPart.isOwnedBy(Thread.currentThread());
+                outerPart.hasThread(nests.runner().orElseThrow());
+                outerPart.hasThread(stubborn.thread());
+                assertThat(outerPart.property("threadCount")).isEqualTo("2");
+                assertThat(outerPart.property("state")).isNotEmpty();
+                assertThat(outerPart.property("startedBy")).isEqualTo("scheduler: virtual threads");
+                assertThat(outerPart.text())
+                        .contains("\"name\": \"nests\"", "\"name\": \"waits\"", "\"ageMillis\": \"1234\"")
+                        .contains("\"state\": \"WAITING\"", "\"name\": \"task-4\"");
+
+                Part innerPart = Part.of(dump, "inner");
+                assertThat(innerPart.property("parent")).startsWith("outer/dev.raddle.scope.ThreadScope@");
+                innerPart.isOwnedBy(nests.runner().orElseThrow());
+                innerPart.hasThread(child.thread());
+                assertThat(Part.of(dump, "here").property("parent")).startsWith("outer/");
+                assertThat(ScopeDump.json(inTask.get())).contains("\"container\": \"here/");
+            }
+            outer.cancel("enough");
+            assertThat(ScopeDump.json(outer)).contains("\"state\": \"SHUTDOWN\"");
+            stubborn.letGo();
+        }
+    }
+
+    @Test
+    void the_jdks_dump_shows_the_tasks_of_a_thread_scope_by_name(@TempDir Path directory) throws Exception {
+        Plug plug = new Plug();
+        try (ThreadScope scope = ThreadScope.open("page")) {
+            Task<String> task = scope.submit("user", plug);
+            plug.awaitBegun();
+            assertThat(task.runner().orElseThrow().getName()).isEqualTo("page/user");
+            assertThat(jcmd(directory)).contains("\"name\": \"page/user\"");
+            plug.letGo();
+            assertThat(task.await()).isNotNull();
+        }
+    }
+
+    @Test
+    void a_thread_that_has_a_name_keeps_it_and_a_lent_one_has_none_afterwards() throws Exception {
+        Queue<Runnable> given = new ConcurrentLinkedQueue<>();
+        List<String> names = new ArrayList<>();
+        try (ThreadScope scope = ThreadScope.open("page").withScheduler(given::add)) {
+            Task<String> one = scope.submit("one", () -> Thread.currentThread().getName());
+            Task<String> two = scope.submit("two", () -> Thread.currentThread().getName());
+            Thread.ofVirtual()
+                    .start(() -> {
+                        given.remove().run();
+                        names.add(Thread.currentThread().getName());
+                    })
+                    .join();
+            Thread.ofVirtual().name("mine").start(given.remove()).join();
+            assertThat(one.await()).isEqualTo("page/one");
+            assertThat(two.await()).isEqualTo("mine");
+            assertThat(names).containsExactly("");
         }
     }
 }
