@@ -8,7 +8,7 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** One subtask: what the user holds, and what the thread runs. It refers to no other subtask. */
+/** One subtask: what the user holds, what the thread runs, and a node of the scope's list of unfinished subtasks, in one. */
 sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Runnable, Callable<@Nullable Object>
         permits PlacedSubtask {
 
@@ -60,6 +60,10 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
     final StructuredTaskScope<? super T> scope;
     final Callable<? extends T> task;
     final long forkedAt;
+
+    @Nullable
+    ForkedSubtask<?> next; // the next older one, null once this is unlinked; Unfinished says who writes it
+
     private final int round; // of the owner's joins; less than any if somebody else forked it
 
     volatile @Nullable Thread thread; // from when it is made until it ends

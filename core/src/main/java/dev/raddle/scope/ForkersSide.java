@@ -6,8 +6,9 @@ import org.jspecify.annotations.Nullable;
 abstract class ForkersSide {
 
     volatile int forked; // by the owner; written by the owner only
-    volatile Unfinished.@Nullable Listed newest;
+    volatile @Nullable ForkedSubtask<?> newest;
     volatile boolean sweeping;
+    volatile int sweeps; // how often a sweep has begun or ended: odd while one is under way
     int listed; // since the last sweep, about: forkers may lose one another's increments
     int sweepAt;
 

@@ -32,9 +32,8 @@ import org.jspecify.annotations.Nullable;
  * @param stragglerPatience how long {@code close()} waits before it tells the sink of subtasks that go on all the same
  * @param sink hears of stragglers, and of exceptions that have no other place to go
  * @param time the clock for deadlines, ages and patience
- * @param inherited scoped values that subtasks shall see although the JDK does not hand them on: with a scheduler, with plain
- *     threads, and where a thread inside the scope forks and the owner is busy. In all other cases the JDK hands on every
- *     scoped value. {@link dev.raddle.task.TaskContext} always goes along
+ * @param inherited scoped values that subtasks shall see although the JDK does not hand them on: with a scheduler and with plain
+ *     threads. In all other cases the JDK hands on every scoped value. {@link dev.raddle.task.TaskContext} always goes along
  * @param plainThreads true to do without the JDK's own scope as a container of threads
  * @param listener is notified of each subtask that is started, as of a task whose owner is the scope; null for none
  * @param propagators carry further contexts from the thread that forks into the subtask

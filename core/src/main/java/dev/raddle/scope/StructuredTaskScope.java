@@ -244,7 +244,8 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      * @return the subtask
      * @throws IllegalStateException if this scope is closed
      * @throws WrongThreadException if the caller is neither the owner nor inside this scope
-     * @throws StructureViolationException if other scoped values are in force than where this scope was opened
+     * @throws StructureViolationException if other scoped values are in force than where this scope was opened, or, in a
+     *     subtask that forks, than where that began
      * @throws RejectedExecutionException if the thread factory returned null, or the scheduler did not accept the subtask; the
      *     scope goes on as if there had been no fork
      */

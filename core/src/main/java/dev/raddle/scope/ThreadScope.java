@@ -52,7 +52,9 @@ import org.jspecify.annotations.Nullable;
  * A block of code that no task outlives: tasks are submitted to it, and when the block is left, all of them have ended.
  *
  * {@snippet :
- * try (ThreadScope scope = ThreadScope.open("page").withDeadline(Duration.ofSeconds(2))) {
+ * static final ScopeOptions PAGE = ScopeOptions.defaults().withDeadline(Duration.ofSeconds(2));
+ *
+ * try (ThreadScope scope = ThreadScope.open("page", PAGE)) {
  *     Task<User> user = scope.submit("user", () -> users.load(id));
  *     Task<List<Order>> orders = scope.submit("orders", () -> orderService.of(id), Duration.ofMillis(200));
  *     scope.await(user, orders); // throws what failed first, and cancels the other
@@ -60,12 +62,15 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>The thread that opens a scope owns it: it configures it, before the first task, and closes it. Every other method may be
- * called by any thread, the scope's own tasks included. Hooks, listeners and deferred actions are never called under a lock.
+ * <p>The thread that opens a scope owns it: it configures it, by {@link ScopeOptions} or before the first task, and closes it.
+ * Every other method may be called by any thread, the scope's own tasks included. The setters of an open scope throw before
+ * there is a variable for the scope if they are called in the head of a {@code try} statement. A scope of which a setter has
+ * thrown leaves its owner's thread, and enters it again when it is used; it cannot know of an argument that throws before the
+ * setter is called. Options have neither problem. Hooks, listeners and deferred actions are never called under a lock.
  *
  * <p>A scope has no deadline unless it is given one. A scope that is opened inside another, in the same thread or in one of
- * its tasks, has no more time than the other has left; so has everything that is submitted to a
- * {@code GroupExecutor} from inside a scope.
+ * its tasks, has no more time than the other has left, and than the task has left if that has a timeout; so has everything
+ * that is submitted to a {@code GroupExecutor} from inside a scope. Cancelling a scope cancels the scopes inside it.
  *
  * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task; the task
  * <i>happens-before</i> the return of a wait for it and of {@link #close()}.
@@ -89,6 +94,14 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * so nothing is missed. Who cancels all without closing the gate looks into the set first, and then into the gate.
      *
      * close() waits until the gate is empty, however long that takes, and only then runs what was deferred.
+     *
+     * A scope that is opened inside another, by the owner of that or in a task of it, is in the other's set `nested` from its
+     * opening to its end. Cancelling closes the gates of the whole tree, each scope's before its set is looked at; a scope
+     * that is opened adds itself before it looks at the gate around it. So none is missed. A scope in a task that a group runs
+     * beside the outer scope is in no set: the outer scope does not wait for that task.
+     *
+     * While a setter's exception may have made the scope unreachable, it is `withdrawn`: out of its thread, of the set around
+     * it and of the time source. Whatever uses it next brings it back.
      *
      * The deadline's alarm decides, and interrupts, in the time source's thread; whoever has to be told of it is told in
      * another (Elsewhere), because that thread must not run foreign code.

@@ -3,6 +3,8 @@ package dev.raddle.scope;
 import dev.raddle.time.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,31 +24,19 @@ final class Unfinished extends ForkersSide.Gap {
      * were left over then, twice: each pays for a few. The list is then at most three times as long as it must be, or 64
      * longer. The head is never unlinked by a sweep, so a sweeper and a forker write different links; only one sweeps.
      *
-     * Whoever walks the list while it is swept may stand on a subtask that is unlinked under its feet. It goes on from
-     * there to older ones, as if nothing had happened: links are only ever moved over subtasks that have ended. That is
-     * why links need not be volatile either; an old one leads to more of those, and never past one that has not ended.
+     * A subtask that is unlinked leads nowhere any more: one that its user keeps must not keep the older ones with their
+     * results. So a walk that a sweep overlaps may stop too early, and is repeated. `sweeps` tells: it grows before the first
+     * link of a sweep is changed and after the last; links are changed by release and followed by acquire, so a walk that
+     * sees a changed link sees the growth afterwards.
      *
-     * When the owner sees a count of zero, all that was listed before has ended, and it drops the list as a whole.
-     *
-     * The links are in nodes of their own, to which no subtask refers: a subtask that somebody keeps does not keep the older
-     * ones with their results.
+     * When the owner sees a count of zero, all that was listed before has ended. It takes the list out as a whole and undoes
+     * its links; nobody sweeps then, because a sweeper's own subtask is counted. A walk that stops there misses nothing.
      */
-    /** A node of the list. */
-    static final class Listed {
-        final ForkedSubtask<?> subtask;
-
-        @Nullable
-        Listed next; // the next older one; written by its forker before it is listed, then by one sweeper at a time
-
-        Listed(ForkedSubtask<?> subtask) {
-            this.subtask = subtask;
-        }
-    }
-
     private static final VarHandle FORKED;
     private static final VarHandle ENDED;
     private static final VarHandle NEWEST;
     private static final VarHandle SWEEPING;
+    private static final VarHandle NEXT;
     private static final int AT_LEAST = 64;
 
     static {
@@ -54,7 +44,8 @@ final class Unfinished extends ForkersSide.Gap {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             ENDED = lookup.findVarHandle(Unfinished.class, "ended", int.class);
             FORKED = lookup.findVarHandle(ForkersSide.class, "forked", int.class);
-            NEWEST = lookup.findVarHandle(ForkersSide.class, "newest", Listed.class);
+            NEWEST = lookup.findVarHandle(ForkersSide.class, "newest", ForkedSubtask.class);
+            NEXT = lookup.findVarHandle(ForkedSubtask.class, "next", ForkedSubtask.class);
             SWEEPING = lookup.findVarHandle(ForkersSide.class, "sweeping", boolean.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
@@ -73,10 +64,8 @@ final class Unfinished extends ForkersSide.Gap {
      * was forked, and its moment does; for some in a row. A clock costs more than it seems, because reading it waits for memory.
      */
     long moment(TimeSource time) {
-        Listed last = newest;
-        return last != null && (listed & 31) != 0 && last.subtask.isWaiting()
-                ? last.subtask.forkedAt
-                : time.nanoTime();
+        ForkedSubtask<?> last = newest;
+        return last != null && (listed & 31) != 0 && last.isWaiting() ? last.forkedAt : time.nanoTime();
     }
 
     /** Counts and lists a subtask that is about to be started. */
@@ -86,14 +75,13 @@ final class Unfinished extends ForkersSide.Gap {
         } else {
             ENDED.getAndAdd(this, -1);
         }
-        Listed node = new Listed(subtask);
-        Listed head;
+        ForkedSubtask<?> head;
         do {
             head = newest;
-            node.next = head;
-        } while (!NEWEST.compareAndSet(this, head, node));
+            subtask.next = head;
+        } while (!NEWEST.compareAndSet(this, head, subtask));
         if (++listed >= sweepAt) {
-            sweep(node);
+            sweep(subtask);
         }
     }
 
@@ -108,50 +96,97 @@ final class Unfinished extends ForkersSide.Gap {
         return forked - ends;
     }
 
-    /** Lets go of those that have ended, if all have. */
+    /** Lets go of those that have ended, if all have. Called by the owner. */
     void forgetIfNone() {
-        Listed head = newest;
-        if (head != null && count() == 0) {
-            NEWEST.compareAndSet(this, head, null);
+        ForkedSubtask<?> head = newest;
+        if (head != null && count() == 0 && NEWEST.compareAndSet(this, head, null)) {
+            for (ForkedSubtask<?> each = head; each != null; ) {
+                ForkedSubtask<?> older = each.next;
+                link(each, null);
+                each = older;
+            }
         }
+    }
+
+    private static void link(ForkedSubtask<?> subtask, @Nullable ForkedSubtask<?> older) {
+        NEXT.setRelease(subtask, older);
+    }
+
+    private static @Nullable ForkedSubtask<?> older(ForkedSubtask<?> subtask) {
+        return (ForkedSubtask<?>) NEXT.getAcquire(subtask);
     }
 
     /** Does something with each that has not ended and was listed before this call. */
     void forEach(Consumer<? super ForkedSubtask<?>> action) {
-        for (Listed each = newest; each != null; each = each.next) {
-            if (!each.subtask.hasEnded()) {
-                action.accept(each.subtask);
-            }
+        if (newest != null) {
+            unended().forEach(action);
         }
+    }
+
+    private List<ForkedSubtask<?>> unended() {
+        List<ForkedSubtask<?>> found = new ArrayList<>();
+        int before;
+        do {
+            before = awaitNoSweep();
+            found.clear();
+            for (ForkedSubtask<?> each = newest; each != null; each = older(each)) {
+                if (!each.hasEnded()) {
+                    found.add(each);
+                }
+            }
+        } while (sweeps != before);
+        return found;
     }
 
     /** Abandons those whose threads have died, up to the first that lives, and returns that. */
     @Nullable
     ForkedSubtask<?> abandonDead() {
-        for (Listed each = newest; each != null; each = each.next) {
-            if (each.subtask.isDead()) {
-                each.subtask.abandon();
-            } else if (!each.subtask.hasEnded()) {
-                return each.subtask;
+        int before;
+        do {
+            before = awaitNoSweep();
+            for (ForkedSubtask<?> each = newest; each != null; each = older(each)) {
+                if (each.isDead()) {
+                    each.abandon();
+                } else if (!each.hasEnded()) {
+                    return each;
+                }
             }
-        }
+        } while (sweeps != before);
         return null;
     }
 
-    private void sweep(Listed from) {
+    /** Returns the number of sweeps when none is under way: a sweep calls no user code and waits for nothing. */
+    @SuppressWarnings("ThreadPriorityCheck") // the sweeper may need this one's processor
+    private int awaitNoSweep() {
+        int now = sweeps;
+        while ((now & 1) != 0) {
+            Thread.yield();
+            now = sweeps;
+        }
+        return now;
+    }
+
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only one sweeps
+    private void sweep(ForkedSubtask<?> from) {
         if (!SWEEPING.compareAndSet(this, false, true)) {
             return;
         }
+        sweeps++;
         int left = 0;
-        Listed kept = from;
-        for (Listed each = from.next; each != null; each = each.next) {
-            if (!each.subtask.hasEnded()) {
-                kept.next = each;
+        ForkedSubtask<?> kept = from;
+        for (ForkedSubtask<?> each = from.next; each != null; ) {
+            ForkedSubtask<?> older = each.next;
+            if (each.hasEnded()) {
+                link(each, null);
+            } else {
+                link(kept, each);
                 kept = each;
                 left++;
             }
+            each = older;
         }
-        kept.next = null;
+        link(kept, null);
+        sweeps++;
         listed = 0;
         sweepAt = Math.max(AT_LEAST, 2 * left);
         sweeping = false;

@@ -43,18 +43,17 @@ public final class FanInServerExample {
         Map<String, Long> sums = new TreeMap<>();
         try (ThreadScope scope = ThreadScope.open("server")) {
             Channel<Reading> readings = scope.openChannel(100);
-            scope.submit("accept", () -> accept(door, readings));
-            for (Reading reading : readings) { // until the channel is closed and empty
+            readings.closeAfter(scope.submit("accept", () -> accept(door, readings)));
+            for (Reading reading : readings) { // until "accept" has ended; throws if it has failed
                 sums.merge(reading.name(), reading.value(), Long::sum);
             }
         }
         return sums;
     }
 
-    /** Leaves in the reverse order: first every connection has ended, then the channel is closed. */
+    /** Returns when every connection has ended, because that is the end of the inner scope. */
     private static Void accept(ServerSocket door, Channel<Reading> readings) throws IOException {
-        try (readings;
-                ThreadScope clients = ThreadScope.open("clients")) {
+        try (ThreadScope clients = ThreadScope.open("clients")) {
             while (true) {
                 Socket client = door.accept();
                 clients.submit("client on port " + client.getPort(), () -> read(client, readings));

@@ -1,6 +1,7 @@
 package dev.raddle.examples;
 
 import com.sun.net.httpserver.HttpServer;
+import dev.raddle.scope.ScopeOptions;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskTimeoutException;
@@ -36,7 +37,7 @@ public final class PageExample {
 
     private final HttpClient client;
     private final URI shop;
-    private final TimeSource time;
+    private final ScopeOptions options;
 
     /**
      * Creates what puts pages together.
@@ -48,7 +49,7 @@ public final class PageExample {
     public PageExample(HttpClient client, URI shop, TimeSource time) {
         this.client = client;
         this.shop = shop;
-        this.time = time;
+        this.options = ScopeOptions.defaults().withTimeSource(time).withDeadline(DEADLINE);
     }
 
     /**
@@ -59,7 +60,7 @@ public final class PageExample {
      * @throws InterruptedException if the calling thread is interrupted; the services are not asked any more
      */
     public Page page() throws InterruptedException {
-        try (ThreadScope scope = ThreadScope.open("page").withTimeSource(time).withDeadline(DEADLINE)) {
+        try (ThreadScope scope = ThreadScope.open("page", options)) {
             Task<String> user = scope.submit("user", () -> get("/user"));
             Task<String> orders = scope.submit("orders", () -> get("/orders"));
             Task<String> offers = scope.submit("offers", () -> get("/offers"), OFFERS_TIMEOUT);

@@ -30,6 +30,7 @@ public final class ProducerConsumerExample {
         try (ThreadScope scope = ThreadScope.open("count")) {
             Channel<String> channel = scope.openChannel(CAPACITY);
             Task<Void> producer = scope.submit("produce", () -> produce(lines, channel));
+            channel.closeAfter(producer); // consumers receive what was sent before, and see whether that is all
             List<Task<Map<String, Integer>>> counters = new ArrayList<>();
             for (int i = 1; i <= consumers; i++) {
                 counters.add(scope.submit("count-" + i, () -> consume(channel, words)));
@@ -42,10 +43,8 @@ public final class ProducerConsumerExample {
     }
 
     private static Void produce(Iterable<String> lines, Channel<String> channel) throws InterruptedException {
-        try (channel) { // consumers receive what was sent before, and then end
-            for (String line : lines) {
-                channel.send(line); // waits while the channel is full
-            }
+        for (String line : lines) {
+            channel.send(line); // waits while the channel is full
         }
         return null;
     }

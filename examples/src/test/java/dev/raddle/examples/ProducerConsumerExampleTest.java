@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -39,5 +40,21 @@ class ProducerConsumerExampleTest {
                         1))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessage("cannot read \"again and again\"");
+    }
+
+    @Test
+    void a_producer_that_fails_is_not_the_end_of_the_lines() {
+        Iterable<String> breaks = () -> Stream.iterate(1, i -> i + 1)
+                .map(i -> {
+                    if (i == 3) {
+                        throw new IllegalStateException("disk error");
+                    }
+                    return "line " + i;
+                })
+                .iterator();
+
+        assertThatThrownBy(() -> ProducerConsumerExample.count(breaks, ProducerConsumerExampleTest::words, 2))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessage("disk error");
     }
 }
