@@ -303,7 +303,8 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     public String toString() {
         lock.lock();
         try {
-            return "channel, " + values.size() + " of " + capacity + " values" + (failure != null ? ", failed" : closed ? ", closed" : "");
+            return "channel, " + values.size() + " of " + capacity + " values"
+                    + (failure != null ? ", failed" : closed ? ", closed" : "");
         } finally {
             lock.unlock();
         }

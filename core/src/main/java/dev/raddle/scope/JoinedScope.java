@@ -73,7 +73,8 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
 
     /** The engine, told of ends. */
     private static final class Engine<T extends @Nullable Object> extends StructuredTaskScope<T> {
-        private @Nullable Joiner<? super T, ?> joiner; // null once all subtasks have ended; subtasks refer to this engine
+        private @Nullable Joiner<? super T, ?>
+                joiner; // null once all subtasks have ended; subtasks refer to this engine
 
         Engine(StructuredScopeOptions options, Joiner<? super T, ?> joiner) {
             super(options);

@@ -44,7 +44,8 @@ final class Mapping<E, R> {
     private void submitAll() throws InterruptedException {
         for (E element : elements) {
             takePlace();
-            if (scope.gate().closed() != null || (failed && scope.failurePolicy().cancelsOthers())) {
+            if (scope.gate().closed() != null
+                    || (failed && scope.failurePolicy().cancelsOthers())) {
                 return;
             }
             ScopeRun<R> run = scope.submitPlain(() -> function.map(element));

@@ -7,7 +7,8 @@ import org.jspecify.annotations.Nullable;
 /** A subtask that a scheduler runs, in a thread that may have been another's and will be another's again. */
 final class PlacedSubtask<T extends @Nullable Object> extends ForkedSubtask<T> {
 
-    private volatile Scheduler.@Nullable Placement placement; // null until the scheduler has accepted it, and after the end
+    private volatile Scheduler.@Nullable Placement
+            placement; // null until the scheduler has accepted it, and after the end
 
     PlacedSubtask(StructuredTaskScope<? super T> scope, Callable<? extends T> task, int round, long forkedAt) {
         super(scope, task, round, forkedAt);

@@ -159,8 +159,10 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private final AtomicLong taskIds = new AtomicLong();
     private final AtomicBoolean begun = new AtomicBoolean(); // whether a task was submitted
     private final AtomicReference<Scheduler.@Nullable Lease> lease = new AtomicReference<>(); // null until then
-    private final AtomicReference<@Nullable Deferred> deferred = new AtomicReference<>(); // the latest; its monitor: below
-    private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until something is; made under the monitor of deferred
+    private final AtomicReference<@Nullable Deferred> deferred =
+            new AtomicReference<>(); // the latest; its monitor: below
+    private volatile @Nullable Set<ScopeRun<?>>
+            scheduled; // null until something is; made under the monitor of deferred
     private volatile @Nullable Set<ThreadScope> nested; // null until something is; made under the monitor of deferred
 
     // Written by the owner before the first task is submitted.
@@ -248,8 +250,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws IllegalStateException if the options have another time source than the deadline of the scope around this one
      */
     public static ThreadScope open(String name, ScopeOptions options) {
-        return open(
-                new ThreadScope(Objects.requireNonNull(name, "name"), Objects.requireNonNull(options, "options")));
+        return open(new ThreadScope(Objects.requireNonNull(name, "name"), Objects.requireNonNull(options, "options")));
     }
 
     private static ThreadScope open(ThreadScope scope) {
@@ -495,7 +496,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     public ThreadScope withPatience(Duration length) {
         return configure("withPatience", all -> {
             if (!length.isPositive()) {
-                throw new IllegalArgumentException("patience of scope \"" + name + "\" must be positive, was " + length);
+                throw new IllegalArgumentException(
+                        "patience of scope \"" + name + "\" must be positive, was " + length);
             }
             return all.withPatience(length);
         });
@@ -923,8 +925,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @throws InterruptedException if the calling thread is interrupted; the alternatives are cancelled
      */
     @SafeVarargs
-    public final <T, R> R join(
-            JoinStrategy<T, R> strategy, Callable<? extends T> first, Callable<? extends T>... rest)
+    public final <T, R> R join(JoinStrategy<T, R> strategy, Callable<? extends T> first, Callable<? extends T>... rest)
             throws InterruptedException {
         List<Callable<? extends T>> all = new ArrayList<>(rest.length + 1);
         all.add(first);
@@ -957,8 +958,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      *     caller is a task of this scope, and all tasks that its limit lets run wait for others of it
      * @throws InterruptedException if the calling thread is interrupted; the tasks are cancelled
      */
-    public <E, R> List<R> map(
-            Collection<? extends E> elements, int limit, Mapper<? super E, ? extends R> function)
+    public <E, R> List<R> map(Collection<? extends E> elements, int limit, Mapper<? super E, ? extends R> function)
             throws InterruptedException {
         if (limit < 1) {
             throw new IllegalArgumentException("limit of a map must be at least 1, was " + limit);
@@ -1314,9 +1314,9 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     private void throwAfterClose(List<String> inner, List<Throwable> failures, String failed) {
         if (!inner.isEmpty()) {
-            StructureViolationException violation =
-                    new StructureViolationException("scopes close in the reverse order of their opening; scope \"" + name
-                            + "\" was closed before " + String.join(", ", inner) + " inside it, which it has closed");
+            StructureViolationException violation = new StructureViolationException(
+                    "scopes close in the reverse order of their opening; scope \"" + name + "\" was closed before "
+                            + String.join(", ", inner) + " inside it, which it has closed");
             failures.forEach(violation::addSuppressed);
             throw violation;
         }

@@ -80,8 +80,7 @@ class MapAndFormsTest {
         AtomicInteger attempts = new AtomicInteger();
         List<String> order = new ArrayList<>();
         StepScheduler steps = new StepScheduler();
-        try (ThreadScope scope =
-                ThreadScope.open().withConcurrencyLimit(1).withScheduler(steps)) {
+        try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1).withScheduler(steps)) {
             Task<Boolean> first = scope.submit("first", () -> order.add("first"));
             Task<Boolean> low = scope.submit("low", () -> order.add("low"), task -> task.priority(TaskPriority.LOW));
             Task<Integer> high = scope.submit(
@@ -161,7 +160,9 @@ class MapAndFormsTest {
                         throw failure;
                     }))
                     .hasCause(failure);
-            assertThat(scope.submit(() -> "value").await()).as("the scope goes on").isEqualTo("value");
+            assertThat(scope.submit(() -> "value").await())
+                    .as("the scope goes on")
+                    .isEqualTo("value");
         }
         assertThat(plug.interrupts()).isEqualTo(1);
         assertThat(calls).hasValue(2);
@@ -246,8 +247,7 @@ class MapAndFormsTest {
     void a_map_in_a_task_of_a_full_scope_fails_rather_than_to_wait_for_ever() throws Exception {
         for (int limit : new int[] {1, 5}) {
             try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1)) {
-                Task<List<Integer>> task =
-                        scope.submit(() -> scope.map(List.of(1, 2, 3), limit, number -> number));
+                Task<List<Integer>> task = scope.submit(() -> scope.map(List.of(1, 2, 3), limit, number -> number));
                 assertThatThrownBy(task::await)
                         .isInstanceOf(IllegalStateException.class)
                         .hasMessageContaining("would never begin");

@@ -17,8 +17,7 @@ final class Retained {
         long retained = references.size();
         for (int i = 0; i < COLLECTIONS && retained > expected; i++) {
             System.gc();
-            retained =
-                    references.stream().filter(each -> each.get() != null).count();
+            retained = references.stream().filter(each -> each.get() != null).count();
         }
         return retained;
     }

@@ -9,7 +9,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.RetryPolicy;
-import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
@@ -217,12 +216,13 @@ class ScopeOptionsTest {
             assertThat(scope.scheduler()).isSameAs(steps);
             assertThat(scope.failurePolicy()).isEqualTo(FailurePolicy.SUPERVISOR);
             assertThat(scope.remaining()).contains(SECOND);
-            Task<String> task = ScopedValue.where(tenant, "a").call(() -> scope.submit("t", () -> {
-                if (calls.incrementAndGet() == 1) {
-                    throw new IllegalStateException("first attempt");
-                }
-                return tenant.get();
-            }));
+            Task<String> task = ScopedValue.where(tenant, "a")
+                    .call(() -> scope.submit("t", () -> {
+                        if (calls.incrementAndGet() == 1) {
+                            throw new IllegalStateException("first attempt");
+                        }
+                        return tenant.get();
+                    }));
             Task<String> waits = scope.submit("waits", () -> "never");
             steps.runAll();
             assertThat(task.await()).isEqualTo("a");

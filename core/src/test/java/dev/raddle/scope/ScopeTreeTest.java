@@ -130,8 +130,8 @@ class ScopeTreeTest {
     @Test
     void a_scope_in_a_groups_task_that_was_submitted_beside_the_scope_is_not_cancelled_with_it() throws Exception {
         Plug plug = new Plug();
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                GroupPolicy.builder().build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
             TaskHandle<String> beside;
             try (ThreadScope outer = ThreadScope.open("outer")) {
                 beside = outer.submit(() -> executor.submit("g", "beside", () -> {
@@ -281,11 +281,11 @@ class ScopeTreeTest {
             time.advance(SECOND);
 
             assertThatThrownBy(task::await).isInstanceOf(TaskTimeoutException.class);
-            assertThatThrownBy(inScope.get()::await).isInstanceOfAny(CancelledException.class, ScopeTimeoutException.class);
+            assertThatThrownBy(inScope.get()::await)
+                    .isInstanceOfAny(CancelledException.class, ScopeTimeoutException.class);
             GroupResult<String> result = inGroup.get().await();
             assertThat(result.status()).isEqualTo(TaskStatus.CANCELLED);
-            assertThat(result.error())
-                    .hasMessage("task \"in a group\" was cancelled: the time of task \"t\" is over");
+            assertThat(result.error()).hasMessage("task \"in a group\" was cancelled: the time of task \"t\" is over");
             assertThat(scope.remaining()).contains(SECOND.multipliedBy(9));
         }
     }

@@ -336,9 +336,10 @@ class ScopedValuesTest {
         kind.needsTheJdk(JDK_FINDS);
         for (boolean busy : new boolean[] {true, false}) {
             inSubtask(kind, busy, outer -> {
-                ScopedValue.where(NAME, "own").run(() -> assertThatThrownBy(() -> outer.fork(() -> "never"))
-                        .isInstanceOf(StructureViolationException.class)
-                        .hasMessageContaining("within a binding of its own"));
+                ScopedValue.where(NAME, "own")
+                        .run(() -> assertThatThrownBy(() -> outer.fork(() -> "never"))
+                                .isInstanceOf(StructureViolationException.class)
+                                .hasMessageContaining("within a binding of its own"));
                 TaskContext.current().with(TENANT, "t").run(() -> {
                     try (StructuredTaskScope<String> own = kind.open()) {
                         assertThatThrownBy(() -> outer.fork(() -> "never"))
