@@ -87,6 +87,12 @@ abstract class Decisions extends Enclosure {
     /** Decides something in another thread, which no action keeps from running. */
     abstract void decideElsewhere(Consumer<Runner> action);
 
+    /** Hears that an output has ended and that its callback has returned. */
+    abstract void outputDecided();
+
+    /** Triggers the next node without dependencies, of a run that has a limit of those, because one has succeeded. */
+    abstract void triggerNextRoot(Runner by);
+
     /** Stops the runs in the places of nodes that a runner has ended. */
     abstract void stopNested(Runner by);
 
@@ -293,7 +299,14 @@ abstract class Decisions extends Enclosure {
                 audience.ended(node);
                 runner.now = -1; // that took time
             }
-            follow(runner, node, board.succeeded(node));
+            if (graph.isOutput[node]) {
+                outputDecided();
+            }
+            boolean success = board.succeeded(node);
+            follow(runner, node, success);
+            if (success && options.rootsAtOnce > 0) {
+                triggerNextRoot(runner);
+            }
             runner.finished++;
         }
         int failed = runner.failed;

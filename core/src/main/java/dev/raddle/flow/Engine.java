@@ -55,6 +55,7 @@ abstract class Engine extends Handover {
     private static final VarHandle REMAINING;
     private static final VarHandle INSIDE;
     private static final VarHandle LEFT;
+    private static final VarHandle NEXT_ROOT;
     private static final VarHandle SPARE;
 
     static {
@@ -62,6 +63,7 @@ abstract class Engine extends Handover {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             REMAINING = lookup.findVarHandle(Engine.class, "remaining", int.class);
             INSIDE = lookup.findVarHandle(Engine.class, "inside", int.class);
+            NEXT_ROOT = lookup.findVarHandle(Engine.class, "nextRoot", int.class);
             LEFT = lookup.findVarHandle(Engine.class, "hasLeft", boolean.class);
             SPARE = lookup.findVarHandle(Engine.class, "spare", Runner.class);
         } catch (ReflectiveOperationException impossible) {
@@ -87,6 +89,9 @@ abstract class Engine extends Handover {
 
     @SuppressWarnings("UnusedVariable") // by REMAINING
     private volatile int remaining;
+
+    @SuppressWarnings("UnusedVariable") // by NEXT_ROOT
+    private volatile int nextRoot; // that is to be triggered, if there is a limit of those
 
     private volatile int inside = 1; // for the run itself, until it has ended
 
@@ -120,7 +125,12 @@ abstract class Engine extends Handover {
         if (graph.hasTimeouts) {
             nodeTimes = new NodeTimes(this, this::nodeOutOfTime);
         }
-        plain = perNode == null && options.listener == null && options.journal == null && !isRecorded;
+        plain = perNode == null
+                && options.listener == null
+                && options.journal == null
+                && !isRecorded
+                && options.rootsAtOnce == 0;
+        nextRoot = options.rootsAtOnce;
         remaining = graph.size + 1;
     }
 
@@ -150,6 +160,9 @@ abstract class Engine extends Handover {
 
     /** Takes the runner that the thread at home will go on with. */
     abstract void setHome(Runner runner);
+
+    /** Tells whether all outputs have ended. */
+    abstract boolean isValueKnown();
 
     /** Returns what became of the run, which has ended. */
     abstract FlowResult<?> result();
@@ -318,8 +331,17 @@ abstract class Engine extends Handover {
     }
 
     private void triggerRoots(Runner by) {
-        for (int root : graph.roots) {
-            trigger(by, root);
+        int count = options.rootsAtOnce == 0 ? graph.roots.length : Math.min(options.rootsAtOnce, graph.roots.length);
+        for (int each = 0; each < count; each++) {
+            trigger(by, graph.roots[each]);
+        }
+    }
+
+    @Override
+    final void triggerNextRoot(Runner by) {
+        int next = (int) NEXT_ROOT.getAndAdd(this, 1);
+        if (next < graph.roots.length) {
+            trigger(by, graph.roots[next]);
         }
     }
 
@@ -404,7 +426,7 @@ abstract class Engine extends Handover {
     }
 
     private void drain(Runner runner) {
-        while (!(runner.isHome && Thread.currentThread().isInterrupted())) {
+        while (!(runner.isHome && isPaused(runner))) {
             int node = takeKept(runner);
             if (node < 0) {
                 node = popFor(runner);
@@ -425,6 +447,10 @@ abstract class Engine extends Handover {
         if (!isAtHome()) {
             handBack(runner);
         }
+    }
+
+    private boolean isPaused(Runner home) {
+        return Thread.currentThread().isInterrupted() || (home.isForValue && isValueKnown());
     }
 
     /** Tells whether something was left for later, which comes first. What this runner was to run next comes after that. */
@@ -898,9 +924,10 @@ abstract class Engine extends Handover {
         }
     }
 
-    private FlowStatus status() {
-        Stop why = Objects.requireNonNull(stopped());
-        if (why != Stop.COMPLETE) {
+    /** Returns how the run ends if no other node fails. */
+    final FlowStatus status() {
+        Stop why = stopped();
+        if (why != null && why != Stop.COMPLETE) {
             return why.status();
         }
         FlowStatus status = FlowStatus.SUCCESS;

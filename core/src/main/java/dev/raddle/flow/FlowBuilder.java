@@ -17,7 +17,7 @@ import java.util.Objects;
  * FlowPlan<Order, Page> plan = f.returning(page);
  * }
  *
- * <p>Each kind of {@code node} takes an action with or without the {@linkplain NodeContext context} as its first argument. What
+ * <p>A node whose action returns nothing is declared by {@code action}. Each kind of {@code node} takes an action with or without the {@linkplain NodeContext context} as its first argument. What
  * an action throws fails its node. A builder is for one thread; the plans that it builds are for many.
  *
  * @param <P> the type of the parameter that a run is started with
@@ -54,6 +54,13 @@ public final class FlowBuilder<P> {
     }) // a dependency gives what its type says
     private static <X> X given(Engine run, int node, int argument) {
         return (X) run.argument(node, argument);
+    }
+
+    /** Does what a node without a value does. */
+    @SuppressWarnings("NullAway") // null is a value
+    private static Object done(Fn.V0 action) throws Exception {
+        action.accept();
+        return null;
     }
 
     @SuppressWarnings("unchecked") // a run of this builder's plan has this parameter
@@ -721,6 +728,582 @@ public final class FlowBuilder<P> {
     }
 
     /**
+     * Declares a node without a value that needs nothing. What must have it gets null; {@code order} says so.
+     *
+     * @param id its name, unique in the flow
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public Node<Void> action(
+            String id,
+            Fn.V0 action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept()));
+    }
+
+    /**
+     * Declares a node without a value that needs nothing, with its context. What must have it gets null; {@code order} says so.
+     *
+     * @param id its name, unique in the flow
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public Node<Void> action(
+            String id,
+            Fn.V1<? super NodeContext<P>> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(context(run, node))));
+    }
+
+    /**
+     * Declares a node without a value that needs one thing. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Fn.V1<? super A> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(given(run, node, 0))),
+                a);
+    }
+
+    /**
+     * Declares a node without a value that needs one thing, with its context. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Fn.V2<? super NodeContext<P>, ? super A> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0))),
+                a);
+    }
+
+    /**
+     * Declares a node without a value that needs two things. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Fn.V2<? super A, ? super B> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1))),
+                a,
+                b);
+    }
+
+    /**
+     * Declares a node without a value that needs two things, with its context. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Fn.V3<? super NodeContext<P>, ? super A, ? super B> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1))),
+                a,
+                b);
+    }
+
+    /**
+     * Declares a node without a value that needs three things. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Fn.V3<? super A, ? super B, ? super C> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2))),
+                a,
+                b,
+                c);
+    }
+
+    /**
+     * Declares a node without a value that needs three things, with its context. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Fn.V4<? super NodeContext<P>, ? super A, ? super B, ? super C> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2))),
+                a,
+                b,
+                c);
+    }
+
+    /**
+     * Declares a node without a value that needs four things. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param <D> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param d what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C, D> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Dependency<D> d,
+            Fn.V4<? super A, ? super B, ? super C, ? super D> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3))),
+                a,
+                b,
+                c,
+                d);
+    }
+
+    /**
+     * Declares a node without a value that needs four things, with its context. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param <D> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param d what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C, D> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Dependency<D> d,
+            Fn.V5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3))),
+                a,
+                b,
+                c,
+                d);
+    }
+
+    /**
+     * Declares a node without a value that needs five things. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param <D> an argument's type
+     * @param <E> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param d what it needs
+     * @param e what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C, D, E> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Dependency<D> d,
+            Dependency<E> e,
+            Fn.V5<? super A, ? super B, ? super C, ? super D, ? super E> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4))),
+                a,
+                b,
+                c,
+                d,
+                e);
+    }
+
+    /**
+     * Declares a node without a value that needs five things, with its context. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param <D> an argument's type
+     * @param <E> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param d what it needs
+     * @param e what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C, D, E> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Dependency<D> d,
+            Dependency<E> e,
+            Fn.V6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4))),
+                a,
+                b,
+                c,
+                d,
+                e);
+    }
+
+    /**
+     * Declares a node without a value that needs six things. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param <D> an argument's type
+     * @param <E> an argument's type
+     * @param <F> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param d what it needs
+     * @param e what it needs
+     * @param f what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C, D, E, F> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Dependency<D> d,
+            Dependency<E> e,
+            Dependency<F> f,
+            Fn.V6<? super A, ? super B, ? super C, ? super D, ? super E, ? super F> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5))),
+                a,
+                b,
+                c,
+                d,
+                e,
+                f);
+    }
+
+    /**
+     * Declares a node without a value that needs six things, with its context. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param <D> an argument's type
+     * @param <E> an argument's type
+     * @param <F> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param d what it needs
+     * @param e what it needs
+     * @param f what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C, D, E, F> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Dependency<D> d,
+            Dependency<E> e,
+            Dependency<F> f,
+            Fn.V7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5))),
+                a,
+                b,
+                c,
+                d,
+                e,
+                f);
+    }
+
+    /**
+     * Declares a node without a value that needs seven things. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param <D> an argument's type
+     * @param <E> an argument's type
+     * @param <F> an argument's type
+     * @param <G> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param d what it needs
+     * @param e what it needs
+     * @param f what it needs
+     * @param g what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C, D, E, F, G> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Dependency<D> d,
+            Dependency<E> e,
+            Dependency<F> f,
+            Dependency<G> g,
+            Fn.V7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5), given(run, node, 6))),
+                a,
+                b,
+                c,
+                d,
+                e,
+                f,
+                g);
+    }
+
+    /**
+     * Declares a node without a value that needs seven things, with its context. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param <D> an argument's type
+     * @param <E> an argument's type
+     * @param <F> an argument's type
+     * @param <G> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param d what it needs
+     * @param e what it needs
+     * @param f what it needs
+     * @param g what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C, D, E, F, G> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Dependency<D> d,
+            Dependency<E> e,
+            Dependency<F> f,
+            Dependency<G> g,
+            Fn.V8<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5), given(run, node, 6))),
+                a,
+                b,
+                c,
+                d,
+                e,
+                f,
+                g);
+    }
+
+    /**
+     * Declares a node without a value that needs eight things. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param <D> an argument's type
+     * @param <E> an argument's type
+     * @param <F> an argument's type
+     * @param <G> an argument's type
+     * @param <H> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param d what it needs
+     * @param e what it needs
+     * @param f what it needs
+     * @param g what it needs
+     * @param h what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C, D, E, F, G, H> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Dependency<D> d,
+            Dependency<E> e,
+            Dependency<F> f,
+            Dependency<G> g,
+            Dependency<H> h,
+            Fn.V8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5), given(run, node, 6), given(run, node, 7))),
+                a,
+                b,
+                c,
+                d,
+                e,
+                f,
+                g,
+                h);
+    }
+
+    /**
+     * Declares a node without a value that needs eight things, with its context. What must have it gets null; {@code order} says so.
+     *
+     * @param <A> an argument's type
+     * @param <B> an argument's type
+     * @param <C> an argument's type
+     * @param <D> an argument's type
+     * @param <E> an argument's type
+     * @param <F> an argument's type
+     * @param <G> an argument's type
+     * @param <H> an argument's type
+     * @param id its name, unique in the flow
+     * @param a what it needs
+     * @param b what it needs
+     * @param c what it needs
+     * @param d what it needs
+     * @param e what it needs
+     * @param f what it needs
+     * @param g what it needs
+     * @param h what it needs
+     * @param action what it does
+     * @return the node, to depend on, and to say how it behaves
+     */
+    public <A, B, C, D, E, F, G, H> Node<Void> action(
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            Dependency<C> c,
+            Dependency<D> d,
+            Dependency<E> e,
+            Dependency<F> f,
+            Dependency<G> g,
+            Dependency<H> h,
+            Fn.V9<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H> action) {
+        Objects.requireNonNull(action, "action");
+        return add(
+                id,
+                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5), given(run, node, 6), given(run, node, 7))),
+                a,
+                b,
+                c,
+                d,
+                e,
+                f,
+                g,
+                h);
+    }
+
+    /**
      * Declares a node that is a run of another plan, inside this run: with its deadline, scheduler and context. No thread waits
      * for it. Its value is what that plan returns; if the inner run fails, so does the node.
      *
@@ -734,7 +1317,7 @@ public final class FlowBuilder<P> {
     public <X, T> Node<T> subflow(String id, FlowPlan<X, T> plan, Dependency<X> parameter) {
         Objects.requireNonNull(plan, "plan");
         Body.Nested body =
-                (run, node) -> plan.inside(run, node, FlowBuilder.<X>given(run, node, 0), OnFailure.CONTINUE);
+                (run, node) -> plan.inside(run, node, FlowBuilder.<X>given(run, node, 0), OnFailure.CONTINUE, 0);
         return add(id, body, parameter);
     }
 
@@ -748,23 +1331,54 @@ public final class FlowBuilder<P> {
      * @param items what to go over
      * @param each what to do with one
      * @return the node
+     * @see #map(String, Dependency, MapOptions, Fn.F1)
      */
     public <X, T> Node<List<T>> map(
             String id, Dependency<? extends Collection<? extends X>> items, Fn.F1<? super X, ? extends T> each) {
+        return map(id, items, MapOptions.defaults(), each);
+    }
+
+    /**
+     * Declares a node that does something with each element of a list that is known only at run time. Its value is the list of
+     * results, in the same order; the first failure or timeout of an element fails the node and cancels the others.
+     *
+     * {@snippet :
+     * Node<List<Image>> images = f.map(
+     *         "images",
+     *         pictures,
+     *         MapOptions.limit(8).withTimeout(Duration.ofSeconds(2)).withRetry(RetryPolicy.attempts(3)),
+     *         picture -> scaled(picture));
+     * }
+     *
+     * @param <X> the elements' type
+     * @param <T> the results' type
+     * @param id its name, unique in the flow
+     * @param items what to go over
+     * @param options how many elements at the same time, and the timeout and the retry policy of each
+     * @param each what to do with one
+     * @return the node
+     */
+    public <X, T> Node<List<T>> map(
+            String id,
+            Dependency<? extends Collection<? extends X>> items,
+            MapOptions options,
+            Fn.F1<? super X, ? extends T> each) {
+        Objects.requireNonNull(options, "options");
         Objects.requireNonNull(each, "each");
         Body.Nested body = (run, node) -> {
             Collection<? extends X> elements = given(run, node, 0);
-            return mapped(id, elements, each).inside(run, node, null, OnFailure.FAIL_FAST);
+            return mapped(id, elements, options, each)
+                    .inside(run, node, null, OnFailure.FAIL_FAST, options.limit());
         };
         return add(id, body, items);
     }
 
     private static <X, T> FlowPlan<Void, List<Object>> mapped(
-            String id, Collection<? extends X> elements, Fn.F1<? super X, ? extends T> each) {
+            String id, Collection<? extends X> elements, MapOptions options, Fn.F1<? super X, ? extends T> each) {
         FlowBuilder<Void> inner = new FlowBuilder<>(id);
         int position = 0;
         for (X element : elements) {
-            inner.node(id + "[" + position++ + "]", () -> each.apply(element));
+            options.applyTo(inner.node(id + "[" + position++ + "]", () -> each.apply(element)));
         }
         return new FlowPlan<>(inner.compile(inner.nodes), FlowPlan.Returns.LIST);
     }

@@ -15,7 +15,7 @@ public final class FlowFailedException extends RuntimeException {
     }
 
     /**
-     * Returns how the run ended.
+     * Returns how the run ended, or, if it had not ended, how it would have ended then.
      *
      * @return the status
      */

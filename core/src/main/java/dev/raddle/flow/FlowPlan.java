@@ -131,8 +131,9 @@ public final class FlowPlan<P, R> {
     }
 
     /** Returns a run inside another, which has not begun. */
-    Engine inside(Engine outer, int node, @Nullable P parameter, OnFailure onFailure) {
-        return new FlowRun<>(graph, returns, parameter, ((FlowRun<?>) outer).optionsForNested(onFailure), outer, node);
+    Engine inside(Engine outer, int node, @Nullable P parameter, OnFailure onFailure, int rootsAtOnce) {
+        RunOptions options = ((FlowRun<?>) outer).optionsForNested(onFailure, rootsAtOnce);
+        return new FlowRun<>(graph, returns, parameter, options, outer, node);
     }
 
     /**

@@ -14,6 +14,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FlowResult<R> {
 
+    private static final int SHOWN_LINKS = 5; // at each end of a long way
+    private static final int DEEPEST_CAUSE = 100; // causes may go round in circles
+
     private final Board board;
     private final Graph graph;
     private final FlowPlan.Returns returns;
@@ -213,7 +216,8 @@ public final class FlowResult<R> {
     }
 
     /**
-     * Says in one sentence why a node ended as it did.
+     * Says in one sentence why a node ended as it did. If that is due to another node, it goes on with why that one did, down to
+     * the node that it began with.
      *
      * @param id which
      * @return for people
@@ -227,8 +231,50 @@ public final class FlowResult<R> {
                 : "SUCCESS: its action returned at " + moment(board.endNanos(node));
     }
 
+    /** Goes back to the node that the end began with; of a long way the middle is left out. */
     private String because(int node, Settled settled) {
-        String cause = String.valueOf(settled.cause());
+        List<String> links = new ArrayList<>();
+        int each = node;
+        Settled end = settled;
+        while (isDueToAnother(end) && board.slots[end.from()] instanceof Settled before) {
+            links.add(reason(each, end));
+            each = end.from();
+            end = before;
+        }
+        links.add(reason(each, end));
+        int left = links.size() - 2 * SHOWN_LINKS;
+        if (left > 1) {
+            links.subList(SHOWN_LINKS, SHOWN_LINKS + left).clear();
+            links.add(SHOWN_LINKS, "and so on through " + left + " nodes");
+        }
+        return String.join(": ", links);
+    }
+
+    private static boolean isDueToAnother(Settled end) {
+        return end.reason() == Settled.Reason.UPSTREAM || end.reason() == Settled.Reason.CHOICE;
+    }
+
+    private static String text(@Nullable Throwable cause) {
+        String text = lineOf(cause);
+        Throwable root = cause;
+        for (int depth = 0; root != null && root.getCause() != null && depth < DEEPEST_CAUSE; depth++) {
+            root = root.getCause();
+        }
+        String rootText = lineOf(root);
+        return root == cause || text.contains(rootText) ? text : text + ", caused by " + rootText;
+    }
+
+    /** Returns what an exception says, whatever its own code does. */
+    private static String lineOf(@Nullable Throwable failure) {
+        try {
+            return String.valueOf(failure);
+        } catch (Throwable broken) {
+            return failure == null ? "null" : failure.getClass().getName();
+        }
+    }
+
+    private String reason(int node, Settled settled) {
+        String cause = text(settled.cause());
         return switch (settled.reason()) {
             case ACTION ->
                 settled.state() == NodeState.SUCCESS

@@ -3,6 +3,8 @@ package dev.raddle.flow;
 import dev.raddle.task.Enclosure;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -41,6 +43,16 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         }
     }
 
+    private static final VarHandle UNDECIDED;
+
+    static {
+        try {
+            UNDECIDED = MethodHandles.lookup().findVarHandle(FlowRun.class, "undecided", int.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
     private final FlowPlan.Returns returns;
     private final @Nullable Home home;
     private final Signal done = new Signal();
@@ -48,6 +60,11 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
     private volatile @Nullable Thread closer;
     private volatile @Nullable Thread joining; // for as long as it takes
     private final ConcurrentLinkedQueue<Handoff> awaited = new ConcurrentLinkedQueue<>(); // by the thread that joins
+
+    @SuppressWarnings("UnusedVariable") // by UNDECIDED
+    private volatile int undecided; // outputs that have not ended, or whose callbacks have not returned
+
+    private volatile @Nullable Signal valueKnown; // set when there are none; null until a thread waits for that
 
     FlowRun(
             Graph graph,
@@ -59,10 +76,11 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         super(graph, parameter, options, outer, outerNode);
         this.returns = returns;
         home = options.inCallersThread ? new Home() : null;
+        undecided = graph.outputs.length;
     }
 
-    RunOptions optionsForNested(OnFailure onFailure) {
-        RunOptions nested = options.forNested(onFailure, time);
+    RunOptions optionsForNested(OnFailure onFailure, int rootsAtOnce) {
+        RunOptions nested = options.forNested(onFailure, time, rootsAtOnce);
         if (home != null) {
             nested.scheduler = home;
             nested.compute = home;
@@ -95,6 +113,22 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
     @Override
     void wakeCloser() {
         LockSupport.unpark(closer);
+    }
+
+    @Override
+    boolean isValueKnown() {
+        return undecided == 0;
+    }
+
+    @Override
+    void outputDecided() {
+        if ((int) UNDECIDED.getAndAdd(this, -1) == 1) {
+            Signal awaited = valueKnown; // who waits has set this before it has read the number
+            if (awaited != null) {
+                awaited.set();
+            }
+            wakeHome();
+        }
     }
 
     @Override
@@ -143,7 +177,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
 
     private void serveAndWait() throws InterruptedException {
         if (home != null) {
-            serve(home);
+            serve(home, false);
         }
         done.await();
     }
@@ -178,15 +212,16 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         return true;
     }
 
-    private void serve(Home mine) throws InterruptedException {
+    private void serve(Home mine, boolean isForValue) throws InterruptedException {
         Runner runner = Objects.requireNonNull(mine.runner);
         if (!mine.isTakenBy(Thread.currentThread())) {
             throw new IllegalStateException("flow \"" + graph.name
                     + "\" runs in the thread that joins it, and another one joins it already; join it in one thread");
         }
+        runner.isForValue = isForValue;
         arrive(runner);
         try {
-            while (!done.isSet()) {
+            while (!(isForValue ? isValueKnown() : done.isSet())) {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
@@ -215,9 +250,52 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      * @return the value of the plan's output, or its default, null if the plan has no output
      * @throws FlowFailedException if the output has no value
      * @throws InterruptedException if the caller was interrupted; the run goes on
+     * @see #awaitValue()
      */
     public R get() throws InterruptedException {
         return join().value();
+    }
+
+    /**
+     * Waits until the plan's outputs have ended and returns the value of the run, while the rest of it goes on.
+     *
+     * {@snippet :
+     * try (FlowRun<Page> run = plan.start(order)) {
+     *     show(run.awaitValue()); // the page is there, and the audit is still being written
+     *     run.join();             // close() would cancel it
+     * }
+     * }
+     *
+     * <p>The result callbacks of the outputs have returned by then. The run may still fail, and then undo what the value came
+     * from. If it was started {@linkplain RunOptions#inCallersThread() in its caller's thread}, it goes on when one joins. A plan
+     * without an output has its value when the run ends.
+     *
+     * @return the value of the plan's output, or its default, null if the plan has no output
+     * @throws FlowFailedException as soon as it is certain that an output has no value; its status is that of the run so far
+     * @throws InterruptedException if the caller was interrupted; the run goes on
+     */
+    public R awaitValue() throws InterruptedException {
+        if (graph.outputs.length == 0) {
+            return get();
+        }
+        if (home != null) {
+            serve(home, true);
+        } else {
+            Signal known = signalOfValue();
+            if (!isValueKnown()) {
+                known.await();
+            }
+        }
+        return new FlowResult<R>(board, returns, status(), now(), List.of(), null).value();
+    }
+
+    private synchronized Signal signalOfValue() {
+        Signal known = valueKnown;
+        if (known == null) {
+            known = new Signal();
+            valueKnown = known;
+        }
+        return known;
     }
 
     /**

@@ -6,7 +6,10 @@ public enum FlowStatus {
     TIMED_OUT,
     /** The run was cancelled. */
     CANCELLED,
-    /** A sink, or the first failure under {@link OnFailure#FAIL_FAST}, failed or timed out. */
+    /**
+     * A sink failed or timed out; with {@link RunOptions#only} one of the targets did; under {@link OnFailure#FAIL_FAST} any node
+     * did.
+     */
     FAILED,
     /** Some node failed or timed out, and no sink did. */
     DEGRADED,

@@ -36,7 +36,7 @@ final class Graph {
     /** It may begin before all of its upstreams have ended. */
     static final byte CHOOSES = 1;
 
-    /** It has no options, and is no run of its own. */
+    /** It has no options, is no run of its own, and no output. */
     static final byte PLAIN = 2;
 
     /** Each of its dependencies is a must of one node, which its action takes as an argument. */

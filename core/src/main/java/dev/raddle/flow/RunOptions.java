@@ -61,6 +61,7 @@ public final class RunOptions {
     @Nullable
     String work; // what the journal is for, instead of the parameter
 
+    int rootsAtOnce; // how many nodes without dependencies are triggered at a time; 0 for all
     boolean timed = true;
 
     private RunOptions() {}
@@ -82,6 +83,7 @@ public final class RunOptions {
         time = from.time;
         journal = from.journal;
         work = from.work;
+        rootsAtOnce = from.rootsAtOnce;
         timed = from.timed;
     }
 
@@ -101,13 +103,14 @@ public final class RunOptions {
     }
 
     /** Returns options for a run inside a run with these options. */
-    RunOptions forNested(OnFailure policy, TimeSource clock) {
+    RunOptions forNested(OnFailure policy, TimeSource clock, int atOnce) {
         RunOptions nested = copy();
         nested.timeout = null;
         nested.deadline = null;
         nested.only = List.of();
         nested.journal = null;
         nested.work = null;
+        nested.rootsAtOnce = atOnce;
         nested.onFailure =
                 policy == OnFailure.CONTINUE && onFailure == OnFailure.KEEP_GOING ? OnFailure.KEEP_GOING : policy;
         nested.time = clock;
@@ -299,7 +302,9 @@ public final class RunOptions {
     }
 
     /**
-     * Runs only some nodes and what they need. All others are skipped, essential or not.
+     * Runs only some nodes and what they need. All others are skipped, essential or not. For the status of the run each of the
+     * targets counts as a sink, also one that another target depends on: the run is FAILED if any of them fails or times out, and
+     * DEGRADED if that happens only to what they need.
      *
      * @param targets ids of nodes
      * @return a changed copy

@@ -35,6 +35,7 @@ final class Runner implements Mark {
     int failed = Settled.NOBODY; // the first node that failed and is to stop the run
     boolean isLettingGo; // whether somebody further down the stack takes what is open
     boolean isHome; // whether its thread is the one that joins this run or one around it, whose interrupts are its own
+    boolean isForValue; // at home: whether it goes on only until the outputs have ended
     boolean placesAnywhere; // whether it places nodes in groups also if it is the thread for alarms
     int postponed; // places, as bits, whose schedulers want what is handed over run in this thread
     final ReadyNodes ready = new ReadyNodes(); // to be handed over

@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -75,11 +76,53 @@ class FlowExplainTest {
         FlowResult<Void> result = run(options);
         assertThat(result.explain("bad"))
                 .isEqualTo("FAILED: its action threw java.lang.IllegalStateException: broken at +3 ms");
-        assertThat(result.explain("must")).isEqualTo("FAILED: it must have \"bad\", which is FAILED");
+        assertThat(result.explain("must")).isEqualTo("FAILED: it must have \"bad\", which is FAILED:"
+                        + " its action threw java.lang.IllegalStateException: broken at +3 ms");
         assertThat(result.explain("choice"))
-                .isEqualTo("FAILED: too few of those among which it could choose can succeed; \"bad\" is FAILED");
+                .isEqualTo("FAILED: too few of those among which it could choose can succeed; \"bad\" is FAILED:"
+                        + " its action threw java.lang.IllegalStateException: broken at +3 ms");
         assertThat(result.explain("other"))
                 .isEqualTo("SUCCESS: its fallback recovered from java.lang.IllegalStateException: broken, too");
+    }
+
+    /** An exception whose text cannot be had. */
+    private static final class Unspeakable extends RuntimeException {
+        @Override
+        public String getMessage() {
+            throw new IllegalStateException("no words");
+        }
+    }
+
+    @Test
+    void an_explanation_goes_down_to_what_it_began_with() throws Exception {
+        Node<String> card = f.<String>node("card", () -> {
+            throw new ExecutionException("call failed", new IllegalStateException("card declined"));
+        });
+        Node<String> pay = f.node("pay", card, x -> x);
+        Node<String> any = f.node("any", anyOf(pay, f.node("off", () -> "x").when(c -> false)), x -> x);
+        f.node("receipt", any, x -> x);
+        FlowResult<Void> result = run(options);
+        assertThat(result.explain("receipt"))
+                .isEqualTo("FAILED: it must have \"any\", which is FAILED:"
+                        + " too few of those among which it could choose can succeed; \"pay\" is FAILED:"
+                        + " it must have \"card\", which is FAILED:"
+                        + " its action threw java.util.concurrent.ExecutionException: call failed, caused by"
+                        + " java.lang.IllegalStateException: card declined at +0 ms");
+        assertThat(run(options.onFailure(OnFailure.FAIL_FAST)).explain("receipt")).contains("card declined");
+    }
+
+    @Test
+    void the_middle_of_a_long_explanation_is_left_out() throws Exception {
+        Node<String> last = f.<String>node("n0", () -> {
+            throw new Unspeakable();
+        });
+        for (int i = 1; i < 5_000; i++) {
+            last = f.node("n" + i, last, x -> x);
+        }
+        assertThat(run(options).explain("n4999"))
+                .startsWith("FAILED: it must have \"n4998\", which is FAILED: it must have \"n4997\"")
+                .contains("which is FAILED: and so on through 4990 nodes: it must have \"n3\"")
+                .endsWith("it must have \"n0\", which is FAILED: its action threw " + Unspeakable.class.getName() + " at +0 ms");
     }
 
     @Test

@@ -3,8 +3,11 @@ package dev.raddle.flow;
 import static dev.raddle.flow.Dependency.after;
 import static dev.raddle.flow.Dependency.anyOf;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -266,6 +269,108 @@ class FlowNestedTest {
         assertThat(result.node(mapped).state()).isEqualTo(NodeState.FAILED);
         slow.awaitInterrupt();
         assertThat(result.node(mapped).cause()).hasMessage("bad is broken");
+    }
+
+    private static List<Integer> numbers(int count) {
+        List<Integer> numbers = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            numbers.add(i);
+        }
+        return numbers;
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 3, 40})
+    void a_map_with_a_limit_works_on_no_more_elements_at_the_same_time(int limit) throws Exception {
+        AtomicInteger now = new AtomicInteger();
+        AtomicInteger most = new AtomicInteger();
+        CountDownLatch full = new CountDownLatch(limit);
+        Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> numbers(200)), MapOptions.limit(limit), x -> {
+            most.accumulateAndGet(now.incrementAndGet(), Math::max);
+            full.countDown();
+            full.await(); // as many come as may
+            Thread.yield();
+            now.decrementAndGet();
+            return x + 1;
+        });
+        List<Integer> result = f.returning(mapped).run(null).value();
+        assertThat(result).hasSize(200).startsWith(1, 2, 3).endsWith(200);
+        assertThat(most).hasValue(limit);
+    }
+
+    @Test
+    void a_map_with_a_limit_runs_anywhere() throws Exception {
+        Node<List<Integer>> mapped =
+                f.map("mapped", f.node("list", () -> numbers(10_000)), MapOptions.limit(7), x -> x + 1);
+        FlowPlan<Void, List<Integer>> plan = f.returning(mapped);
+        RunOptions options = RunOptions.defaults();
+        assertThat(plan.run(null, options.inCallersThread()).value()).hasSize(10_000);
+        assertThat(plan.run(null, options.withScheduler(Runnable::run)).value()).hasSize(10_000);
+        assertThat(plan.run(null, options.withScheduler(Scheduler.fixed(2))).value()).hasSize(10_000);
+    }
+
+    @Test
+    void an_element_that_fails_lets_no_other_begin() throws Exception {
+        Set<Integer> begun = ConcurrentHashMap.newKeySet();
+        Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> numbers(10)), MapOptions.limit(1), x -> {
+            begun.add(x);
+            if (x == 3) {
+                throw new IllegalStateException("3 is broken");
+            }
+            return x;
+        });
+        FlowResult<List<Integer>> result = f.returning(mapped).run(null);
+        assertThat(result.node(mapped).cause()).hasMessage("3 is broken");
+        assertThat(begun).containsExactlyInAnyOrder(0, 1, 2, 3);
+    }
+
+    @Test
+    void each_element_has_its_own_attempts() throws Exception {
+        ConcurrentHashMap<Integer, Integer> tries = new ConcurrentHashMap<>();
+        MapOptions options = MapOptions.limit(2).withRetry(RetryPolicy.attempts(3));
+        Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> numbers(5)), options, x -> {
+            if (tries.merge(x, 1, Integer::sum) < 3) {
+                throw new IllegalStateException("again");
+            }
+            return x;
+        });
+        assertThat(f.returning(mapped).run(null).value()).isEqualTo(numbers(5));
+        assertThat(tries.values()).containsOnly(3);
+    }
+
+    // an element that waits for its turn uses none of its time
+    @Test
+    void each_element_has_its_own_time_from_its_turn_on() throws Exception {
+        VirtualTime time = new VirtualTime();
+        AtomicInteger done = new AtomicInteger();
+        Plug slow = new Plug();
+        MapOptions options = MapOptions.limit(1).withTimeout(SECOND);
+        Node<List<String>> mapped = f.map("mapped", f.node("list", () -> numbers(5)), options, x -> {
+            if (x == 4) {
+                return slow.call();
+            }
+            time.advance(Duration.ofMillis(700));
+            return "" + done.incrementAndGet();
+        });
+        FlowRun<List<String>> run = f.returning(mapped).start(null, RunOptions.defaults().withTimeSource(time));
+        slow.awaitBegun();
+        assertThat(done).hasValue(4);
+        time.advance(SECOND);
+        FlowResult<List<String>> result = run.join();
+        slow.awaitInterrupt();
+        assertThat(result.node(mapped).state()).isEqualTo(NodeState.FAILED);
+        assertThat(result.node(mapped).cause())
+                .isInstanceOf(TaskTimeoutException.class)
+                .hasMessageContaining("node \"mapped[4]\" of flow \"mapped\" ran out of time after 1000 ms");
+        run.close();
+    }
+
+    @Test
+    void options_of_a_map_that_make_no_sense_are_refused() {
+        assertThatThrownBy(() -> MapOptions.limit(0)).hasMessage("limit must be at least 1, was 0");
+        assertThatThrownBy(() -> MapOptions.defaults().withTimeout(Duration.ZERO))
+                .hasMessage("timeout of an element must be positive, was PT0S");
+        assertThat(MapOptions.limit(3).withTimeout(SECOND)).hasToString("map options with limit 3, timeout PT1S");
     }
 
     @Test

@@ -342,6 +342,29 @@ class FlowSkipsTest {
         assertThat(run(f.build(), stepped).status()).isEqualTo(FlowStatus.DEGRADED);
     }
 
+    // only(targets), D9
+    @Test
+    void of_several_targets_each_counts_as_a_sink_and_what_they_need_does_not() throws Exception {
+        Node<String> up = f.node("up", () -> {
+            throw new IllegalStateException("up is broken");
+        });
+        Node<String> x = f.node("x", after(up), o -> "X");
+        Node<String> bad = f.node("bad", () -> {
+            throw new IllegalStateException("bad is broken");
+        });
+        f.node("y", after(bad), o -> "Y");
+        f.node("end", x, v -> v);
+        FlowPlan<Void, Void> plan = f.build();
+        assertThat(run(plan, stepped.only("x", "y")).status()).as("only what they need failed").isEqualTo(FlowStatus.DEGRADED);
+        assertThat(run(plan, stepped.only("x", "bad")).status()).as("one of them failed").isEqualTo(FlowStatus.FAILED);
+        assertThat(run(plan, stepped.only("y", "bad")).status())
+                .as("one of them failed, which the other waits for, however it ends")
+                .isEqualTo(FlowStatus.FAILED);
+        assertThat(run(plan, stepped.only("x", "y").onFailure(OnFailure.FAIL_FAST)).status())
+                .as("any failure")
+                .isEqualTo(FlowStatus.FAILED);
+    }
+
     // only(targets)
     @Test
     void a_target_stays_although_its_only_consumer_is_left_out() throws Exception {
