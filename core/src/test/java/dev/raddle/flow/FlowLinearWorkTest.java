@@ -8,6 +8,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -166,10 +168,14 @@ class FlowLinearWorkTest {
         }
         Node<?> end = g.node("end", Dependency.allOf(all.reversed()), xs -> xs); // who fails first is declared last
         FlowPlan<Void, Void> plan = g.build();
-        plan.run(null, RunOptions.defaults().inCallersThread());
-        long start = System.nanoTime();
-        FlowResult<Void> result = plan.run(null, RunOptions.defaults().inCallersThread());
-        assertThat(result.node(end).state()).isEqualTo(NodeState.FAILED);
-        return System.nanoTime() - start;
+        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+        long least = Long.MAX_VALUE;
+        for (int i = 0; i < 5; i++) {
+            long start = threads.getCurrentThreadCpuTime(); // what else the machine has to do does not count
+            FlowResult<Void> result = plan.run(null, RunOptions.defaults().inCallersThread());
+            least = Math.min(least, threads.getCurrentThreadCpuTime() - start);
+            assertThat(result.node(end).state()).isEqualTo(NodeState.FAILED);
+        }
+        return least;
     }
 }

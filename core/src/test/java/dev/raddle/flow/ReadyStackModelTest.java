@@ -83,12 +83,10 @@ class ReadyStackModelTest {
     }
 
     /** Returns all states that one step leads to. */
-    private static List<State> next(State state, Bug bug) {
+    private static List<State> next(State state, int limit, Bug bug) {
         List<State> all = new ArrayList<>();
-        int limit = state.threads().size() - 1;
-        for (int thread = 0; thread <= limit; thread++) {
-            boolean isOutside = thread == limit;
-            Step rest = isOutside ? Step.GONE : Step.DRAIN;
+        for (int thread = 0; thread < state.threads().size(); thread++) {
+            boolean isOutside = thread == state.threads().size() - 1;
             boolean takesFirst = bug == Bug.TAKES_BEFORE_IT_COUNTS_DOWN;
             switch (state.threads().get(thread)) {
                 case FREE -> {
@@ -122,8 +120,12 @@ class ReadyStackModelTest {
                 }
                 case CALL -> {
                     boolean pushes = bug == Bug.CALLS_BEFORE_IT_PUSHES && !isOutside;
-                    Step then = isOutside ? rest : pushes ? Step.PUSH : Step.RUN;
-                    all.add(called(state, limit).with(thread, then));
+                    Step then = isOutside ? Step.GONE : pushes ? Step.PUSH : Step.RUN;
+                    State called = called(state, limit);
+                    all.add(called.with(thread, then));
+                    if (isOutside && state.nodes() > 0) {
+                        all.add(called.makingReady(1).with(thread, Step.PUSH));
+                    }
                 }
                 case DRAIN ->
                     all.add(state.stack() > 0 ? state.pushing(-1).with(thread, Step.RUN) : state.with(thread, Step.FREE));
@@ -137,17 +139,22 @@ class ReadyStackModelTest {
         return state.coming() >= limit ? state : state.counting(1).calling(1);
     }
 
-    /** Plays all orders. Returns in how many ends a node is lost. */
-    private static int lost(int threads, int nodes, Bug bug) {
+    /**
+     * Plays all orders. Returns in how many ends a node is lost.
+     *
+     * @param limit how many threads the scheduler says that it has
+     * @param threads how many it has, which may be more, such as those that a fork-join pool adds for blocked ones
+     */
+    private static int lost(int limit, int threads, Bug bug) {
         Set<State> seen = new HashSet<>();
         ArrayDeque<State> open = new ArrayDeque<>();
-        open.add(begin(threads, nodes));
+        open.add(begin(threads, 6));
         int lost = 0;
         for (State state; (state = open.poll()) != null; ) {
             if (!seen.add(state)) {
                 continue;
             }
-            List<State> next = next(state, bug);
+            List<State> next = next(state, limit, bug);
             if (next.isEmpty() && state.stack() > 0 && state.threads().contains(Step.FREE)) {
                 lost++;
             }
@@ -158,15 +165,16 @@ class ReadyStackModelTest {
     }
 
     @ParameterizedTest
-    @ValueSource(ints = {1, 2, 3})
-    void no_node_lies_there_while_a_thread_is_free_for_ever(int threads) {
-        assertThat(lost(threads, 9, Bug.NONE)).isZero();
+    @ValueSource(ints = {1, 2})
+    void no_node_lies_there_while_a_thread_is_free_for_ever(int limit) {
+        assertThat(lost(limit, limit, Bug.NONE)).isZero();
+        assertThat(lost(limit, limit + 1, Bug.NONE)).isZero();
     }
 
     @ParameterizedTest
     @EnumSource(value = Bug.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
     void the_model_finds_what_another_order_of_the_steps_would_lose(Bug bug) {
-        assertThat(lost(1, 9, bug) + lost(2, 9, bug) + lost(3, 9, bug)).isPositive();
+        assertThat(lost(1, 1, bug) + lost(1, 2, bug) + lost(2, 3, bug)).isPositive();
     }
 
     @Test
