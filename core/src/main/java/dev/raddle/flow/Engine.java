@@ -666,8 +666,7 @@ abstract class Engine extends Handover {
         if (until == null || length == null) {
             return limit;
         }
-        boolean endsWithRun =
-                limit != null && limit.deadline().remaining().compareTo(until.remaining()) < 0;
+        boolean endsWithRun = limit != null && limit.deadline().remaining().compareTo(until.remaining()) < 0;
         return endsWithRun ? limit : new TimeLimit(until, length, null);
     }
 
@@ -856,7 +855,8 @@ abstract class Engine extends Handover {
         List<Stopping> stopping = new ArrayList<>();
         for (int each = 0; each < found.size(); each++) {
             Engine run = found.get(each);
-            Stop why = run.cancelled("its node in flow \"" + Objects.requireNonNull(run.outer).graph.name + "\" was ended");
+            Stop why = run.cancelled(
+                    "its node in flow \"" + Objects.requireNonNull(run.outer).graph.name + "\" was ended");
             if (run.isFirstToStop(why)) {
                 Runner decider = newDecider(by.later());
                 decider.isCollecting = true;

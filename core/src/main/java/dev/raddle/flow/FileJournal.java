@@ -321,8 +321,7 @@ public final class FileJournal implements FlowJournal, Closeable {
                 return;
             }
             boolean isSame = parameter.equals(known.parameter());
-            IllegalArgumentException difference =
-                    work.differs("journal " + file, known.flow(), known.plan(), isSame);
+            IllegalArgumentException difference = work.differs("journal " + file, known.flow(), known.plan(), isSame);
             if (difference != null) {
                 throw difference;
             }
@@ -364,7 +363,8 @@ public final class FileJournal implements FlowJournal, Closeable {
                 || value instanceof Character
                 || value instanceof Enum<?>
                 || value instanceof UUID
-                || (value instanceof Number && value.getClass().getName().startsWith("java.")
+                || (value instanceof Number
+                        && value.getClass().getName().startsWith("java.")
                         && value instanceof Comparable<?>);
     }
 
@@ -402,8 +402,8 @@ public final class FileJournal implements FlowJournal, Closeable {
         String line = what + " " + URLEncoder.encode(id, StandardCharsets.UTF_8) + " " + value;
         byte[] whole = (line + " " + checksum(line) + "\n").getBytes(StandardCharsets.UTF_8);
         if (closed) {
-            throw new IOException("journal " + file + " is closed; " + (what.equals("work") ? "flow" : "node") + " \"" + id
-                    + "\" cannot be recorded as " + what + ", close the journal after the run");
+            throw new IOException("journal " + file + " is closed; " + (what.equals("work") ? "flow" : "node") + " \""
+                    + id + "\" cannot be recorded as " + what + ", close the journal after the run");
         }
         write(whole);
     }

@@ -734,13 +734,9 @@ public final class FlowBuilder<P> {
      * @param action what it does
      * @return the node, to depend on, and to say how it behaves
      */
-    public Node<Void> action(
-            String id,
-            Fn.V0 action) {
+    public Node<Void> action(String id, Fn.V0 action) {
         Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> done(() -> action.accept()));
+        return add(id, (run, node) -> done(() -> action.accept()));
     }
 
     /**
@@ -750,13 +746,9 @@ public final class FlowBuilder<P> {
      * @param action what it does
      * @return the node, to depend on, and to say how it behaves
      */
-    public Node<Void> action(
-            String id,
-            Fn.V1<? super NodeContext<P>> action) {
+    public Node<Void> action(String id, Fn.V1<? super NodeContext<P>> action) {
         Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> done(() -> action.accept(context(run, node))));
+        return add(id, (run, node) -> done(() -> action.accept(context(run, node))));
     }
 
     /**
@@ -768,15 +760,9 @@ public final class FlowBuilder<P> {
      * @param action what it does
      * @return the node, to depend on, and to say how it behaves
      */
-    public <A> Node<Void> action(
-            String id,
-            Dependency<A> a,
-            Fn.V1<? super A> action) {
+    public <A> Node<Void> action(String id, Dependency<A> a, Fn.V1<? super A> action) {
         Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> done(() -> action.accept(given(run, node, 0))),
-                a);
+        return add(id, (run, node) -> done(() -> action.accept(given(run, node, 0))), a);
     }
 
     /**
@@ -788,15 +774,9 @@ public final class FlowBuilder<P> {
      * @param action what it does
      * @return the node, to depend on, and to say how it behaves
      */
-    public <A> Node<Void> action(
-            String id,
-            Dependency<A> a,
-            Fn.V2<? super NodeContext<P>, ? super A> action) {
+    public <A> Node<Void> action(String id, Dependency<A> a, Fn.V2<? super NodeContext<P>, ? super A> action) {
         Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0))),
-                a);
+        return add(id, (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0))), a);
     }
 
     /**
@@ -810,17 +790,9 @@ public final class FlowBuilder<P> {
      * @param action what it does
      * @return the node, to depend on, and to say how it behaves
      */
-    public <A, B> Node<Void> action(
-            String id,
-            Dependency<A> a,
-            Dependency<B> b,
-            Fn.V2<? super A, ? super B> action) {
+    public <A, B> Node<Void> action(String id, Dependency<A> a, Dependency<B> b, Fn.V2<? super A, ? super B> action) {
         Objects.requireNonNull(action, "action");
-        return add(
-                id,
-                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1))),
-                a,
-                b);
+        return add(id, (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1))), a, b);
     }
 
     /**
@@ -835,10 +807,7 @@ public final class FlowBuilder<P> {
      * @return the node, to depend on, and to say how it behaves
      */
     public <A, B> Node<Void> action(
-            String id,
-            Dependency<A> a,
-            Dependency<B> b,
-            Fn.V3<? super NodeContext<P>, ? super A, ? super B> action) {
+            String id, Dependency<A> a, Dependency<B> b, Fn.V3<? super NodeContext<P>, ? super A, ? super B> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -897,7 +866,8 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2))),
+                (run, node) -> done(() -> action.accept(
+                        context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2))),
                 a,
                 b,
                 c);
@@ -928,7 +898,8 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3))),
+                (run, node) -> done(() -> action.accept(
+                        given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3))),
                 a,
                 b,
                 c,
@@ -960,7 +931,12 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3))),
+                (run, node) -> done(() -> action.accept(
+                        context(run, node),
+                        given(run, node, 0),
+                        given(run, node, 1),
+                        given(run, node, 2),
+                        given(run, node, 3))),
                 a,
                 b,
                 c,
@@ -995,7 +971,12 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4))),
+                (run, node) -> done(() -> action.accept(
+                        given(run, node, 0),
+                        given(run, node, 1),
+                        given(run, node, 2),
+                        given(run, node, 3),
+                        given(run, node, 4))),
                 a,
                 b,
                 c,
@@ -1031,7 +1012,13 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4))),
+                (run, node) -> done(() -> action.accept(
+                        context(run, node),
+                        given(run, node, 0),
+                        given(run, node, 1),
+                        given(run, node, 2),
+                        given(run, node, 3),
+                        given(run, node, 4))),
                 a,
                 b,
                 c,
@@ -1070,7 +1057,13 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5))),
+                (run, node) -> done(() -> action.accept(
+                        given(run, node, 0),
+                        given(run, node, 1),
+                        given(run, node, 2),
+                        given(run, node, 3),
+                        given(run, node, 4),
+                        given(run, node, 5))),
                 a,
                 b,
                 c,
@@ -1110,7 +1103,14 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5))),
+                (run, node) -> done(() -> action.accept(
+                        context(run, node),
+                        given(run, node, 0),
+                        given(run, node, 1),
+                        given(run, node, 2),
+                        given(run, node, 3),
+                        given(run, node, 4),
+                        given(run, node, 5))),
                 a,
                 b,
                 c,
@@ -1153,7 +1153,14 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5), given(run, node, 6))),
+                (run, node) -> done(() -> action.accept(
+                        given(run, node, 0),
+                        given(run, node, 1),
+                        given(run, node, 2),
+                        given(run, node, 3),
+                        given(run, node, 4),
+                        given(run, node, 5),
+                        given(run, node, 6))),
                 a,
                 b,
                 c,
@@ -1193,11 +1200,20 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            Fn.V8<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G> action) {
+            Fn.V8<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G>
+                    action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5), given(run, node, 6))),
+                (run, node) -> done(() -> action.accept(
+                        context(run, node),
+                        given(run, node, 0),
+                        given(run, node, 1),
+                        given(run, node, 2),
+                        given(run, node, 3),
+                        given(run, node, 4),
+                        given(run, node, 5),
+                        given(run, node, 6))),
                 a,
                 b,
                 c,
@@ -1244,7 +1260,15 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5), given(run, node, 6), given(run, node, 7))),
+                (run, node) -> done(() -> action.accept(
+                        given(run, node, 0),
+                        given(run, node, 1),
+                        given(run, node, 2),
+                        given(run, node, 3),
+                        given(run, node, 4),
+                        given(run, node, 5),
+                        given(run, node, 6),
+                        given(run, node, 7))),
                 a,
                 b,
                 c,
@@ -1288,11 +1312,30 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            Fn.V9<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H> action) {
+            Fn.V9<
+                            ? super NodeContext<P>,
+                            ? super A,
+                            ? super B,
+                            ? super C,
+                            ? super D,
+                            ? super E,
+                            ? super F,
+                            ? super G,
+                            ? super H>
+                    action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3), given(run, node, 4), given(run, node, 5), given(run, node, 6), given(run, node, 7))),
+                (run, node) -> done(() -> action.accept(
+                        context(run, node),
+                        given(run, node, 0),
+                        given(run, node, 1),
+                        given(run, node, 2),
+                        given(run, node, 3),
+                        given(run, node, 4),
+                        given(run, node, 5),
+                        given(run, node, 6),
+                        given(run, node, 7))),
                 a,
                 b,
                 c,
@@ -1367,8 +1410,7 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(each, "each");
         Body.Nested body = (run, node) -> {
             Collection<? extends X> elements = given(run, node, 0);
-            return mapped(id, elements, options, each)
-                    .inside(run, node, null, OnFailure.FAIL_FAST, options.limit());
+            return mapped(id, elements, options, each).inside(run, node, null, OnFailure.FAIL_FAST, options.limit());
         };
         return add(id, body, items);
     }

@@ -184,8 +184,7 @@ class FileJournalTest {
             throws Exception {
         try (FileJournal journal = open()) {
             RunOptions options = RunOptions.defaults();
-            return plan.run(
-                    parameter, key == null ? options.withJournal(journal) : options.withJournal(journal, key));
+            return plan.run(parameter, key == null ? options.withJournal(journal) : options.withJournal(journal, key));
         }
     }
 
@@ -195,8 +194,9 @@ class FileJournalTest {
         byte[] before = Files.readAllBytes(file);
         assertThatThrownBy(() -> run(greeting("greeting"), "bob", null))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("journal " + file + " was begun by a run of flow \"greeting\" with another parameter; give each"
-                        + " piece of work a journal of its own");
+                .hasMessage(
+                        "journal " + file + " was begun by a run of flow \"greeting\" with another parameter; give each"
+                                + " piece of work a journal of its own");
         assertThatThrownBy(() -> run(greeting("greeting"), null, null)).hasMessageContaining("another parameter");
         assertThatThrownBy(() -> run(greeting("greeting"), 1, null)).hasMessageContaining("another parameter");
         assertThatThrownBy(() -> run(greeting("other"), "alice", null))
@@ -237,8 +237,8 @@ class FileJournalTest {
     void a_file_that_cannot_be_bound_lets_no_run_begin() throws Exception {
         FileJournal closed = open();
         closed.close();
-        assertThatThrownBy(() -> greeting("greeting")
-                        .run("alice", RunOptions.defaults().withJournal(closed)))
+        assertThatThrownBy(() ->
+                        greeting("greeting").run("alice", RunOptions.defaults().withJournal(closed)))
                 .isInstanceOf(UncheckedIOException.class)
                 .hasMessageContaining("is closed; flow \"greeting\" cannot be recorded");
     }
@@ -254,7 +254,8 @@ class FileJournalTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"something else\n", "something else", "raddle-flow-journal/1\n", "raddle-flow-journal/10", "r"})
+    @ValueSource(
+            strings = {"something else\n", "something else", "raddle-flow-journal/1\n", "raddle-flow-journal/10", "r"})
     void another_file_is_refused_and_left_as_it_is(String content) throws IOException {
         Files.writeString(file, content);
 

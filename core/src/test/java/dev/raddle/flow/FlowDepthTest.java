@@ -141,8 +141,7 @@ class FlowDepthTest {
             for (int i = 0; i < LEVELS; i++) {
                 last = f.map("map " + i, last, x -> x);
             }
-            FlowResult<List<Integer>> result =
-                    f.returning(last).run(null, where.how.apply(RunOptions.defaults()));
+            FlowResult<List<Integer>> result = f.returning(last).run(null, where.how.apply(RunOptions.defaults()));
             assertThat(result.value()).isEmpty();
         }
     }
@@ -151,7 +150,8 @@ class FlowDepthTest {
     void a_pool_of_one_thread_is_enough_for_any_depth() throws Exception {
         try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
             RunOptions options = RunOptions.defaults().withScheduler(Scheduler.from(pool));
-            assertThat(nested(LEVELS, Where.ONE_THREAD, x -> x).run(0, options).value()).isEqualTo(LEVELS);
+            assertThat(nested(LEVELS, Where.ONE_THREAD, x -> x).run(0, options).value())
+                    .isEqualTo(LEVELS);
         }
     }
 }

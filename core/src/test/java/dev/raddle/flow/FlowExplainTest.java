@@ -76,7 +76,8 @@ class FlowExplainTest {
         FlowResult<Void> result = run(options);
         assertThat(result.explain("bad"))
                 .isEqualTo("FAILED: its action threw java.lang.IllegalStateException: broken at +3 ms");
-        assertThat(result.explain("must")).isEqualTo("FAILED: it must have \"bad\", which is FAILED:"
+        assertThat(result.explain("must"))
+                .isEqualTo("FAILED: it must have \"bad\", which is FAILED:"
                         + " its action threw java.lang.IllegalStateException: broken at +3 ms");
         assertThat(result.explain("choice"))
                 .isEqualTo("FAILED: too few of those among which it could choose can succeed; \"bad\" is FAILED:"
@@ -108,7 +109,8 @@ class FlowExplainTest {
                         + " it must have \"card\", which is FAILED:"
                         + " its action threw java.util.concurrent.ExecutionException: call failed, caused by"
                         + " java.lang.IllegalStateException: card declined at +0 ms");
-        assertThat(run(options.onFailure(OnFailure.FAIL_FAST)).explain("receipt")).contains("card declined");
+        assertThat(run(options.onFailure(OnFailure.FAIL_FAST)).explain("receipt"))
+                .contains("card declined");
     }
 
     @Test
@@ -122,7 +124,8 @@ class FlowExplainTest {
         assertThat(run(options).explain("n4999"))
                 .startsWith("FAILED: it must have \"n4998\", which is FAILED: it must have \"n4997\"")
                 .contains("which is FAILED: and so on through 4990 nodes: it must have \"n3\"")
-                .endsWith("it must have \"n0\", which is FAILED: its action threw " + Unspeakable.class.getName() + " at +0 ms");
+                .endsWith("it must have \"n0\", which is FAILED: its action threw " + Unspeakable.class.getName()
+                        + " at +0 ms");
     }
 
     @Test

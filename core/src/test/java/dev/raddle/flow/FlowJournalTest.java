@@ -160,8 +160,9 @@ class FlowJournalTest {
         assertThat(greeting.run("alice", options).value()).isEqualTo("hello alice");
         assertThatThrownBy(() -> greeting.run("bob", options))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("journal in memory was begun by a run of flow \"greeting\" with another parameter; give each piece"
-                        + " of work a journal of its own");
+                .hasMessage(
+                        "journal in memory was begun by a run of flow \"greeting\" with another parameter; give each piece"
+                                + " of work a journal of its own");
         assertThatThrownBy(() -> numbers.run("alice", options))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("with other nodes or dependencies");

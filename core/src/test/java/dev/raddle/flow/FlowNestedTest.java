@@ -306,7 +306,8 @@ class FlowNestedTest {
         RunOptions options = RunOptions.defaults();
         assertThat(plan.run(null, options.inCallersThread()).value()).hasSize(10_000);
         assertThat(plan.run(null, options.withScheduler(Runnable::run)).value()).hasSize(10_000);
-        assertThat(plan.run(null, options.withScheduler(Scheduler.fixed(2))).value()).hasSize(10_000);
+        assertThat(plan.run(null, options.withScheduler(Scheduler.fixed(2))).value())
+                .hasSize(10_000);
     }
 
     @Test
@@ -352,7 +353,8 @@ class FlowNestedTest {
             time.advance(Duration.ofMillis(700));
             return "" + done.incrementAndGet();
         });
-        FlowRun<List<String>> run = f.returning(mapped).start(null, RunOptions.defaults().withTimeSource(time));
+        FlowRun<List<String>> run =
+                f.returning(mapped).start(null, RunOptions.defaults().withTimeSource(time));
         slow.awaitBegun();
         assertThat(done).hasValue(4);
         time.advance(SECOND);

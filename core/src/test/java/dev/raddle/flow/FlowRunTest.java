@@ -157,7 +157,8 @@ class FlowRunTest {
         assertThatThrownBy(result::value)
                 .isInstanceOf(FlowFailedException.class)
                 .hasMessage("flow \"failing\" has no value, it is FAILED: FAILED: it must have \"a\", which is FAILED:"
-                        + " its action threw java.lang.AssertionError: boom at +" + result.node("a").endNanos() / 1_000_000
+                        + " its action threw java.lang.AssertionError: boom at +"
+                        + result.node("a").endNanos() / 1_000_000
                         + " ms");
     }
 

@@ -355,12 +355,17 @@ class FlowSkipsTest {
         f.node("y", after(bad), o -> "Y");
         f.node("end", x, v -> v);
         FlowPlan<Void, Void> plan = f.build();
-        assertThat(run(plan, stepped.only("x", "y")).status()).as("only what they need failed").isEqualTo(FlowStatus.DEGRADED);
-        assertThat(run(plan, stepped.only("x", "bad")).status()).as("one of them failed").isEqualTo(FlowStatus.FAILED);
+        assertThat(run(plan, stepped.only("x", "y")).status())
+                .as("only what they need failed")
+                .isEqualTo(FlowStatus.DEGRADED);
+        assertThat(run(plan, stepped.only("x", "bad")).status())
+                .as("one of them failed")
+                .isEqualTo(FlowStatus.FAILED);
         assertThat(run(plan, stepped.only("y", "bad")).status())
                 .as("one of them failed, which the other waits for, however it ends")
                 .isEqualTo(FlowStatus.FAILED);
-        assertThat(run(plan, stepped.only("x", "y").onFailure(OnFailure.FAIL_FAST)).status())
+        assertThat(run(plan, stepped.only("x", "y").onFailure(OnFailure.FAIL_FAST))
+                        .status())
                 .as("any failure")
                 .isEqualTo(FlowStatus.FAILED);
     }

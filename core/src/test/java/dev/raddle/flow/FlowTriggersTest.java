@@ -189,7 +189,8 @@ class FlowTriggersTest {
         FlowResult<String> result = f.returning(c).run(null);
 
         // both are decided when the first of them, a, is followed; c names b first
-        assertThat(result.explain("c")).startsWith("FAILED: it must have \"b\", which is FAILED: it must have \"early\", ");
+        assertThat(result.explain("c"))
+                .startsWith("FAILED: it must have \"b\", which is FAILED: it must have \"early\", ");
     }
 
     // D1, F5
@@ -343,7 +344,8 @@ class FlowTriggersTest {
             assertThat(result.node("end").state()).isEqualTo(NodeState.FAILED);
             assertThat(result.node("end").cause()).hasMessage("b is broken");
             assertThat(result.explain("end"))
-                    .startsWith("FAILED: too few of those among which it could choose can succeed; \"b\" is FAILED: its action threw ");
+                    .startsWith(
+                            "FAILED: too few of those among which it could choose can succeed; \"b\" is FAILED: its action threw ");
         }
     }
 

@@ -69,8 +69,9 @@ class FlowValueTest {
         f.node("rest", rest::call);
         try (FlowRun<String> run = f.returning(b).start(null)) {
             assertThatThrownBy(run::awaitValue)
-                    .isInstanceOfSatisfying(FlowFailedException.class, failure -> assertThat(failure.status())
-                            .isEqualTo(FlowStatus.FAILED))
+                    .isInstanceOfSatisfying(
+                            FlowFailedException.class,
+                            failure -> assertThat(failure.status()).isEqualTo(FlowStatus.FAILED))
                     .hasMessageContaining("flow \"value\" has no value, it is FAILED")
                     .hasMessageContaining("card declined");
             rest.awaitBegun();
@@ -86,8 +87,9 @@ class FlowValueTest {
         slow.awaitBegun();
         run.cancel("enough");
         assertThatThrownBy(run::awaitValue)
-                .isInstanceOfSatisfying(FlowFailedException.class, failure -> assertThat(failure.status())
-                        .isEqualTo(FlowStatus.CANCELLED));
+                .isInstanceOfSatisfying(
+                        FlowFailedException.class,
+                        failure -> assertThat(failure.status()).isEqualTo(FlowStatus.CANCELLED));
         run.close();
         FlowBuilder<Void> g = FlowPlan.define("nothing");
         g.action("b", () -> events.add("b"));
@@ -103,7 +105,8 @@ class FlowValueTest {
         Node<String> page = f.node("page", first, x -> x + "P");
         f.action("rest", page, x -> events.add("rest"));
         f.action("other", first, x -> events.add("other"));
-        try (FlowRun<String> run = f.returning(page).start(null, RunOptions.defaults().inCallersThread())) {
+        try (FlowRun<String> run =
+                f.returning(page).start(null, RunOptions.defaults().inCallersThread())) {
             assertThat(run.awaitValue()).isEqualTo("FP");
             assertThat(events).isEmpty();
             assertThat(run.join().status()).isEqualTo(FlowStatus.SUCCESS);

@@ -128,7 +128,10 @@ class ReadyStackModelTest {
                     }
                 }
                 case DRAIN ->
-                    all.add(state.stack() > 0 ? state.pushing(-1).with(thread, Step.RUN) : state.with(thread, Step.FREE));
+                    all.add(
+                            state.stack() > 0
+                                    ? state.pushing(-1).with(thread, Step.RUN)
+                                    : state.with(thread, Step.FREE));
                 case BLOCKED, GONE -> {}
             }
         }
@@ -182,7 +185,8 @@ class ReadyStackModelTest {
         FlowBuilder<Void> f = FlowPlan.define("three");
         f.node("a", () -> 1);
         f.node("b", () -> 2);
-        ReadyStack stack = new ReadyStack(new Board(f.build().graph, false, false), new dev.raddle.testing.StepScheduler(2));
+        ReadyStack stack =
+                new ReadyStack(new Board(f.build().graph, false, false), new dev.raddle.testing.StepScheduler(2));
         assertThat(stack.mayCall()).isTrue();
         assertThat(stack.mayCall()).isTrue();
         assertThat(stack.mayCall()).isFalse();
