@@ -8,8 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
-import java.lang.management.ManagementFactory;
-import java.lang.management.ThreadMXBean;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -151,12 +149,20 @@ class FlowLinearWorkTest {
     // each failure looks for the first declared of those that have failed; only the first of them may look far
     @Test
     void a_node_with_many_failed_musts_is_decided_in_linear_work() throws Exception {
-        long little = nanosOfFailedMusts(5_000);
-        long much = nanosOfFailedMusts(40_000);
-        assertThat((double) much / little).as("time for 8 times the edges").isLessThan(30);
+        FlowPlan<Void, Void> little = failedMusts(5_000);
+        FlowPlan<Void, Void> much = failedMusts(40_000);
+        long leastOfLittle = Long.MAX_VALUE;
+        long leastOfMuch = Long.MAX_VALUE;
+        for (int i = 0; i < 5 || (i < 100 && leastOfMuch >= 30 * leastOfLittle); i++) { // what else runs beside it ends
+            leastOfLittle = Math.min(leastOfLittle, nanosOf(little));
+            leastOfMuch = Math.min(leastOfMuch, nanosOf(much));
+        }
+        assertThat((double) leastOfMuch / leastOfLittle)
+                .as("time for 8 times the edges")
+                .isLessThan(30);
     }
 
-    private static long nanosOfFailedMusts(int width) throws InterruptedException {
+    private static FlowPlan<Void, Void> failedMusts(int width) {
         FlowBuilder<Void> g = FlowPlan.define("musts");
         IllegalStateException broken = new IllegalStateException("broken");
         List<Node<Integer>> all = new ArrayList<>();
@@ -166,16 +172,16 @@ class FlowLinearWorkTest {
                     })
                     .essential()); // or the first failure would have the others skipped
         }
-        Node<?> end = g.node("end", Dependency.allOf(all.reversed()), xs -> xs); // who fails first is declared last
+        g.node("end", Dependency.allOf(all.reversed()), xs -> xs); // who fails first is declared last
         FlowPlan<Void, Void> plan = g.build();
-        ThreadMXBean threads = ManagementFactory.getThreadMXBean();
-        long least = Long.MAX_VALUE;
-        for (int i = 0; i < 5; i++) {
-            long start = threads.getCurrentThreadCpuTime(); // what else the machine has to do does not count
-            FlowResult<Void> result = plan.run(null, RunOptions.defaults().inCallersThread());
-            least = Math.min(least, threads.getCurrentThreadCpuTime() - start);
-            assertThat(result.node(end).state()).isEqualTo(NodeState.FAILED);
-        }
-        return least;
+        return plan;
+    }
+
+    private static long nanosOf(FlowPlan<Void, Void> plan) throws InterruptedException {
+        long start = System.nanoTime();
+        FlowResult<Void> result = plan.run(null, RunOptions.defaults().inCallersThread());
+        long nanos = System.nanoTime() - start;
+        assertThat(result.node("end").state()).isEqualTo(NodeState.FAILED);
+        return nanos;
     }
 }
