@@ -90,12 +90,12 @@ public final class CheckoutExample {
         Node<Integer> price = f.node("price", anyOf(local, remote), after(promo), (c, cents, ended) -> {
             return cents - cents * c.read(promo) / 100;
         });
-        Node<String> audit = f.node("audit", user, u -> get("/audit/" + u));
+        Node<Void> audit = f.action("audit", user, u -> get("/audit/" + u));
         Node<Page> page = f.node("page", user, price, after(audit), CheckoutExample::page);
         return f.returning(page);
     }
 
-    private static Page page(String user, int cents, Outcome<String> audit) {
+    private static Page page(String user, int cents, Outcome<Void> audit) {
         return new Page(user, cents, audit.status() == TaskStatus.SUCCESS);
     }
 
