@@ -34,7 +34,7 @@ final class Entry implements Scheduler.Placeable, NamedTask {
 
     @Override
     public String name() {
-        return subtask.name();
+        return ObservedSubtask.nameOf(subtask.task);
     }
 
     @Override

@@ -265,7 +265,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
     final String name() {
         Thread runner = thread;
         String name = runner == null ? "" : runner.getName();
-        return name.isEmpty() ? UserCode.nameOf(null, task) : name;
+        return name.isEmpty() ? ObservedSubtask.nameOf(task) : name;
     }
 
     /** The owner must have joined, unless it is the owner's thread that the subtask has just ended in. */

@@ -34,10 +34,15 @@ final class ObservedSubtask implements TaskIdentity {
     /** Captures the context of the calling thread, which forks. */
     private ObservedSubtask(StructuredTaskScope<?> scope, Callable<?> task, StructuredScopeOptions options) {
         this.scope = scope;
-        this.name = UserCode.nameOf(task instanceof NamedTask named ? named::name : null, task);
+        this.name = nameOf(task);
         this.listener = options.listener();
         this.context = new Propagation(options.propagators(), List.of(), options.sink()).captureWithoutTaskContext();
         this.forkedAt = scope.time().nanoTime();
+    }
+
+    /** Returns the name of a subtask for people: its task's, or that of its class. */
+    static String nameOf(Callable<?> task) {
+        return UserCode.nameOf(task instanceof NamedTask named ? named::name : null, task);
     }
 
     /** Returns a subtask's, of which the listener has heard; null if nobody asks. */

@@ -1,0 +1,385 @@
+package dev.raddle.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.micrometer.PoolMeters;
+import dev.raddle.micrometer.TaskMeters;
+import dev.raddle.opentelemetry.TaskTracing;
+import dev.raddle.pool.NamedTask;
+import dev.raddle.pool.PoolListener;
+import dev.raddle.pool.ThreadPool;
+import dev.raddle.scope.StructuredScopeOptions;
+import dev.raddle.scope.StructuredTaskScope;
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.slf4j.MdcPropagator;
+import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.opentelemetry.api.trace.Span;
+import io.opentelemetry.context.Scope;
+import io.opentelemetry.sdk.OpenTelemetrySdk;
+import io.opentelemetry.sdk.testing.exporter.InMemorySpanExporter;
+import io.opentelemetry.sdk.trace.SdkTracerProvider;
+import io.opentelemetry.sdk.trace.data.SpanData;
+import io.opentelemetry.sdk.trace.export.SimpleSpanProcessor;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import jdk.jfr.Event;
+import jdk.jfr.Name;
+import jdk.jfr.Recording;
+import jdk.jfr.consumer.RecordedEvent;
+import jdk.jfr.consumer.RecordingFile;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.slf4j.MDC;
+
+/** What each API offers to listeners, spans, meters, logs and flight recordings: the table of {@code docs/guide/observing.md}. */
+class ObservabilityTest {
+
+    /** What observes. */
+    private record Observers(TaskListener listener, List<ContextPropagator> propagators, PoolListener poolListener) {
+        static final Observers NONE = new Observers(new TaskListener() {}, List.of(), new PoolListener() {});
+
+        static Observers hearing(TaskListener listener) {
+            return new Observers(listener, List.of(), new PoolListener() {});
+        }
+    }
+
+    /** A task with a name, for APIs whose submissions have none. */
+    private record Named(String name, Callable<String> body) implements NamedTask, Callable<String> {
+        @Override
+        public String call() throws Exception {
+            return body.call();
+        }
+    }
+
+    /** Runs the tasks "a" and "b" one after the other, both of the owner "owner". */
+    private enum Api {
+        GROUP("group") {
+            @Override
+            void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
+                    throws Exception {
+                try (GroupExecutor executor = executor(observers)) {
+                    executor.submit("owner", "a", a).await();
+                    executor.submit("owner", "b", b).await();
+                }
+            }
+        },
+        PLACED_IN_GROUP("group") {
+            @Override
+            void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
+                    throws Exception {
+                StructuredScopeOptions options = StructuredScopeOptions.defaults();
+                try (GroupExecutor executor = executor(observers);
+                        StructuredTaskScope<String> scope = new StructuredTaskScope<>(
+                                options.withScheduler(executor.scheduler("owner")))) {
+                    scope.fork(new Named("a", a));
+                    scope.join();
+                    scope.fork(new Named("b", b));
+                    scope.join();
+                }
+            }
+        },
+        THREAD_SCOPE("scope") {
+            @Override
+            void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
+                    throws Exception {
+                try (ThreadScope scope = ThreadScope.open("owner").withListener(observers.listener())) {
+                    observers.propagators().forEach(scope::withPropagator);
+                    scope.submit("a", a).await();
+                    scope.submit("b", b).await();
+                }
+            }
+        },
+        STRUCTURED_TASK_SCOPE("scope") {
+            @Override
+            void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
+                    throws Exception {
+                StructuredScopeOptions options =
+                        StructuredScopeOptions.defaults().withName("owner").withListener(observers.listener());
+                for (ContextPropagator propagator : observers.propagators()) {
+                    options = options.withPropagator(propagator);
+                }
+                try (StructuredTaskScope<String> scope = new StructuredTaskScope<>(options)) {
+                    scope.fork(new Named("a", a));
+                    scope.join();
+                    scope.fork(new Named("b", b));
+                    scope.join();
+                }
+            }
+        },
+        FLOW("flow") {
+            @Override
+            void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
+                    throws Exception {
+                FlowBuilder<Void> f = FlowPlan.define("owner");
+                Node<String> first = f.node("a", a::call);
+                f.node("b", first, value -> b.call());
+                RunOptions options = RunOptions.defaults().withListener(observers.listener());
+                for (ContextPropagator propagator : observers.propagators()) {
+                    options = options.withPropagator(propagator);
+                }
+                f.build().run(null, options);
+            }
+        },
+        POOL("pool") {
+            @Override
+            void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
+                    throws Exception {
+                ThreadPool pool = ThreadPool.builder("owner")
+                        .threads(1)
+                        .listener(observers.poolListener())
+                        .build();
+                new PoolMeters(pool).bindTo(registry);
+                pool.submit(new Named("a", a)).get();
+                pool.submit(new Named("b", b)).get();
+                pool.shutdown();
+                pool.awaitTermination(1, TimeUnit.HOURS);
+                assertThat(registry.getMeters()).isNotEmpty(); // and so the pool is still there
+            }
+        };
+
+        /** What its meters are called, and the field of its events that has the owner. */
+        final String word;
+
+        Api(String word) {
+            this.word = word;
+        }
+
+        abstract void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
+                throws Exception;
+
+        TaskMeters meters(MeterRegistry registry) {
+            return switch (word) {
+                case "group" -> TaskMeters.forGroups(registry);
+                case "flow" -> TaskMeters.forFlows(registry);
+                default -> TaskMeters.forScopes(registry);
+            };
+        }
+
+        private static GroupExecutor executor(Observers observers) {
+            return GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                    .taskListener(observers.listener())
+                    .propagators(observers.propagators())
+                    .build());
+        }
+    }
+
+    private final SimpleMeterRegistry registry = new SimpleMeterRegistry();
+
+    @ParameterizedTest
+    @EnumSource
+    void a_listener_hears_of_each_submission_start_and_end(Api api) throws Exception {
+        List<String> heard = new CopyOnWriteArrayList<>();
+        TaskListener listener = new TaskListener() {
+            @Override
+            public void onSubmitted(TaskIdentity task) {
+                heard.add(task.owner() + "/" + task.name() + " submitted");
+            }
+
+            @Override
+            public void onStarted(TaskIdentity task, long waitNanos) {
+                heard.add(task.owner() + "/" + task.name() + " started");
+            }
+
+            @Override
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                heard.add(task.owner() + "/" + task.name() + " ended");
+            }
+        };
+        PoolListener poolListener = new PoolListener() {
+            @Override
+            public void started(Runnable task, Thread thread) {
+                heard.add("started");
+            }
+
+            @Override
+            public void ended(Ended event) {
+                heard.add("ended");
+            }
+        };
+
+        api.run(new Observers(listener, List.of(), poolListener), registry, () -> "A", () -> "B");
+
+        if (api == Api.POOL) { // has a listener of its own, which is told of what runs and not of names
+            assertThat(heard).containsExactly("started", "ended", "started", "ended");
+        } else {
+            for (String name : List.of("owner/a", "owner/b")) { // a placed task may end after the one that placed it
+                assertThat(heard)
+                        .filteredOn(line -> line.startsWith(name))
+                        .containsExactly(name + " submitted", name + " started", name + " ended");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void each_task_is_a_span_below_the_submitters_and_is_current_inside(Api api) throws Exception {
+        InMemorySpanExporter exporter = InMemorySpanExporter.create();
+        SdkTracerProvider provider = SdkTracerProvider.builder()
+                .addSpanProcessor(SimpleSpanProcessor.create(exporter))
+                .build();
+        try (OpenTelemetrySdk sdk =
+                OpenTelemetrySdk.builder().setTracerProvider(provider).build()) {
+            TaskTracing tracing = TaskTracing.of(sdk);
+            Map<String, Span> current = new ConcurrentHashMap<>();
+            Span request = sdk.getTracer("test").spanBuilder("request").startSpan();
+            try (Scope inRequest = request.makeCurrent()) {
+                api.run(
+                        new Observers(tracing, List.of(tracing), new PoolListener() {}),
+                        registry,
+                        () -> {
+                            current.put("a", Span.current());
+                            return "A";
+                        },
+                        () -> {
+                            current.put("b", Span.current());
+                            return "B";
+                        });
+            }
+            request.end();
+
+            List<SpanData> spans = exporter.getFinishedSpanItems();
+            for (String name : List.of("a", "b")) {
+                Span inside = current.get(name);
+                if (api == Api.POOL) { // knows no context
+                    assertThat(inside.getSpanContext().isValid()).isFalse();
+                    continue;
+                }
+                assertThat(spans)
+                        .filteredOn(span -> span.getName().equals(name))
+                        .singleElement()
+                        .satisfies(span -> {
+                            assertThat(span.getTraceId())
+                                    .isEqualTo(request.getSpanContext().getTraceId());
+                            assertThat(span.getParentSpanId())
+                                    .isEqualTo(request.getSpanContext().getSpanId());
+                            assertThat(inside.getSpanContext().getSpanId()).isEqualTo(span.getSpanId());
+                        });
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void meters_count_and_time_the_tasks(Api api) throws Exception {
+        TaskMeters meters = api.meters(registry);
+
+        api.run(Observers.hearing(meters), registry, () -> "A", () -> "B");
+
+        if (api == Api.POOL) {
+            assertThat(registry.get("raddle.pool.completed")
+                            .tag("pool", "owner")
+                            .functionCounter()
+                            .count())
+                    .isEqualTo(2);
+        } else {
+            String prefix = "raddle." + api.word;
+            assertThat(registry.get(prefix + ".run")
+                            .tag(api.word, "owner")
+                            .tag("outcome", "success")
+                            .timer()
+                            .count())
+                    .isEqualTo(2);
+            assertThat(registry.get(prefix + ".wait")
+                            .tag(api.word, "owner")
+                            .timer()
+                            .count())
+                    .isEqualTo(2);
+            assertThat(registry.get(prefix + ".running")
+                            .tag(api.word, "owner")
+                            .gauge()
+                            .value())
+                    .isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void the_submitters_mdc_is_in_the_task_and_what_a_task_puts_there_is_not_in_the_next(Api api) throws Exception {
+        List<String> seen = new CopyOnWriteArrayList<>();
+        Callable<String> task = () -> {
+            seen.add(String.valueOf(MDC.get("request")));
+            MDC.put("request", "of a task");
+            return "value";
+        };
+        MDC.put("request", "7");
+        try {
+            api.run(
+                    new Observers(new TaskListener() {}, List.of(new MdcPropagator()), new PoolListener() {}),
+                    registry,
+                    task,
+                    task);
+            assertThat(MDC.get("request")).isEqualTo("7");
+        } finally {
+            MDC.clear();
+        }
+
+        if (api == Api.POOL) { // a plain pool: it carries nothing, and its threads keep what tasks leave
+            assertThat(seen).containsExactly("null", "of a task");
+        } else {
+            assertThat(seen).containsExactly("7", "7");
+        }
+    }
+
+    /** An event of the test's own, on the clock of the others. */
+    @Name("dev.raddle.test.Inside")
+    static final class Inside extends Event {}
+
+    @ParameterizedTest
+    @EnumSource
+    void a_flight_recording_has_each_task_from_its_start_to_its_end(Api api, @TempDir Path directory)
+            throws Exception {
+        String type = api == Api.POOL ? "dev.raddle.PoolTask" : "dev.raddle.Task";
+        List<RecordedEvent> all;
+        try (Recording recording = new Recording()) {
+            recording.enable(type);
+            recording.enable(Inside.class);
+            recording.start();
+            api.run(
+                    Observers.NONE,
+                    registry,
+                    () -> {
+                        new Inside().commit();
+                        return "A";
+                    },
+                    () -> "B");
+            Path file = directory.resolve("tasks.jfr");
+            recording.dump(file);
+            all = RecordingFile.readAllEvents(file);
+        }
+        RecordedEvent inside = all.stream()
+                .filter(event -> event.getEventType().getName().equals("dev.raddle.test.Inside"))
+                .findFirst()
+                .orElseThrow();
+        List<RecordedEvent> tasks = all.stream()
+                .filter(event -> event.getEventType().getName().equals(type))
+                .filter(event -> "owner".equals(event.getString(api.word)))
+                .toList();
+        assertThat(tasks)
+                .extracting(event -> event.getString(api == Api.POOL ? "task" : "name"))
+                .containsExactlyInAnyOrder("a", "b");
+        assertThat(tasks)
+                .filteredOn(event -> event.getString(api == Api.POOL ? "task" : "name").equals("a"))
+                .singleElement()
+                .satisfies(event -> {
+                    assertThat(event.getStartTime()).isBeforeOrEqualTo(inside.getStartTime());
+                    assertThat(event.getEndTime()).isAfterOrEqualTo(inside.getEndTime());
+                });
+    }
+}
