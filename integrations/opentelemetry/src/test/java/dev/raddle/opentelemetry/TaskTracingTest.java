@@ -2,6 +2,10 @@ package dev.raddle.opentelemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowPlan;
+import dev.raddle.flow.Node;
+import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
@@ -34,8 +38,12 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiConsumer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -378,6 +386,78 @@ class TaskTracingTest {
         }
 
         assertThat(current).containsExactly(span("t1").getSpanId(), span("t2").getSpanId());
+    }
+
+    private static String currentSpan() {
+        return Span.current().getSpanContext().getSpanId();
+    }
+
+    @Test
+    void the_nodes_of_a_flow_are_spans_below_the_starters_and_current_in_begin_callbacks_and_all_attempts()
+            throws Exception {
+        Map<String, List<String>> current = new ConcurrentHashMap<>();
+        BiConsumer<String, String> see = (node, span) ->
+                current.computeIfAbsent(node, unknown -> new CopyOnWriteArrayList<>()).add(span);
+        FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
+        Node<String> deep = inner.node("deep", () -> {
+            see.accept("deep", currentSpan());
+            return "D";
+        });
+        FlowPlan<String, String> innerPlan = inner.returning(deep);
+        FlowBuilder<Void> f = FlowPlan.define("outer");
+        Node<String> a = f.node("a", () -> {
+                    see.accept("a", currentSpan());
+                    if (current.get("a").size() < 3) {
+                        throw new IOException("again");
+                    }
+                    return "A";
+                })
+                .retry(RetryPolicy.attempts(3))
+                .onBegin(context -> see.accept("a", currentSpan()));
+        Node<String> b = f.node("b", a, x -> {
+            see.accept("b", currentSpan());
+            return x;
+        });
+        f.node("in a group", b, x -> {
+                    see.accept("in a group", currentSpan());
+                    return x;
+                })
+                .group("tenant-a");
+        f.subflow("sub", innerPlan, a);
+
+        Span request = tracer.spanBuilder("request").startSpan();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .taskListener(tracing)
+                .propagators(List.of(tracing))
+                .build())) {
+            try (Scope scope = request.makeCurrent()) {
+                f.build()
+                        .run(
+                                null,
+                                RunOptions.defaults()
+                                        .withGroups(executor::scheduler)
+                                        .withListener(tracing)
+                                        .withPropagator(tracing));
+            }
+        }
+        request.end();
+
+        assertThat(current.get("a")).as("the callback, and two attempts").hasSize(3).containsOnly(span("a").getSpanId());
+        assertThat(current.get("b")).containsOnly(span("b").getSpanId());
+        for (String node : List.of("a", "b", "sub")) {
+            assertThat(span(node).getTraceId()).isEqualTo(request.getSpanContext().getTraceId());
+            assertThat(span(node).getParentSpanId())
+                    .isEqualTo(request.getSpanContext().getSpanId());
+        }
+        assertThat(span("deep").getParentSpanId()).isEqualTo(span("sub").getSpanId());
+        assertThat(exporter.getFinishedSpanItems())
+                .filteredOn(span -> span.getName().equals("in a group"))
+                .as("that of the flow and that of the group")
+                .hasSize(2)
+                .allSatisfy(span -> assertThat(span.getParentSpanId())
+                        .isEqualTo(request.getSpanContext().getSpanId()))
+                .extracting(span -> text(span, "raddle.owner"))
+                .containsExactlyInAnyOrder("outer", "tenant-a");
     }
 
     private record Named(String name) implements TaskIdentity {
