@@ -531,7 +531,8 @@ public final class GroupExecutor implements AutoCloseable {
 
     /**
      * Returns a scheduler that places tasks in a group: they obey its limits, wait in its queue, and leave it when they are
-     * withdrawn. Through it other doors run their tasks in a group.
+     * withdrawn. Through it other doors run their tasks in a group. They see the policy's contexts as those who submitted them
+     * do, and are called what their doors call them; a plain {@link Runnable} is called by its class.
      *
      * @param groupKey the key of the group
      * @return a new scheduler; what a plain {@link Runnable} throws there goes to the policy's sink

@@ -11,7 +11,9 @@ package dev.raddle.task;
 public interface TaskListener {
 
     /**
-     * Hears that a task was submitted, in the submitter's thread, before it is decided whether it is admitted.
+     * Hears that a task was submitted, in the submitter's thread, before it is decided whether it is admitted. A node of a flow is
+     * submitted when all that it waits for is there, or when it ends without: in the thread that found that, and in the context
+     * of the one that started the run.
      *
      * @param task which one
      */

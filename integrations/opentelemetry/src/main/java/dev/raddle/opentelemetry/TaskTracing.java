@@ -33,12 +33,12 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * <p>Make it both listener and propagator of a door. As a listener alone it makes spans that are not current in their tasks;
- * as a propagator alone it carries the context and makes no spans. One object may serve many doors.
+ * as a propagator alone it carries the context and makes no spans. One object may serve many doors: groups, scopes and flows.
  *
  * <p>A span has the task's name, unless {@link #withSpanName} says otherwise, and these attributes:
  *
  * <ul>
- *   <li>{@code raddle.owner}: the key of the group, or the name of the scope
+ *   <li>{@code raddle.owner}: the key of the group, or the name of the scope or flow
  *   <li>{@code raddle.task}: the task's name
  *   <li>{@code raddle.outcome}: {@code success}, {@code failed}, {@code cancelled}, {@code rejected} or {@code skipped}
  *   <li>{@code raddle.wait}: seconds from submission to start; missing if the task never started
