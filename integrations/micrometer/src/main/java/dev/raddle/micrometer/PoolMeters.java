@@ -3,11 +3,15 @@ package dev.raddle.micrometer;
 import dev.raddle.pool.ThreadPool;
 import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.binder.BaseUnits;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.Objects;
+import java.util.Queue;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.ToDoubleFunction;
 
 /**
@@ -20,16 +24,18 @@ import java.util.function.ToDoubleFunction;
  * }
  *
  * <p>Gauges: {@code raddle.pool.threads} and {@code raddle.pool.threads.core}, {@code .max}, {@code .largest};
- * {@code raddle.pool.active}, {@code raddle.pool.queued}. Counters: {@code raddle.pool.completed}, {@code .rejected},
+ * {@code raddle.pool.active}, {@code raddle.pool.queued}, {@code raddle.pool.queue.capacity}, which is infinite if the queue is
+ * unbounded. Counters: {@code raddle.pool.completed}, {@code .rejected},
  * {@code .handed.back}, {@code .removed}.
  *
- * <p>The meters do not keep the pool from being forgotten; when it is, they show no value. Two pools of one name need
+ * <p>The meters do not keep the pool from being forgotten; when it is, they show no value. {@link #close} removes them. Two pools of one name need
  * different tags.
  */
-public final class PoolMeters implements MeterBinder {
+public final class PoolMeters implements MeterBinder, AutoCloseable {
 
     private final ThreadPool pool;
     private final Tags tags;
+    private final Queue<Runnable> removals = new ConcurrentLinkedQueue<>();
 
     /**
      * Creates the meters of a pool.
@@ -69,6 +75,13 @@ public final class PoolMeters implements MeterBinder {
                 ThreadPool.Stats::largestThreads);
         gauge(registry, "active", BaseUnits.TASKS, "Tasks that run or are about to", ThreadPool.Stats::active);
         gauge(registry, "queued", BaseUnits.TASKS, "Tasks that wait", ThreadPool.Stats::queued);
+        note(
+                registry,
+                Gauge.builder("raddle.pool.queue.capacity", pool, PoolMeters::queueCapacity)
+                        .tags(tags)
+                        .baseUnit(BaseUnits.TASKS)
+                        .description("Tasks that may wait")
+                        .register(registry));
         counter(registry, "completed", "Tasks that have ended, normally or not", ThreadPool.Stats::completed);
         counter(registry, "rejected", "Tasks that were not accepted", ThreadPool.Stats::rejected);
         counter(
@@ -79,25 +92,47 @@ public final class PoolMeters implements MeterBinder {
         counter(registry, "removed", "Tasks that others took out of the queue", ThreadPool.Stats::removed);
     }
 
+    private static double queueCapacity(ThreadPool pool) {
+        BlockingQueue<Runnable> queue = pool.getQueue();
+        int room = queue.remainingCapacity();
+        return room == Integer.MAX_VALUE ? Double.POSITIVE_INFINITY : (double) room + queue.size();
+    }
+
     private void gauge(
             MeterRegistry registry,
             String name,
             String unit,
             String description,
             ToDoubleFunction<ThreadPool.Stats> value) {
-        Gauge.builder("raddle.pool." + name, pool, read -> value.applyAsDouble(read.stats()))
-                .tags(tags)
-                .baseUnit(unit)
-                .description(description)
-                .register(registry);
+        note(
+                registry,
+                Gauge.builder("raddle.pool." + name, pool, read -> value.applyAsDouble(read.stats()))
+                        .tags(tags)
+                        .baseUnit(unit)
+                        .description(description)
+                        .register(registry));
     }
 
     private void counter(
             MeterRegistry registry, String name, String description, ToDoubleFunction<ThreadPool.Stats> value) {
-        FunctionCounter.builder("raddle.pool." + name, pool, read -> value.applyAsDouble(read.stats()))
-                .tags(tags)
-                .baseUnit(BaseUnits.TASKS)
-                .description(description)
-                .register(registry);
+        note(
+                registry,
+                FunctionCounter.builder("raddle.pool." + name, pool, read -> value.applyAsDouble(read.stats()))
+                        .tags(tags)
+                        .baseUnit(BaseUnits.TASKS)
+                        .description(description)
+                        .register(registry));
+    }
+
+    private void note(MeterRegistry registry, Meter meter) {
+        removals.add(() -> registry.remove(meter));
+    }
+
+    /** Removes the meters from each registry that they were bound to. Closed again, this does nothing. */
+    @Override
+    public void close() {
+        for (Runnable removal; (removal = removals.poll()) != null; ) {
+            removal.run();
+        }
     }
 }

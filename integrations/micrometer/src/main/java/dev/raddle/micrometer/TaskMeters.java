@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /**
- * The meters of the tasks of groups, of scopes, or of flows: how many run and wait, how long they do, how they end and why they are
- * rejected.
+ * The meters of the tasks of groups, of scopes, or of flows: how many run and wait, how long they do, how they end and why
+ * they are rejected.
  *
  * {@snippet :
  * GroupPolicy policy = GroupPolicy.builder()

@@ -50,6 +50,7 @@ class PoolMetersTest {
             assertThat(gauge("raddle.pool.threads.largest")).isEqualTo(1);
             assertThat(gauge("raddle.pool.active")).isEqualTo(1);
             assertThat(gauge("raddle.pool.queued")).isEqualTo(1);
+            assertThat(gauge("raddle.pool.queue.capacity")).isEqualTo(1);
             assertThat(counter("raddle.pool.completed")).isEqualTo(1);
             assertThat(counter("raddle.pool.rejected")).isEqualTo(1);
             assertThat(counter("raddle.pool.removed")).isZero();
@@ -60,11 +61,26 @@ class PoolMetersTest {
     }
 
     @Test
+    void closed_meters_of_a_pool_are_in_no_registry() {
+        SimpleMeterRegistry another = new SimpleMeterRegistry();
+        try (ThreadPool pool = ThreadPool.builder("renderers").threads(1).build()) {
+            PoolMeters meters = new PoolMeters(pool);
+            meters.bindTo(registry);
+            meters.bindTo(another);
+            meters.close();
+            meters.close();
+
+            assertThat(registry.getMeters()).isEmpty();
+            assertThat(another.getMeters()).isEmpty();
+        }
+    }
+
+    @Test
     void further_tags_are_on_every_meter_of_a_pool() {
         try (ThreadPool pool = ThreadPool.builder("renderers").threads(1).build()) {
             new PoolMeters(pool, Tags.of("host", "h1")).bindTo(registry);
 
-            assertThat(registry.getMeters()).hasSize(10).allSatisfy(meter -> {
+            assertThat(registry.getMeters()).hasSize(11).allSatisfy(meter -> {
                 assertThat(meter.getId().getTag("host")).isEqualTo("h1");
                 assertThat(meter.getId().getTag("pool")).isEqualTo("renderers");
             });
