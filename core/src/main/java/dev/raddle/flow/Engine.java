@@ -674,10 +674,9 @@ abstract class Engine extends Handover {
     private Object callAction(int node) throws Exception {
         Body body = graph.bodies[node];
         Enclosure inner = nodeTimes == null ? null : nodeTimes.enclosure(node);
-        return carry(
-                () -> inner == null
-                        ? body.call(this, node)
-                        : TaskContext.current().within(inner).call(() -> body.call(this, node)));
+        return carry(() -> inner == null
+                ? body.call(this, node)
+                : TaskContext.current().within(inner).call(() -> body.call(this, node)));
     }
 
     private Object openNested(Runner runner, int node, Body.Nested body) throws Exception {

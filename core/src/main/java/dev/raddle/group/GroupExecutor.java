@@ -567,8 +567,7 @@ public final class GroupExecutor implements AutoCloseable {
         CapturedContext context = task instanceof Scheduler.Placeable
                 ? propagation.captureWithoutTaskContext()
                 : propagation.capture(TaskContext.current().within(Enclosure.innermost()));
-        PlacedRun run =
-                new PlacedRun(task, context, policy.exceptionSink(), policy.queueTimeout(), submitNanos());
+        PlacedRun run = new PlacedRun(task, context, policy.exceptionSink(), policy.queueTimeout(), submitNanos());
         run.giveTo(groupOf(groupKey));
         events.submitted(run);
         return run;

@@ -127,8 +127,7 @@ final class PlacedRun extends TunedRun<Object> implements Scheduler.Placement {
                     rejection != null
                             ? rejection
                             : new RejectedExecutionException(
-                                    this + " never began, it was settled as "
-                                            + UserCode.textOf(settledOutcome())));
+                                    this + " never began, it was settled as " + UserCode.textOf(settledOutcome())));
         } catch (Throwable failure) {
             body.sink.report("reject() of a task placed in group \"" + groupKey() + "\"", failure);
         }

@@ -319,7 +319,8 @@ final class Crew {
     private void rescue() {
         if (isStranded() && rescuing.compareAndSet(false, true)) {
             try {
-                time.after(RESCUE_DELAY, () -> Thread.ofVirtual().start(this::tryRescue)); // the factory is foreign code
+                time.after(
+                        RESCUE_DELAY, () -> Thread.ofVirtual().start(this::tryRescue)); // the factory is foreign code
             } catch (Throwable noAlarm) {
                 rescuing.set(false);
                 Reporter.report(noAlarm);

@@ -49,7 +49,8 @@ final class Reporter {
     void stamp(Worker worker, Runnable task) {
         long now = time.nanoTime();
         worker.startedAt = now;
-        worker.recorded = isRecording() ? PoolTaskEvent.begun(nameOf(task)) : null; // a future forgets what it is made of
+        worker.recorded =
+                isRecording() ? PoolTaskEvent.begun(nameOf(task)) : null; // a future forgets what it is made of
     }
 
     void started(Worker worker, Runnable task) {
@@ -86,8 +87,8 @@ final class Reporter {
         if (listener != null) {
             tell(hears -> hears.stuck(new Stuck(task, thread, ranFor, stack)));
         } else {
-            StringBuilder message = new StringBuilder("task " + UserCode.textOf(PooledTask.given(task)) + " of pool \"" + pool
-                    + "\" has run for " + ranFor.toMillis() + " ms in thread \"" + thread.getName() + "\"");
+            StringBuilder message = new StringBuilder("task " + UserCode.textOf(PooledTask.given(task)) + " of pool \""
+                    + pool + "\" has run for " + ranFor.toMillis() + " ms in thread \"" + thread.getName() + "\"");
             stack.forEach(frame -> message.append("\n\tat ").append(frame));
             UserCode.warn(ThreadPool.class.getName(), message.toString(), null);
         }

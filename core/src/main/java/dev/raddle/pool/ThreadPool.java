@@ -356,7 +356,8 @@ public class ThreadPool extends AbstractExecutorService {
 
     private RejectedExecutionException rejected(Runnable task, String why) {
         Roster.Account account = crew.roster.account();
-        return new RejectedExecutionException("task " + UserCode.textOf(PooledTask.given(task)) + " was rejected by pool \"" + name
+        return new RejectedExecutionException("task " + UserCode.textOf(PooledTask.given(task))
+                + " was rejected by pool \"" + name
                 + "\": " + why + "; " + account.active() + " of " + crew.maxThreads + " threads are running tasks, "
                 + queue.size() + " tasks are waiting, room is left for " + queue.remainingCapacity());
     }

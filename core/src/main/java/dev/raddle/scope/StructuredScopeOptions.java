@@ -94,7 +94,16 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withName(@Nullable String name) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, propagators);
+                name,
+                threadFactory,
+                scheduler,
+                stragglerPatience,
+                sink,
+                time,
+                inherited,
+                plainThreads,
+                listener,
+                propagators);
     }
 
     /**
@@ -105,7 +114,16 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withThreadFactory(ThreadFactory threadFactory) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, propagators);
+                name,
+                threadFactory,
+                scheduler,
+                stragglerPatience,
+                sink,
+                time,
+                inherited,
+                plainThreads,
+                listener,
+                propagators);
     }
 
     /**
@@ -137,7 +155,16 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withStragglerPatience(Duration stragglerPatience) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, propagators);
+                name,
+                threadFactory,
+                scheduler,
+                stragglerPatience,
+                sink,
+                time,
+                inherited,
+                plainThreads,
+                listener,
+                propagators);
     }
 
     /**
@@ -148,7 +175,16 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withSink(ExceptionSink sink) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, propagators);
+                name,
+                threadFactory,
+                scheduler,
+                stragglerPatience,
+                sink,
+                time,
+                inherited,
+                plainThreads,
+                listener,
+                propagators);
     }
 
     /**
@@ -159,7 +195,16 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withTimeSource(TimeSource time) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, propagators);
+                name,
+                threadFactory,
+                scheduler,
+                stragglerPatience,
+                sink,
+                time,
+                inherited,
+                plainThreads,
+                listener,
+                propagators);
     }
 
     /**
@@ -170,7 +215,16 @@ public record StructuredScopeOptions(
      */
     public StructuredScopeOptions withInherited(ScopedValue<?>... inherited) {
         return new StructuredScopeOptions(
-                name, threadFactory, scheduler, stragglerPatience, sink, time, List.of(inherited), plainThreads, listener, propagators);
+                name,
+                threadFactory,
+                scheduler,
+                stragglerPatience,
+                sink,
+                time,
+                List.of(inherited),
+                plainThreads,
+                listener,
+                propagators);
     }
 
     /**
@@ -217,15 +271,6 @@ public record StructuredScopeOptions(
         List<ContextPropagator> more = new ArrayList<>(propagators);
         more.add(Objects.requireNonNull(propagator, "propagator"));
         return new StructuredScopeOptions(
-                name,
-                threadFactory,
-                scheduler,
-                stragglerPatience,
-                sink,
-                time,
-                inherited,
-                plainThreads,
-                listener,
-                more);
+                name, threadFactory, scheduler, stragglerPatience, sink, time, inherited, plainThreads, listener, more);
     }
 }

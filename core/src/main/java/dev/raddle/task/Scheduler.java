@@ -246,6 +246,7 @@ public interface Scheduler extends Executor {
      * @return a new scheduler
      */
     static Scheduler from(ExecutorService executor) {
-        return new ExecutorScheduler(Objects.requireNonNull(executor, "executor"), "executor " + UserCode.textOf(executor));
+        return new ExecutorScheduler(
+                Objects.requireNonNull(executor, "executor"), "executor " + UserCode.textOf(executor));
     }
 }

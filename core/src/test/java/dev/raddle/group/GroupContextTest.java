@@ -61,12 +61,13 @@ class GroupContextTest {
     @Test
     void a_task_that_is_placed_in_a_group_sees_the_contexts_of_who_placed_it() throws Exception {
         List<Object> seen = new ArrayList<>();
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
-                .propagators(List.of(propagator))
-                .build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                TestTasks.stepped(steps).propagators(List.of(propagator)).build())) {
             foreign.set("of the submitter");
-            TaskContext.current().with(TENANT, "a").run(() -> executor.scheduler("g")
-                    .execute(() -> seen.add(TaskContext.current().get(TENANT) + " " + foreign.get())));
+            TaskContext.current()
+                    .with(TENANT, "a")
+                    .run(() -> executor.scheduler("g")
+                            .execute(() -> seen.add(TaskContext.current().get(TENANT) + " " + foreign.get())));
             foreign.set("of the runner");
             steps.runAll();
 

@@ -121,7 +121,8 @@ class PoolRecordingTest {
             recording.enable(EVENT);
             recording.enable(InPool.class);
             recording.start();
-            ThreadPool pool = pools.keep(ThreadPool.builder("recorded").threads(1).build());
+            ThreadPool pool =
+                    pools.keep(ThreadPool.builder("recorded").threads(1).build());
             pool.submit(() -> new InPool().commit()).get();
             pool.close();
 
@@ -148,11 +149,13 @@ class PoolRecordingTest {
         try (Recording recording = new Recording()) {
             recording.enable(EVENT);
             recording.start();
-            ThreadPool pool = pools.keep(ThreadPool.builder("recorded").threads(1).build());
+            ThreadPool pool =
+                    pools.keep(ThreadPool.builder("recorded").threads(1).build());
             pool.submit(new Import("import-7")).get();
             pool.submit(() -> "value").get();
-            try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                            GroupPolicy.builder().scheduler(key -> Scheduler.from(pool)).build());
+            try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                            .scheduler(key -> Scheduler.from(pool))
+                            .build());
                     ThreadScope scope = ThreadScope.open("scope").withScheduler(Scheduler.from(pool))) {
                 executor.submit("tenant-a", "t1", () -> "value").await();
                 scope.submit("price", () -> "value").await();
@@ -193,8 +196,7 @@ class PoolRecordingTest {
             assertThat(eventsOf("recorded", recording))
                     .filteredOn(event -> event.getString("what").equals("handed back"))
                     .extracting(event -> event.getString("task"), event -> event.getDuration("waited"))
-                    .containsExactly(
-                            tuple("first", Duration.ofSeconds(5)), tuple("second", Duration.ofSeconds(3)));
+                    .containsExactly(tuple("first", Duration.ofSeconds(5)), tuple("second", Duration.ofSeconds(3)));
         }
     }
 

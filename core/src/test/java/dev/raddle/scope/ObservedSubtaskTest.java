@@ -80,10 +80,8 @@ class ObservedSubtaskTest {
     @ParameterizedTest
     @EnumSource
     void a_listener_hears_of_each_subtask_and_the_forkers_context_is_in_it(Kind kind) throws Exception {
-        StructuredScopeOptions observed = kind.options()
-                .withName("checkout")
-                .withListener(listener)
-                .withPropagator(PROPAGATOR);
+        StructuredScopeOptions observed =
+                kind.options().withName("checkout").withListener(listener).withPropagator(PROPAGATOR);
         MDC.set("request 7");
         try (StructuredTaskScope<String> scope = new StructuredTaskScope<>(observed)) {
             Subtask<String> price = scope.fork(named("price", MDC::get));
@@ -151,8 +149,9 @@ class ObservedSubtaskTest {
         try (Recording recording = new Recording()) {
             recording.enable("dev.raddle.Task");
             recording.start();
-            try (StructuredTaskScope<String> scope = new StructuredTaskScope<>(
-                    StructuredScopeOptions.defaults().withName("recorded subtasks").withTimeSource(time))) {
+            try (StructuredTaskScope<String> scope = new StructuredTaskScope<>(StructuredScopeOptions.defaults()
+                    .withName("recorded subtasks")
+                    .withTimeSource(time))) {
                 scope.fork(named("price", () -> {
                     time.advance(Duration.ofSeconds(3));
                     return "value";

@@ -265,8 +265,8 @@ class UserCodeThatThrowsTest {
                         .scheduler(key -> parts.scheduler())
                         .build();
                 try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
-                    TaskHandle<String> first = executor.submit("g", TaskSpec.named("first", parts::first)
-                            .timeout(Duration.ofHours(1)));
+                    TaskHandle<String> first = executor.submit(
+                            "g", TaskSpec.named("first", parts::first).timeout(Duration.ofHours(1)));
                     TaskHandle<String> second = executor.submit("g", "second", () -> "second");
                     executor.scheduler("g").execute(new Unspeakable(true));
                     GroupResult<String> ended = first.await();
@@ -302,8 +302,8 @@ class UserCodeThatThrowsTest {
                         .withHook(parts.hook())
                         .withPropagator(parts.propagator())
                         .withExceptionSink(parts.sink())) {
-                    Task<String> first = scope.submit(TaskSpec.named("first", parts::first)
-                            .timeout(Duration.ofHours(1)));
+                    Task<String> first =
+                            scope.submit(TaskSpec.named("first", parts::first).timeout(Duration.ofHours(1)));
                     Task<String> second = scope.submit("second", () -> "second");
                     assertThat(second.await()).isEqualTo("second");
                     assertThat(first.isDone()).isTrue();
@@ -361,8 +361,7 @@ class UserCodeThatThrowsTest {
                                         .withPropagator(parts.propagator())
                                         .withExceptionSink(parts.sink()));
                 assertThat(result.status())
-                        .isEqualTo(
-                                parts.broken == Broken.EXCEPTION_TEXT ? FlowStatus.DEGRADED : FlowStatus.SUCCESS);
+                        .isEqualTo(parts.broken == Broken.EXCEPTION_TEXT ? FlowStatus.DEGRADED : FlowStatus.SUCCESS);
             }
         },
         POOL {
@@ -417,7 +416,8 @@ class UserCodeThatThrowsTest {
         }
     }
 
-    private final List<Object> loggers = new ArrayList<>(); // which are forgotten otherwise, and their filters with them
+    private final List<Object> loggers =
+            new ArrayList<>(); // which are forgotten otherwise, and their filters with them
     private final AtomicInteger lines = new AtomicInteger();
     private Thread.UncaughtExceptionHandler before;
 
@@ -458,8 +458,7 @@ class UserCodeThatThrowsTest {
     }
 
     static Stream<Arguments> everything() {
-        return Stream.of(Api.values())
-                .flatMap(api -> Stream.of(Broken.values()).map(broken -> arguments(api, broken)));
+        return Stream.of(Api.values()).flatMap(api -> Stream.of(Broken.values()).map(broken -> arguments(api, broken)));
     }
 
     @ParameterizedTest
@@ -491,10 +490,10 @@ class UserCodeThatThrowsTest {
                 .build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             TaskHandle<String> runs = executor.submit("g", "runs", () -> "value");
-            TaskHandle<String> limited =
-                    executor.submit("g", TaskSpec.named("limited", () -> "never").timeout(Duration.ofHours(1)));
-            TaskHandle<String> impatient =
-                    executor.submit("g", TaskSpec.named("impatient", () -> "never").queueTimeout(Duration.ofHours(1)));
+            TaskHandle<String> limited = executor.submit(
+                    "g", TaskSpec.named("limited", () -> "never").timeout(Duration.ofHours(1)));
+            TaskHandle<String> impatient = executor.submit(
+                    "g", TaskSpec.named("impatient", () -> "never").queueTimeout(Duration.ofHours(1)));
 
             assertThat(limited.await().error()).hasMessage("on purpose: no alarm");
             assertThat(impatient.await().error()).hasMessage("on purpose: no alarm");

@@ -86,8 +86,8 @@ class ObservabilityTest {
                     throws Exception {
                 StructuredScopeOptions options = StructuredScopeOptions.defaults();
                 try (GroupExecutor executor = executor(observers);
-                        StructuredTaskScope<String> scope = new StructuredTaskScope<>(
-                                options.withScheduler(executor.scheduler("owner")))) {
+                        StructuredTaskScope<String> scope =
+                                new StructuredTaskScope<>(options.withScheduler(executor.scheduler("owner")))) {
                     scope.fork(new Named("a", a));
                     scope.join();
                     scope.fork(new Named("b", b));
@@ -343,8 +343,7 @@ class ObservabilityTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_flight_recording_has_each_task_from_its_start_to_its_end(Api api, @TempDir Path directory)
-            throws Exception {
+    void a_flight_recording_has_each_task_from_its_start_to_its_end(Api api, @TempDir Path directory) throws Exception {
         String type = api == Api.POOL ? "dev.raddle.PoolTask" : "dev.raddle.Task";
         List<RecordedEvent> all;
         try (Recording recording = new Recording()) {
@@ -375,7 +374,8 @@ class ObservabilityTest {
                 .extracting(event -> event.getString(api == Api.POOL ? "task" : "name"))
                 .containsExactlyInAnyOrder("a", "b");
         assertThat(tasks)
-                .filteredOn(event -> event.getString(api == Api.POOL ? "task" : "name").equals("a"))
+                .filteredOn(event ->
+                        event.getString(api == Api.POOL ? "task" : "name").equals("a"))
                 .singleElement()
                 .satisfies(event -> {
                     assertThat(event.getStartTime()).isBeforeOrEqualTo(inside.getStartTime());

@@ -96,8 +96,13 @@ final class RowMeters {
     void showLimits(MeterRegistry registry, String prefix, Tags tags, WatchedExecutors executors, String key) {
         if (!showsLimits) {
             showsLimits = true;
-            gauge(registry, prefix + ".limit", "Tasks of the group that may run at once", tags, executors, watched ->
-                    watched.limit(key));
+            gauge(
+                    registry,
+                    prefix + ".limit",
+                    "Tasks of the group that may run at once",
+                    tags,
+                    executors,
+                    watched -> watched.limit(key));
             gauge(
                     registry,
                     prefix + ".queue.capacity",

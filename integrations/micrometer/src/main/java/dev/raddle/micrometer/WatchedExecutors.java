@@ -34,10 +34,18 @@ final class WatchedExecutors {
         if (executors.size() > 1) {
             return;
         }
-        gauge(registry, prefix + ".cap", "Tasks of all groups that may run at once", tags, watched ->
-                watched.sum(stats -> stats.globalInFlightMax()));
-        gauge(registry, prefix + ".cap.used", "Slots of the cap that are taken", tags, watched ->
-                watched.sum(stats -> stats.globalInFlightUsed()));
+        gauge(
+                registry,
+                prefix + ".cap",
+                "Tasks of all groups that may run at once",
+                tags,
+                watched -> watched.sum(stats -> stats.globalInFlightMax()));
+        gauge(
+                registry,
+                prefix + ".cap.used",
+                "Slots of the cap that are taken",
+                tags,
+                watched -> watched.sum(stats -> stats.globalInFlightUsed()));
         gauge(
                 registry,
                 prefix + ".queue.threshold",

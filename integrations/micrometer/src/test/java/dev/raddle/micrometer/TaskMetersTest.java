@@ -501,23 +501,19 @@ class TaskMetersTest {
     }
 
     private double unstarted(String owner, String outcome) {
-        return registry.get("raddle." + owner + ".unstarted")
-                .tag("outcome", outcome)
-                .counters()
-                .stream()
+        return registry.get("raddle." + owner + ".unstarted").tag("outcome", outcome).counters().stream()
                 .mapToDouble(Counter::count)
                 .sum();
     }
 
     @Test
-    void a_task_whose_timeout_passes_while_it_waits_is_counted_as_failed_without_a_start()
-            throws InterruptedException {
+    void a_task_whose_timeout_passes_while_it_waits_is_counted_as_failed_without_a_start() throws InterruptedException {
         TaskMeters meters = TaskMeters.forGroups(registry);
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(metered(meters).build())) {
             executor.submit("a", "runs", () -> "value");
-            TaskHandle<String> late = executor.submit(
-                    "a", TaskSpec.named("late", () -> "never").timeout(Duration.ofSeconds(1)));
+            TaskHandle<String> late =
+                    executor.submit("a", TaskSpec.named("late", () -> "never").timeout(Duration.ofSeconds(1)));
             TaskHandle<String> cancelled = executor.submit("a", "cancelled", () -> "never");
             time.advance(Duration.ofSeconds(1));
             late.await();

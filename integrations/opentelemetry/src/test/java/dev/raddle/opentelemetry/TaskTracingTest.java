@@ -396,8 +396,9 @@ class TaskTracingTest {
     void the_nodes_of_a_flow_are_spans_below_the_starters_and_current_in_begin_callbacks_and_all_attempts()
             throws Exception {
         Map<String, List<String>> current = new ConcurrentHashMap<>();
-        BiConsumer<String, String> see = (node, span) ->
-                current.computeIfAbsent(node, unknown -> new CopyOnWriteArrayList<>()).add(span);
+        BiConsumer<String, String> see =
+                (node, span) -> current.computeIfAbsent(node, unknown -> new CopyOnWriteArrayList<>())
+                        .add(span);
         FlowBuilder<String> inner = FlowPlan.define("inner", String.class);
         Node<String> deep = inner.node("deep", () -> {
             see.accept("deep", currentSpan());
@@ -442,10 +443,14 @@ class TaskTracingTest {
         }
         request.end();
 
-        assertThat(current.get("a")).as("the callback, and two attempts").hasSize(3).containsOnly(span("a").getSpanId());
+        assertThat(current.get("a"))
+                .as("the callback, and two attempts")
+                .hasSize(3)
+                .containsOnly(span("a").getSpanId());
         assertThat(current.get("b")).containsOnly(span("b").getSpanId());
         for (String node : List.of("a", "b", "sub")) {
-            assertThat(span(node).getTraceId()).isEqualTo(request.getSpanContext().getTraceId());
+            assertThat(span(node).getTraceId())
+                    .isEqualTo(request.getSpanContext().getTraceId());
             assertThat(span(node).getParentSpanId())
                     .isEqualTo(request.getSpanContext().getSpanId());
         }
