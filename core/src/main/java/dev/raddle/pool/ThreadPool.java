@@ -6,12 +6,14 @@ import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.PrimitiveIterator;
 import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
@@ -19,6 +21,7 @@ import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
@@ -370,6 +373,19 @@ public class ThreadPool extends AbstractExecutorService {
     @Override
     protected <T extends @Nullable Object> RunnableFuture<T> newTaskFor(Runnable runnable, T value) {
         return new PooledTask<>(runnable, value);
+    }
+
+    @Override
+    public <T extends @Nullable Object> T invokeAny(Collection<? extends Callable<T>> tasks)
+            throws InterruptedException, ExecutionException {
+        return new Contest(this).invokeAny(tasks);
+    }
+
+    @Override
+    public <T extends @Nullable Object> T invokeAny(
+            Collection<? extends Callable<T>> tasks, long timeout, TimeUnit unit)
+            throws InterruptedException, ExecutionException, TimeoutException {
+        return new Contest(this).invokeAny(tasks, timeout, unit);
     }
 
     /**
@@ -1095,7 +1111,7 @@ public class ThreadPool extends AbstractExecutorService {
             return sizes(atLeast("threads", 1, count), count);
         }
 
-        private Builder asInTheJdk() {
+        Builder asInTheJdk() {
             asInTheJdk = true;
             cancelHandedBack = false;
             return this;

@@ -8,14 +8,17 @@ import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -367,6 +370,135 @@ class BlockPolicyTest {
         assertThat(runs).hasValue(4_000);
         assertThat(pool.getCompletedTaskCount()).isEqualTo(4_000);
         assertThat(pool.stats().rejected()).isZero();
+    }
+
+    /** A queue that hands over, whose takers say that they have come and do not go on unless they are interrupted. */
+    private static final class Slow extends SynchronousQueue<Runnable> {
+        private static final long serialVersionUID = 1;
+
+        final transient CountDownLatch come = new CountDownLatch(1);
+        final transient CountDownLatch never = new CountDownLatch(1);
+        final AtomicInteger offers = new AtomicInteger();
+
+        @Override
+        public boolean offer(Runnable task) {
+            offers.incrementAndGet();
+            return super.offer(task);
+        }
+
+        @Override
+        public Runnable take() throws InterruptedException {
+            come.countDown();
+            never.await();
+            return super.take();
+        }
+    }
+
+    // K5
+    @Test
+    void a_submitter_does_not_poll_for_a_thread_that_is_about_to_wait() throws Exception {
+        Slow queue = new Slow();
+        ThreadPool pool = pools.keep(ThreadPool.builder("direct")
+                .threads(1)
+                .queue(queue)
+                .rejection(new ThreadPool.BlockPolicy())
+                .timeSource(time)
+                .build());
+        pool.prestartAllCoreThreads();
+        queue.come.await(); // the thread is idle, and takes nothing that is offered
+
+        pool.execute(() -> ran.add("handed over"));
+
+        TestPools.awaitCompleted(pool, 1);
+        assertThat(ran).containsExactly("handed over");
+        assertThat(queue.offers).hasValueLessThanOrEqualTo(2);
+        assertThat(pool.stats().accepted()).isEqualTo(1);
+    }
+
+    private ThreadPool direct(UnaryOperator<ThreadPool.Builder> rules) {
+        return pools.keep(rules.apply(ThreadPool.builder("direct")
+                        .queue(new SynchronousQueue<>())
+                        .rejection(new ThreadPool.BlockPolicy()))
+                .build());
+    }
+
+    // K5
+    @Test
+    void many_submitters_through_a_queue_that_hands_over_lose_no_task() throws Exception {
+        for (ThreadPool pool : List.of(
+                direct(rules -> rules.threads(1)),
+                direct(rules -> rules.threads(3)),
+                direct(rules -> rules.coreThreads(0).maxThreads(1).keepAlive(Duration.ZERO)),
+                direct(rules -> rules.coreThreads(0).maxThreads(2).keepAlive(Duration.ofNanos(1))))) {
+            AtomicInteger runs = new AtomicInteger();
+            Callable<Object> submitter = () -> {
+                for (int task = 0; task < 500; task++) {
+                    pool.execute(runs::incrementAndGet);
+                }
+                return null;
+            };
+
+            TestPools.together(Collections.nCopies(4, submitter));
+            pool.close();
+
+            assertThat(runs).hasValue(2_000);
+            assertThat(pool.getCompletedTaskCount()).isEqualTo(2_000);
+            assertThat(pool.getLargestPoolSize()).isLessThanOrEqualTo(pool.getMaximumPoolSize());
+        }
+    }
+
+    // K5, K1
+    @Test
+    void a_submitter_that_waits_for_a_thread_is_rejected_when_its_time_is_up_and_at_the_end() throws Exception {
+        ThreadPool pool = pools.keep(ThreadPool.builder("direct")
+                .threads(1)
+                .queue(new SynchronousQueue<>())
+                .rejection(new ThreadPool.BlockPolicy(TIMEOUT))
+                .timeSource(time)
+                .build());
+        Plug plug = pools.occupy(pool);
+        FutureTask<Boolean> first = blocked(pool, "first");
+        time.advance(TIMEOUT);
+        assertThatThrownBy(first::get).hasCauseInstanceOf(RejectedExecutionException.class);
+        FutureTask<Boolean> second = blocked(pool, "second");
+
+        pool.shutdown();
+
+        assertThatThrownBy(second::get).hasCauseInstanceOf(RejectedExecutionException.class);
+        plug.letGo();
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+        assertThat(ran).containsExactly("rejected first", "rejected second");
+        assertThat(pool.stats().accepted()).isEqualTo(1);
+    }
+
+    // K5
+    @Test
+    void a_submitter_gets_a_thread_of_its_own_when_the_last_one_dies() throws Exception {
+        ThreadPool pool = pools.keep(ThreadPool.builder("direct")
+                .threads(1)
+                .queue(new SynchronousQueue<>())
+                .rejection(new ThreadPool.BlockPolicy())
+                .threadFactory(worker -> {
+                    Thread thread = new Thread(worker);
+                    thread.setUncaughtExceptionHandler((dying, thrown) -> {});
+                    return thread;
+                })
+                .build());
+        CountDownLatch letGo = new CountDownLatch(1);
+        CountDownLatch begun = new CountDownLatch(1);
+        pool.execute(() -> {
+            begun.countDown();
+            Wait.uninterruptibly(letGo);
+            throw new IllegalStateException("simulated");
+        });
+        begun.await();
+        FutureTask<Boolean> submission = blocked(pool, "late");
+
+        letGo.countDown();
+
+        submission.get();
+        TestPools.awaitCompleted(pool, 2);
+        assertThat(ran).containsExactly("late");
     }
 
     @Test

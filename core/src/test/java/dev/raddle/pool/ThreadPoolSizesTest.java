@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.testing.Wait;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -457,5 +458,36 @@ class ThreadPoolSizesTest {
         plug.awaitBegun();
 
         assertThat(pool[0].submit(() -> "ran").get()).isEqualTo("ran");
+    }
+
+    // K1
+    @EachQueue
+    void a_submitter_to_a_pool_that_scales_first_does_not_look_at_every_thread(Backlog backlog) throws Exception {
+        CountDownLatch inside = new CountDownLatch(1);
+        CountDownLatch exit = new CountDownLatch(1);
+        ThreadPool pool = pools.keep(backlog.plan(1, 2, 10)
+                .scaleBeforeQueueing(true)
+                .threadFactory(worker -> new Thread(worker) {
+                    @Override
+                    public void interrupt() {
+                        inside.countDown();
+                        Wait.uninterruptibly(exit); // whoever looks at the threads must wait
+                        super.interrupt();
+                    }
+                })
+                .build());
+        List<Plug> plugs = pools.occupy(pool, 2);
+        plugs.getFirst().letGo();
+        TestPools.awaitParkedIn(plugs.getFirst().thread(), "take");
+        Thread setter = TestPools.started(() -> pool.setKeepAliveTime(2, TimeUnit.HOURS));
+        inside.await();
+
+        pool.execute(() -> {});
+        pool.execute(() -> {});
+
+        assertThat(pool.getQueue().size()).isBetween(0, 2);
+        exit.countDown();
+        setter.join();
+        TestPools.awaitCompleted(pool, 3, 1);
     }
 }

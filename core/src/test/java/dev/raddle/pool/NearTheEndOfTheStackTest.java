@@ -1,0 +1,87 @@
+package dev.raddle.pool;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+
+/** What a pool's methods do where there is little room left on the stack, seen from each of the last frames. */
+class NearTheEndOfTheStackTest {
+
+    private static final long STACK = 256 << 10;
+    private static final int FRAMES = 600;
+
+    private final TestPools pools = new TestPools();
+
+    @AfterEach
+    void endAll() throws InterruptedException {
+        pools.endAll();
+    }
+
+    /** Goes to the end of the stack, and acts on the way back in the last frames. Returns how many are left. */
+    private static int descend(Runnable action) {
+        int left;
+        try {
+            left = descend(action);
+        } catch (StackOverflowError end) {
+            left = FRAMES;
+        }
+        if (left == 0) {
+            return 0;
+        }
+        try {
+            action.run();
+        } catch (StackOverflowError | RejectedExecutionException refused) {
+            return left - 1;
+        }
+        return left - 1;
+    }
+
+    private static void atTheEndOfAStack(Runnable action) throws InterruptedException {
+        Thread thread = new Thread(null, () -> descend(action), "deep", STACK);
+        thread.setDaemon(true);
+        thread.start();
+        thread.join();
+    }
+
+    // G5, G6
+    @EachQueue
+    void a_submitter_leaves_no_lock_held_and_no_worker_counted(Backlog backlog) throws Exception {
+        for (int round = 0; round < 2; round++) {
+            ThreadPool pool = pools.of(backlog, 1, 20, 3);
+            AtomicInteger accepted = new AtomicInteger();
+            AtomicInteger ran = new AtomicInteger();
+
+            atTheEndOfAStack(() -> {
+                pool.execute(ran::incrementAndGet);
+                accepted.incrementAndGet();
+            });
+
+            pool.shutdown();
+            assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+            assertThat(pool.getCompletedTaskCount()).isEqualTo(ran.get());
+            assertThat(ran.get()).isGreaterThanOrEqualTo(accepted.get());
+        }
+    }
+
+    // G2, G6
+    @EachQueue
+    void a_pool_that_is_shut_down_and_asked_there_ends(Backlog backlog) throws Exception {
+        for (int round = 0; round < 2; round++) {
+            ThreadPool pool = pools.of(backlog, 2, 4, 10);
+            pool.prestartAllCoreThreads();
+            pool.execute(() -> {});
+
+            atTheEndOfAStack(pool::getActiveCount);
+            atTheEndOfAStack(() -> pool.setKeepAliveTime(2, TimeUnit.HOURS));
+            atTheEndOfAStack(pool::shutdown);
+
+            assertThat(pool.isShutdown()).isTrue();
+            pool.shutdown();
+            assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
+            assertThat(pool.getCompletedTaskCount()).isEqualTo(1);
+        }
+    }
+}
