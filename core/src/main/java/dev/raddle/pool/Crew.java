@@ -116,10 +116,7 @@ final class Crew {
             word = control.get();
         }
         if (Control.state(word) == Control.RUNNING) {
-            if (scaleBeforeQueueing
-                    && Control.workers(word) < maxThreads
-                    && isEverybodyBusy()
-                    && hire(task, false)) {
+            if (scaleBeforeQueueing && Control.workers(word) < maxThreads && isEverybodyBusy() && hire(task, false)) {
                 return true;
             }
             if (intake.offer(task)) {

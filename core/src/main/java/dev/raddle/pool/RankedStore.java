@@ -188,7 +188,9 @@ final class RankedStore extends SpinLock implements Store {
             do {
                 Entry later = at.later;
                 if (later == null) {
-                    return at.leftFromFront ? firstOf(lines.ceilingEntry(at.rank)) : firstOf(lines.higherEntry(at.rank));
+                    return at.leftFromFront
+                            ? firstOf(lines.ceilingEntry(at.rank))
+                            : firstOf(lines.higherEntry(at.rank));
                 }
                 at = later;
             } while (!at.isHere);
@@ -207,13 +209,14 @@ final class RankedStore extends SpinLock implements Store {
         @Override
         boolean removeKept() {
             Entry entry = kept;
-            return entry != null && locked(() -> {
-                Line line = entry.isHere ? lines.get(entry.rank) : null;
-                if (line != null) {
-                    takeOut(entry, line);
-                }
-                return line != null;
-            });
+            return entry != null
+                    && locked(() -> {
+                        Line line = entry.isHere ? lines.get(entry.rank) : null;
+                        if (line != null) {
+                            takeOut(entry, line);
+                        }
+                        return line != null;
+                    });
         }
     }
 }

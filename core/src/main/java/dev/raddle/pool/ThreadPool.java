@@ -267,7 +267,14 @@ public class ThreadPool extends AbstractExecutorService {
             BlockingQueue<Runnable> workQueue,
             ThreadFactory threadFactory,
             RejectedExecutionHandler handler) {
-        this(corePoolSize, maximumPoolSize, keepAliveTime, unit, workQueue, threadFactory, RejectionHandler.from(handler));
+        this(
+                corePoolSize,
+                maximumPoolSize,
+                keepAliveTime,
+                unit,
+                workQueue,
+                threadFactory,
+                RejectionHandler.from(handler));
     }
 
     /**

@@ -682,9 +682,8 @@ class GracefulStopTest {
     // G10
     @EachQueue
     void what_a_policy_drops_is_cancelled_unless_told_otherwise(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
-                .rejection(new ThreadPool.DiscardPolicy())
-                .build());
+        ThreadPool pool = pools.keep(
+                backlog.plan(1, 1, 1).rejection(new ThreadPool.DiscardPolicy()).build());
         pools.occupy(pool);
         Future<?> oldest = pool.submit(task("never"));
         assertThat(pool.submit(task("never")).isCancelled()).isTrue();

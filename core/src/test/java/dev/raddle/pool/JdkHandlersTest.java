@@ -33,8 +33,7 @@ class JdkHandlersTest {
     }
 
     private ThreadPool full(RejectedExecutionHandler handler) throws InterruptedException {
-        ThreadPool pool =
-                pools.keep(new ThreadPool(1, 1, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(1), handler));
+        ThreadPool pool = pools.keep(new ThreadPool(1, 1, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(1), handler));
         pools.occupy(pool);
         pool.execute(() -> {});
         return pool;
@@ -159,8 +158,8 @@ class JdkHandlersTest {
     @Test
     void a_lambda_without_types_is_a_handler_for_a_pool() throws Exception {
         List<ThreadPool> told = new ArrayList<>();
-        ThreadPool pool = pools.keep(new ThreadPool(
-                1, 1, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(1), (task, full) -> told.add(full)));
+        ThreadPool pool = pools.keep(
+                new ThreadPool(1, 1, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(1), (task, full) -> told.add(full)));
         pools.occupy(pool);
         pool.execute(() -> {});
 

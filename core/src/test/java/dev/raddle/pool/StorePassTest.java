@@ -221,7 +221,9 @@ class StorePassTest {
         };
         Callable<Object> look = () -> {
             while (!isFilled.get() || store.size() > 0) {
-                assertThat(rest(store.pass()).stream().mapToInt(task -> ((Numbered) task).number).toArray())
+                assertThat(rest(store.pass()).stream()
+                                .mapToInt(task -> ((Numbered) task).number)
+                                .toArray())
                         .isSorted()
                         .doesNotHaveDuplicates();
             }

@@ -394,7 +394,8 @@ class ThreadPoolQueueTest {
 
     @EachQueue
     void the_discard_policy_drops_the_task_silently(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 1).cancelHandedBack(false).build());
+        ThreadPool pool =
+                pools.keep(backlog.plan(1, 1, 1).cancelHandedBack(false).build());
         pool.setRejectionHandler(new ThreadPool.DiscardPolicy());
         Plug plug = pools.occupy(pool);
         pool.execute(task("waiting"));
