@@ -112,7 +112,7 @@ class Worker implements Runnable {
     @Nullable
     Runnable takeFirst() {
         Runnable task = first;
-        return task != null && CLAIMED.compareAndSet(this, false, true) ? task : null;
+        return task != null && !claimed && CLAIMED.compareAndSet(this, false, true) ? task : null;
     }
 
     /** Takes the task that the worker was hired for away from it. Returns null if its thread has begun. */
