@@ -124,10 +124,12 @@ final class StuckWatch {
     }
 
     private void report() {
-        for (List<Overdue> tasks; !(tasks = takeOverdue()).isEmpty(); ) {
+        List<Overdue> tasks = takeOverdue();
+        while (!tasks.isEmpty()) {
             List<Report> reports =
                     tasks.stream().map(Overdue::look).filter(Objects::nonNull).toList();
             reports.forEach(this::make);
+            tasks = takeOverdue();
         }
     }
 
