@@ -108,11 +108,13 @@ public final class Main implements Runnable {
      */
     private static void unmatched(CommandLine.UnmatchedArgumentException e, CommandLine line) {
         List<String> arguments = e.getUnmatched();
-        String option = arguments.stream()
-                .filter(argument -> argument.length() > 1 && argument.startsWith("-"))
-                .findFirst()
-                .orElse(null);
-        if (option == null) {
+        String option = "";
+        for (String argument : arguments) {
+            if (option.isEmpty() && argument.length() > 1 && argument.startsWith("-")) {
+                option = argument;
+            }
+        }
+        if (option.isEmpty()) {
             line.getErr().println("raddle: One argument too many: '" + Printable.oneLine(arguments.getFirst()) + "'");
             return;
         }
