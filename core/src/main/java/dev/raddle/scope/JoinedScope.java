@@ -179,7 +179,8 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
      * makes of it. Only the owner may call this, once; again if it was interrupted.
      *
      * @return the joiner's result
-     * @throws IllegalStateException if the owner has joined, or this scope is closed
+     * @throws IllegalStateException if the owner has joined, or this scope is closed; or without a timeout, if a subtask could
+     *     never begin, as {@link StructuredTaskScope#join()} says
      * @throws WrongThreadException if the caller is not the owner
      * @throws TimeoutException if the timeout was over first
      * @throws FailedException if the joiner throws instead of giving a result; the cause is what it threw
@@ -192,7 +193,11 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         }
         joining = true;
         engine.beginJoin();
-        engine.owner().await(engine, false);
+        if (timeout == null) {
+            engine.awaitForLong();
+        } else {
+            engine.owner().await(engine, false);
+        }
         joined = true;
         engine.completeJoin(FIRST_ROUND);
         if (timedOut) {

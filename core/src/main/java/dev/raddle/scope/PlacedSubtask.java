@@ -27,6 +27,19 @@ final class PlacedSubtask<T extends @Nullable Object> extends ForkedSubtask<T> {
         placement = null;
     }
 
+    /** Notes that a thread waits for it, as {@link Scheduler.Placement#beginWait} does. */
+    boolean beginWait(Thread waiter) {
+        Scheduler.Placement place = placement;
+        return place != null && isWaiting() && place.beginWait(waiter);
+    }
+
+    void endWait(Thread waiter) {
+        Scheduler.Placement place = placement;
+        if (place != null) {
+            place.endWait(waiter);
+        }
+    }
+
     @Override
     boolean begin() {
         if (!super.begin()) {

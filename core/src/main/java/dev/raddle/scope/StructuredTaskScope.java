@@ -10,6 +10,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -303,14 +304,15 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      * <p>A class that overrides this must call it.
      *
      * @return this scope
-     * @throws IllegalStateException if this scope is closed
+     * @throws IllegalStateException if this scope is closed; or if the owner is a task of a group in which a subtask waits that
+     *     could never begin, because every slot of the group is taken by one that waits like this
      * @throws WrongThreadException if the caller is not the owner
      * @throws InterruptedException if the owner was interrupted before or while it waited; no subtask is interrupted for that,
      *     and one may join again
      */
     public StructuredTaskScope<T> join() throws InterruptedException {
         beginJoin();
-        owner.await(this, false);
+        awaitForLong();
         completeJoin();
         return this;
     }
@@ -341,6 +343,24 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
         completeJoin();
         return this;
+    }
+
+    /** Waits for as long as it takes; fails rather than to wait in a task for subtasks that could never begin. */
+    final void awaitForLong() throws InterruptedException {
+        Thread waiter = owner.thread();
+        List<PlacedSubtask<?>> noted = new ArrayList<>();
+        try {
+            if (!isQuiet(false) && options.scheduler() != null) {
+                unfinished.forEach(each -> {
+                    if (each instanceof PlacedSubtask<?> placed && placed.beginWait(waiter)) {
+                        noted.add(placed);
+                    }
+                });
+            }
+            owner.await(this, false);
+        } finally {
+            noted.forEach(each -> each.endWait(waiter));
+        }
     }
 
     final void beginJoin() {

@@ -10,6 +10,8 @@ import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.scope.JoinStrategy;
+import dev.raddle.scope.StructuredScopeOptions;
+import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
@@ -18,9 +20,11 @@ import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.Plug;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -41,13 +45,13 @@ class HopelessWaitsTest {
     private static List<? extends GroupResult<?>> inAll(GroupExecutor executor, int limit, Callable<?> action)
             throws InterruptedException {
         CyclicBarrier full = new CyclicBarrier(limit);
-        List<? extends TaskHandle<?>> tasks = java.util.stream.IntStream.range(0, limit)
+        List<? extends TaskHandle<?>> tasks = IntStream.range(0, limit)
                 .mapToObj(number -> executor.submit("a", "outer" + number, () -> {
                     full.await();
                     return action.call();
                 }))
                 .toList();
-        List<GroupResult<?>> results = new java.util.ArrayList<>();
+        List<GroupResult<?>> results = new ArrayList<>();
         for (TaskHandle<?> task : tasks) {
             results.add(task.await());
         }
@@ -167,6 +171,22 @@ class HopelessWaitsTest {
             assertRefused(inAll(executor, limit, () -> {
                 try (ThreadScope scope = ThreadScope.open("s").withScheduler(executor.scheduler("a"))) {
                     return scope.join(JoinStrategy.firstSuccess(), List.of(() -> 1, () -> 2));
+                }
+            }));
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2})
+    void a_structured_scope_through_the_full_group_is_refused_where_it_joins(int limit) throws InterruptedException {
+        try (GroupExecutor executor = limited(limit)) {
+            StructuredScopeOptions options =
+                    StructuredScopeOptions.defaults().withScheduler(executor.scheduler("a"));
+            assertRefused(inAll(executor, limit, () -> {
+                try (StructuredTaskScope<Integer> scope = new StructuredTaskScope<>(options)) {
+                    scope.fork(() -> 1);
+                    scope.fork(() -> 2);
+                    return scope.join();
                 }
             }));
         }
