@@ -59,7 +59,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
     private @Nullable FlowResult<R> result; // written before `done` is set
     private volatile @Nullable Thread closer;
     private volatile @Nullable Thread joining; // for as long as it takes
-    private final ConcurrentLinkedQueue<Handoff> awaited = new ConcurrentLinkedQueue<>(); // by the thread that joins
+    private @Nullable ConcurrentLinkedQueue<Handoff> awaited; // by the thread that joins; written before `joining`
 
     @SuppressWarnings("UnusedVariable") // by UNDECIDED
     private volatile int undecided; // outputs that have not ended, or whose callbacks have not returned
@@ -167,7 +167,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      * @throws InterruptedException if the caller was interrupted; the run goes on, and one may join again
      */
     public FlowResult<R> join() throws InterruptedException {
-        if (done.isSet() || endsByItself()) {
+        if (options.groups == null || done.isSet() || endsByItself()) {
             serveAndWait();
         } else {
             joinForLong();
@@ -184,6 +184,8 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
 
     /** Joins; if that is done by a task of a group whose end a node would have to wait for, the node is refused. */
     private void joinForLong() throws InterruptedException {
+        ConcurrentLinkedQueue<Handoff> noted = new ConcurrentLinkedQueue<>();
+        awaited = noted;
         joining = Thread.currentThread();
         try {
             refuseHopeless();
@@ -191,7 +193,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         } finally {
             Thread self = Thread.currentThread();
             joining = null;
-            for (Handoff handoff; (handoff = awaited.poll()) != null; ) {
+            for (Handoff handoff; (handoff = noted.poll()) != null; ) {
                 handoff.endWait(self);
             }
         }
@@ -204,7 +206,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
             return false;
         }
         if (handoff.beginWait(waiter)) {
-            awaited.add(handoff);
+            Objects.requireNonNull(awaited).add(handoff);
             if (joining != waiter) {
                 handoff.endWait(waiter);
             }

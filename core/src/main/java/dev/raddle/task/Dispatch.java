@@ -167,12 +167,12 @@ public final class Dispatch {
             try {
                 run.startGranted();
             } catch (Throwable failure) {
-                repair(run, failure, false);
+                repair(run, failure, null);
             }
             TaskRun<?> left = inPlace;
             if (left != null) {
                 inPlace = null;
-                repair(left, new IllegalStateException(left + " was left by its thread", leftBy), true);
+                repair(left, new IllegalStateException(left + " was left by its thread", leftBy), Thread.currentThread());
             }
             for (Runnable repair; broken != null && (repair = broken.poll()) != null; ) {
                 repair.run();
@@ -180,11 +180,11 @@ public final class Dispatch {
         }
     }
 
-    private void repair(TaskRun<?> run, Throwable failure, boolean wasInPlace) {
+    private void repair(TaskRun<?> run, Throwable failure, @Nullable Thread left) {
         try {
-            run.breakOff(failure, wasInPlace);
+            run.breakOff(failure, left);
         } catch (Throwable again) {
-            repairElsewhere(() -> run.breakOff(failure, wasInPlace));
+            repairElsewhere(() -> run.breakOff(failure, left));
         }
     }
 

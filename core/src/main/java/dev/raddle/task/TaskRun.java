@@ -256,7 +256,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             return runOnce(starting, ownThread);
         } catch (Throwable failure) { // the code around the callable has failed: it catches what the callable throws
             if (starting == null) {
-                breakOff(failure, true);
+                breakOffSafely(failure, Thread.currentThread());
             } else {
                 starting.leaveRunBy(failure); // the loop that has started it has more stack left
             }
@@ -337,11 +337,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Ends a run whose start failed, or whose runner did, and gives back what it holds. May be tried again.
      *
-     * @param wasInside whether the runner was the calling thread, which has left the run by an exception
+     * @param left the runner, if it has left the run by an exception of the machinery
      */
-    final void breakOff(Throwable failure, boolean wasInside) {
-        if (wasInside) {
-            leaveBroken();
+    final void breakOff(Throwable failure, @Nullable Thread left) {
+        if (left != null) {
+            leaveBroken(left);
         }
         if (state != BROKEN && !step(null, BROKEN)) {
             return; // it has begun elsewhere and is seen to there, or it has ended
@@ -355,11 +355,18 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
     }
 
-    /** Takes the calling thread, which has left this run by an exception, out of the field. */
-    private void leaveBroken() {
+    private void breakOffSafely(Throwable failure, Thread left) {
+        try {
+            breakOff(failure, left);
+        } catch (Throwable again) {
+            Scheduler.virtualThreads().execute(() -> breakOff(failure, left));
+        }
+    }
+
+    /** Takes a thread that has left this run by an exception out of the field. */
+    private void leaveBroken(Thread left) {
         if (!step(ENTERING, BROKEN)) {
-            Thread self = Thread.currentThread();
-            while (!step(self, BROKEN) && state == INTERRUPTING) {
+            while (!step(left, BROKEN) && state == INTERRUPTING) {
                 Thread.onSpinWait();
             }
         }
