@@ -292,7 +292,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     public static Optional<ThreadScope> current() {
         Enclosure inside = Enclosure.innermost();
         while (inside != null && !(inside instanceof ThreadScope)) {
-            inside = around(inside);
+            inside = enclosureOf(inside);
         }
         return Optional.ofNullable((ThreadScope) inside);
     }
@@ -1346,7 +1346,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private void requireMayClose() {
-        for (Enclosure inside = ofTask(); inside != null; inside = around(inside)) {
+        for (Enclosure inside = ofTask(); inside != null; inside = enclosureOf(inside)) {
             if (inside == this) {
                 throw new IllegalStateException(
                         "scope \"" + name + "\" cannot be closed by one of its own tasks, for which"
@@ -1427,7 +1427,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private @Nullable Deadline deadlineOfCaller() {
-        for (Enclosure inside = innermost(); inside != null; inside = around(inside)) {
+        for (Enclosure inside = innermost(); inside != null; inside = enclosureOf(inside)) {
             if (inside instanceof TimedTask task && task.scope() == this) {
                 return task.deadline(); // which is earlier than that of the scope
             }

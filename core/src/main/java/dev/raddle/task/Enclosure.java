@@ -108,7 +108,7 @@ public abstract class Enclosure {
      * @param inner any enclosure
      * @return the next enclosure around it, or null if there is none
      */
-    protected static @Nullable Enclosure around(Enclosure inner) {
+    protected static @Nullable Enclosure enclosureOf(Enclosure inner) {
         return inner.around();
     }
 

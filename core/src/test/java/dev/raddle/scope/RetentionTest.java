@@ -27,6 +27,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -106,6 +107,28 @@ class RetentionTest {
             scope.join();
         }
         assertOnlyKeptAreRetained();
+    }
+
+    @Test
+    @Timeout(120)
+    void a_shutdown_that_meets_the_unlinking_of_ended_subtasks_interrupts_all_that_run() throws Exception {
+        for (int round = 0; round < 300; round++) {
+            int before = round % 100;
+            try (StructuredTaskScope<Object> scope = new StructuredTaskScope<>()) {
+                CountDownLatch forked = new CountDownLatch(before);
+                scope.fork(() -> {
+                    forked.await();
+                    scope.shutdown();
+                    return "";
+                });
+                for (int i = 0; i < 200; i++) {
+                    boolean stays = i % 4 == 0;
+                    scope.fork(() -> stays ? Tasks.forever() : "");
+                    forked.countDown();
+                }
+                scope.join();
+            } // which waits for all
+        }
     }
 
     @Test
