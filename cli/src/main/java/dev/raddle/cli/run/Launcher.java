@@ -139,7 +139,7 @@ final class Launcher {
             return process.waitFor();
         }
         try (ThreadScope attempt = ThreadScope.open(task.id())) {
-            return attempt.submit(task.id(), process::waitFor, timeout).await();
+            return attempt.submit(task.id(), () -> process.waitFor(), timeout).await();
         } catch (TaskTimeoutException late) {
             return null;
         }
