@@ -134,16 +134,18 @@ final class RankedStore extends SpinLock implements Store {
         Entry later = entry.later;
         if (earlier == null && later == null) {
             lines.remove(entry.rank); // the one step that may fail
-        } else if (earlier == null) {
-            line.first = later;
-        } else if (later == null) {
-            line.last = earlier;
         }
         if (earlier != null) {
             earlier.later = later;
+            if (later == null) {
+                line.last = earlier;
+            }
         }
         if (later != null) {
             later.earlier = earlier;
+            if (earlier == null) {
+                line.first = later;
+            }
         }
         entry.isHere = false;
         entry.earlier = null;
