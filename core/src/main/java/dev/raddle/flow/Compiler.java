@@ -238,7 +238,7 @@ final class Compiler {
                 problems.add("unreachable output: " + output + " is not a node of this flow");
             } else {
                 isOutput[output.position] = true;
-                traits[output.position] &= ~Graph.PLAIN; // somebody may wait for its end
+                traits[output.position] &= ~Graph.PLAIN; // a thread may wait for its end
             }
         }
         if (!problems().isEmpty()) {

@@ -87,7 +87,7 @@ abstract class Decisions extends Enclosure {
     /** Decides something in another thread, which no action keeps from running. */
     abstract void decideElsewhere(Consumer<Runner> action);
 
-    /** Hears that an output has ended and that its callback has returned. */
+    /** Counts an output that has ended and whose result callback has returned. */
     abstract void outputDecided();
 
     /** Triggers the next node without dependencies, of a run that has a limit of those, because one has succeeded. */

@@ -43,13 +43,13 @@ abstract class Engine extends Handover {
      *
      * `inside` counts threads that are in here, nested runs of which that is not zero, and one for this run until it has ended.
      * close() waits for zero: an action that goes on after its node was ended is inside. Who brings it to zero for the first time
-     * counts a nested run out of the one around it. A thread that comes later finds nothing to run, so it does not matter there.
+     * counts a nested run out of the one around it. A thread that comes later finds nothing to run, so it need not be counted there.
      *
      * Runs may be nested as deep as there is memory, and need no stack for it. A runner that opens a nested run leaves its begin for
-     * later (Later): until the thread is back where it came in, at the bottom of its stack. So does who hands nodes over to a
-     * scheduler that wants them run in the calling thread. A runner further up returns as soon as there is something of that kind,
-     * and leaves its own nodes for later, too. The end of a run is told to the run around it by a loop, and nested runs whose nodes
-     * are ended are stopped from a list.
+     * later (Later): until the thread is back where it entered the engine, at the bottom of its stack. So are nodes that a
+     * scheduler wants run in the calling thread. A runner further up the stack returns as soon as there is such a step, and leaves
+     * its own next node for later, too. A loop reports the end of a run to the run around it, and nested runs whose nodes are ended
+     * are stopped from a list.
      */
 
     private static final VarHandle REMAINING;
@@ -708,7 +708,7 @@ abstract class Engine extends Handover {
         }
     }
 
-    /** Hears that the run in a node's place has ended. */
+    /** Ends a node as the run in its place has ended. */
     private void nestedEnded(Runner by, int node, FlowResult<?> inner) {
         by.finished++;
         if (!(board.get(node) instanceof Mark.Nested mark)) {
@@ -769,7 +769,7 @@ abstract class Engine extends Handover {
         }
     }
 
-    /** Hears that a nested run has ended. Returns true if this one has ended by that. */
+    /** Settles the node of a nested run that has ended. Returns true if this run has ended by that. */
     private boolean isOverWith(Engine nested, Later later) {
         Runner decider = newDecider(later);
         inContext(() -> {

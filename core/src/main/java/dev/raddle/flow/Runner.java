@@ -42,12 +42,12 @@ final class Runner implements Mark {
     final ReadyNodes grouped = new ReadyNodes(); // to be placed in their groups
     int kept = Settled.NOBODY; // the top of a stack of nodes that it runs itself: of one at most, unless it is at home
 
-    /** Where its thread leaves what would grow its stack; null until it is needed. */
+    /** The steps that its thread does at the bottom of its stack; null until there is one. */
     @Nullable
     Later later;
 
-    boolean isBottom; // whether it does that itself; otherwise a runner further down the stack does
-    boolean isCollecting; // whether somebody else stops the runs that it finds in the places of nodes
+    boolean isBottom; // whether it does those steps itself; otherwise a runner further down the stack does
+    boolean isCollecting; // whether its caller stops the nested runs that it finds
     private @Nullable List<Engine> stopped; // runs in the places of nodes that it has ended; null if there are none
     private int[] ended = EMPTY;
     private int endedCount;
@@ -85,7 +85,7 @@ final class Runner implements Mark {
         open[openCount++] = node;
     }
 
-    /** Returns where its thread leaves what would grow its stack. */
+    /** Returns the steps that its thread does later; creates the list if there is none. */
     Later later() {
         Later known = later;
         if (known == null) {
@@ -100,7 +100,7 @@ final class Runner implements Mark {
         return later != null && !later.isEmpty();
     }
 
-    /** Notes a run whose place another end has taken. */
+    /** Adds a nested run whose node has ended otherwise. */
     void addStopped(Engine run) {
         if (stopped == null) {
             stopped = new ArrayList<>();
