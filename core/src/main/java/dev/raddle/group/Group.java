@@ -158,7 +158,9 @@ final class Group extends TaskGate {
     boolean withdraw(GroupRun<?> run, Grants grants) {
         lock();
         try {
-            if (running() > 0 || waiting() > 1 || !isWaiting(run)) { // it does not become empty: no need to know the time
+            if (running() > 0
+                    || waiting() > 1
+                    || !isWaiting(run)) { // it does not become empty: no need to know the time
                 return super.withdraw(run, grants);
             }
         } finally {

@@ -182,7 +182,7 @@ public record GroupResult<T>(
         }
         return error instanceof RuntimeException unchecked
                 ? unchecked
-                : new TaskExecutionException(label() + " failed: " + error, error);
+                : new TaskExecutionException(label() + " failed: " + error, Objects.requireNonNull(error));
     }
 
     private String label() {

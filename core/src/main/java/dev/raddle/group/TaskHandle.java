@@ -16,6 +16,11 @@ import java.util.concurrent.TimeUnit;
  * <i>happens-before</i> the return from any of the waits. When a wait returns, the task's slot is free, unless it was
  * cancelled and still runs, and the listeners have been told.
  *
+ * <p>Whether a wait for a rejected task throws depends on the {@link RejectionPolicy}. Under ABORT it throws. Under DISCARD, and
+ * if a {@link RejectionHandler} is set, it returns a result. Under CALLER_RUNS the submitter has run a task for which there was
+ * no room when it was submitted, and the wait returns its result; a task that is rejected later, because it waited too long or
+ * its group was evicted or shut down, has no submitter left to run it, and the wait throws as under ABORT.
+ *
  * <p>A task that waits for another task of its own group, while every task that runs in the group does the same, would wait for
  * ever. Waits without a timeout detect this and throw {@link IllegalStateException}. A wait that leads through other groups
  * or through the global cap is not detected, nor is one in a group in which more than 4096 slots are taken; use one with a
@@ -43,7 +48,7 @@ public interface TaskHandle<T> {
      * Waits until the task has ended.
      *
      * @return its result
-     * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT
+     * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
      * @throws IllegalStateException if it could never begin, because all tasks that run in its group wait for others of it, or
      *     all that the cap lets run wait for others; not if one of these ends by itself, by a timeout for example
      * @throws InterruptedException if the calling thread is interrupted; the task goes on
@@ -56,7 +61,7 @@ public interface TaskHandle<T> {
      * @param timeout the longest time to wait; zero or less does not wait
      * @return its result; if the time has passed first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException}, while the task goes on
-     * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT
+     * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
      * @throws InterruptedException if the calling thread is interrupted; the task goes on
      */
     GroupResult<T> await(Duration timeout) throws InterruptedException;
@@ -68,7 +73,7 @@ public interface TaskHandle<T> {
      * @param unit the unit of the timeout
      * @return its result; if the time has passed first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException}, while the task goes on
-     * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT
+     * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
      * @throws InterruptedException if the calling thread is interrupted; the task goes on
      */
     GroupResult<T> await(long timeout, TimeUnit unit) throws InterruptedException;
@@ -78,7 +83,7 @@ public interface TaskHandle<T> {
      *
      * @return its result; if the calling thread was interrupted first, one with status CANCELLED and the
      *     {@link InterruptedException}, while the task goes on and the thread's interrupt status stays set
-     * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT
+     * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
      * @throws IllegalStateException if it could never begin, because all tasks that run in its group wait for others of it
      */
     GroupResult<T> join();
@@ -89,7 +94,7 @@ public interface TaskHandle<T> {
      * @param timeout the longest time to wait; zero or less does not wait
      * @return its result; if the time passed or the thread was interrupted first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException} or {@link InterruptedException}, while the task goes on
-     * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT
+     * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
      */
     GroupResult<T> join(Duration timeout);
 
@@ -100,7 +105,7 @@ public interface TaskHandle<T> {
      * @param unit the unit of the timeout
      * @return its result; if the time passed or the thread was interrupted first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException} or {@link InterruptedException}, while the task goes on
-     * @throws RejectedTaskException if it was rejected and the rejection policy is ABORT
+     * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
      */
     GroupResult<T> join(long timeout, TimeUnit unit);
 

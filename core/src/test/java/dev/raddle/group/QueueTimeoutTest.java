@@ -269,8 +269,11 @@ class QueueTimeoutTest {
                 return GroupResult.success(groupKey, taskId, null, 5, 7);
             }
         };
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                stepped().timeSource(new RealAlarms(time)).queueTimeout(TWO_SECONDS).rejectionHandler(handler).build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
+                .timeSource(new RealAlarms(time))
+                .queueTimeout(TWO_SECONDS)
+                .rejectionHandler(handler)
+                .build())) {
             executor.submit("a", "holder", () -> "");
             TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
 

@@ -127,8 +127,8 @@ class RemovedGroupTest {
                     hasty.goOn(); // the task waits in the next group until its limit is known
                     return 1;
                 });
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                (capped ? rules.globalMaxInFlight(8) : rules).build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor((capped ? rules.globalMaxInFlight(8) : rules).build())) {
             evicting.set(executor);
             TaskSpec<String> spec = TaskSpec.named("late", () -> "never");
             TaskHandle<String> late;
@@ -142,12 +142,12 @@ class RemovedGroupTest {
 
             GroupResult<String> result = late.await();
             assertThat(result.error())
-                    .isInstanceOf(
-                            limit.equals("timeout") ? TaskTimeoutException.class : CancelledException.class);
+                    .isInstanceOf(limit.equals("timeout") ? TaskTimeoutException.class : CancelledException.class);
             assertThat(executor.stats().totalQueuedCount()).isZero();
             assertThat(executor.stats().totalActiveCount()).isZero();
             assertThat(executor.awaitIdle("g", Duration.ZERO)).isTrue();
-            assertThat(executor.submit("g", "further", () -> "value").await().value()).isEqualTo("value");
+            assertThat(executor.submit("g", "further", () -> "value").await().value())
+                    .isEqualTo("value");
             assertThat(time.alarms()).isLessThanOrEqualTo(1); // that of the idle group
         }
     }
@@ -199,8 +199,8 @@ class RemovedGroupTest {
                     executor.submit(key, "holder", () -> "value");
                 }
                 TaskHandle<String> plain = executor.submit(key, "cancelled", () -> "never");
-                TaskHandle<String> timed =
-                        executor.submit(key, TaskSpec.named("cancelled", () -> "never").timeout(LIMIT));
+                TaskHandle<String> timed = executor.submit(
+                        key, TaskSpec.named("cancelled", () -> "never").timeout(LIMIT));
 
                 assertThat(plain.await().status()).isEqualTo(TaskStatus.CANCELLED);
                 assertThat(timed.await().status()).isEqualTo(TaskStatus.CANCELLED);
@@ -268,13 +268,13 @@ class RemovedGroupTest {
     void a_submission_a_timeout_and_an_eviction_may_get_the_groups_lock_in_any_order(boolean capped) throws Exception {
         StepScheduler steps = new StepScheduler();
         GroupPolicy.Builder rules = TestTasks.stepped(steps).timeSource(time).rejectionPolicy(RejectionPolicy.DISCARD);
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                (capped ? rules.globalMaxInFlight(4) : rules).build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor((capped ? rules.globalMaxInFlight(4) : rules).build())) {
             for (int round = 0; round < 100; round++) {
                 executor.pauseGroup("g");
                 TaskHandle<String> evicted = executor.submit("g", "evicted", () -> "never");
-                FutureTask<TaskHandle<String>> submitter = new FutureTask<>(
-                        () -> executor.submit("g", TaskSpec.named("timed", () -> "").timeout(LIMIT)));
+                FutureTask<TaskHandle<String>> submitter = new FutureTask<>(() ->
+                        executor.submit("g", TaskSpec.named("timed", () -> "").timeout(LIMIT)));
                 FutureTask<Void> alarm = new FutureTask<>(() -> time.advance(LIMIT), null);
                 FutureTask<Void> evictor = new FutureTask<>(() -> executor.evictGroup("g"), null);
                 Locks.holding(((GroupRun<?>) evicted).group(), () -> {
@@ -297,8 +297,8 @@ class RemovedGroupTest {
         StepScheduler steps = new StepScheduler();
         GroupPolicy.Builder rules =
                 TestTasks.stepped(steps).idleGroupTtl(Duration.ZERO).rejectionPolicy(RejectionPolicy.DISCARD);
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                (capped ? rules.globalMaxInFlight(4) : rules).build())) {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor((capped ? rules.globalMaxInFlight(4) : rules).build())) {
             AtomicInteger arrivals = new AtomicInteger();
             ConcurrentLinkedQueue<TaskHandle<?>> handles = new ConcurrentLinkedQueue<>();
             List<Callable<Void>> submitters = new ArrayList<>();
@@ -308,7 +308,8 @@ class RemovedGroupTest {
                     for (int i = 0; i < 500; i++) {
                         TestTasks.meet(arrivals, 4);
                         Duration timeout = Duration.ofNanos(1_000 * (1 + (i + 10 * offset) % 40));
-                        handles.add(executor.submit("g", TaskSpec.named("timed", () -> "").timeout(timeout)));
+                        handles.add(executor.submit(
+                                "g", TaskSpec.named("timed", () -> "").timeout(timeout)));
                         steps.runNext();
                     }
                     return null;

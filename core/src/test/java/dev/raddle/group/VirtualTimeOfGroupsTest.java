@@ -85,8 +85,10 @@ class VirtualTimeOfGroupsTest {
             throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 rules().reuseThreads(reuseThreads).build())) {
-            TaskHandle<String> granted = executor.submit("g", TaskSpec.named("granted", () -> "").timeout(LIMIT));
-            TaskHandle<String> waits = executor.submit("g", TaskSpec.named("waits", () -> "").timeout(LIMIT));
+            TaskHandle<String> granted =
+                    executor.submit("g", TaskSpec.named("granted", () -> "").timeout(LIMIT));
+            TaskHandle<String> waits =
+                    executor.submit("g", TaskSpec.named("waits", () -> "").timeout(LIMIT));
             granted.toCompletableFuture().thenRun(() -> told.add("dependant" + here()));
 
             advance();
@@ -119,15 +121,16 @@ class VirtualTimeOfGroupsTest {
     @Test
     void a_retry_rests_on_virtual_time_in_a_thread_of_its_own() throws Exception {
         AtomicInteger attempts = new AtomicInteger();
-        try (GroupExecutor executor =
-                GroupExecutor.newVirtualThreadExecutor(rules().build())) {
-            TaskHandle<Integer> flaky = executor.submit("g", TaskSpec.named("flaky", () -> {
-                        if (attempts.incrementAndGet() < 3) {
-                            throw new IllegalStateException("attempt " + attempts);
-                        }
-                        return attempts.get();
-                    })
-                    .retry(RetryPolicy.fixedDelay(3, LIMIT)));
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(rules().build())) {
+            TaskHandle<Integer> flaky = executor.submit(
+                    "g",
+                    TaskSpec.named("flaky", () -> {
+                                if (attempts.incrementAndGet() < 3) {
+                                    throw new IllegalStateException("attempt " + attempts);
+                                }
+                                return attempts.get();
+                            })
+                            .retry(RetryPolicy.fixedDelay(3, LIMIT)));
 
             Thread runner = steps.startNext().orElseThrow();
             time.awaitAlarms(1, Duration.ofSeconds(30));
