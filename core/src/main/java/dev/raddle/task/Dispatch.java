@@ -172,7 +172,10 @@ public final class Dispatch {
             TaskRun<?> left = inPlace;
             if (left != null) {
                 inPlace = null;
-                repair(left, new IllegalStateException(left + " was left by its thread", leftBy), Thread.currentThread());
+                repair(
+                        left,
+                        new IllegalStateException(left + " was left by its thread", leftBy),
+                        Thread.currentThread());
             }
             for (Runnable repair; broken != null && (repair = broken.poll()) != null; ) {
                 repair.run();

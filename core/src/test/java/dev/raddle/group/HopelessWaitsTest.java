@@ -180,8 +180,7 @@ class HopelessWaitsTest {
     @ValueSource(ints = {1, 2})
     void a_structured_scope_through_the_full_group_is_refused_where_it_joins(int limit) throws InterruptedException {
         try (GroupExecutor executor = limited(limit)) {
-            StructuredScopeOptions options =
-                    StructuredScopeOptions.defaults().withScheduler(executor.scheduler("a"));
+            StructuredScopeOptions options = StructuredScopeOptions.defaults().withScheduler(executor.scheduler("a"));
             assertRefused(inAll(executor, limit, () -> {
                 try (StructuredTaskScope<Integer> scope = new StructuredTaskScope<>(options)) {
                     scope.fork(() -> 1);
