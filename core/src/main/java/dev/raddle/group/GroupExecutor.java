@@ -267,9 +267,9 @@ public final class GroupExecutor implements AutoCloseable {
      * <p>If the calling thread is interrupted, the tasks that have not been waited for yet are cancelled and interrupted, the
      * results are returned, and the thread's interrupt status is set.
      *
-     * <p>A task that calls this holds its own slot meanwhile, of its group and of the global cap. If all of its group's slots
-     * are held by tasks that wait like it, this method throws. If all of the <em>cap's</em> slots are, it is not detected and
-     * this method never returns: leave room under the cap for the tasks that are waited for, or submit them from outside.
+     * <p>A task that calls this holds its own slot meanwhile, of its group and of the global cap. If all of the group's slots, or
+     * all of the cap's, are held by tasks that wait like it, this method throws: leave room for the tasks that are waited for, or
+     * submit them from outside.
      *
      * @param <T> the type of the values
      * @param tasks what to submit, in this order

@@ -26,7 +26,8 @@ import org.jspecify.annotations.Nullable;
 class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeable {
 
     private final String taskId;
-    private @Nullable Group group; // changed by the submitter before the run enters, under the lock of the one it leaves
+    private @Nullable Group
+            group; // changed by the submitter before the run enters, under the lock of the one it leaves
 
     GroupRun(String taskId, Callable<? extends T> task, long submitNanos) {
         super(task, submitNanos);

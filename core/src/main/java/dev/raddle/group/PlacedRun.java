@@ -6,7 +6,6 @@ import dev.raddle.task.CapturedContext;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
-import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.time.UserCode;

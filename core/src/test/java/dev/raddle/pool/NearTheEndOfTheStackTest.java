@@ -21,6 +21,7 @@ class NearTheEndOfTheStackTest {
     }
 
     /** Goes to the end of the stack, and acts on the way back in the last frames. Returns how many are left. */
+    @SuppressWarnings("InfiniteRecursion") // it ends with the stack
     private static int descend(Runnable action) {
         int left;
         try {
