@@ -232,15 +232,17 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     private T inContext(Callable<? extends T> callable) throws Exception {
         CapturedContext context = seen.context();
-        if (info != null) {
-            context.call(() -> {
-                scope.tellHook("onStart", info, hook -> hook.onStart(info));
-                throwIfEnded(info);
-                return this;
+        if (retry == null || retry.maxAttempts() == 1) {
+            if (info == null) {
+                return context.call(callable);
+            }
+            return context.call(() -> {
+                tellStart(info);
+                return callable.call();
             });
         }
-        if (retry == null || retry.maxAttempts() == 1) {
-            return context.call(callable);
+        if (info != null) {
+            context.call(() -> tellStart(info));
         }
         Attempts<T> all = new Attempts<>(() -> context.call(callable), retry, this::isDecided, time(), name(), limit);
         attempts = all;
@@ -251,12 +253,14 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    /** Tells the hook of an end that came while it heard of the start; the callable is not called then. */
-    private void throwIfEnded(TaskInfo task) {
+    /** Tells the hook of the start; or of an end that came while it heard of that, and the callable is not called then. */
+    private ScopeRun<T> tellStart(TaskInfo task) {
+        scope.tellHook("onStart", task, hook -> hook.onStart(task));
         if (!START.compareAndSet(this, (Object) null, STARTED)) {
             tellHook(task, settledOutcome());
             throw new CancelledException("task \"" + name() + "\" was ended while its hook heard of its start");
         }
+        return this;
     }
 
     @Override
