@@ -1,6 +1,7 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.file.Durations;
+import dev.raddle.cli.run.Children;
 import dev.raddle.cli.run.RunSession;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -88,6 +89,14 @@ final class CommonOptions {
             throw new ParameterException(
                     commandLine,
                     "--report must name a file in a directory that can be written, was \"" + report + "\"");
+        }
+    }
+
+    /** Says, before anything runs, if processes cannot be held together as well as they should be. */
+    static void warnOfProcesses(CommandLine commandLine) {
+        String limitation = Children.limitation();
+        if (limitation != null) {
+            commandLine.getErr().println("raddle: warning: " + limitation);
         }
     }
 

@@ -21,6 +21,7 @@ import dev.raddle.cli.show.OutputPrinter;
 import dev.raddle.cli.show.Screen;
 import java.io.BufferedInputStream;
 import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -214,6 +215,9 @@ final class MapCommand implements Callable<Integer> {
                     : WorkFiles.temporary();
         } catch (FileAlreadyExistsException e) {
             throw wrong("--out must name a directory that holds no run yet, was \"" + out + "\"; name another");
+        } catch (DirectoryNotEmptyException e) {
+            throw wrong("--out must name a directory that is new or empty, was \"" + out
+                    + "\", which holds files of something else; name another");
         }
     }
 
@@ -229,6 +233,7 @@ final class MapCommand implements Callable<Integer> {
     }
 
     private int run(LineWork work, WorkFiles files) throws IOException, InterruptedException {
+        CommonOptions.warnOfProcesses(spec.commandLine());
         Map<String, String> environment = System.getenv();
         try (Console stdout = Console.out(environment);
                 Console stderr = Console.err(environment)) {

@@ -16,6 +16,7 @@ import dev.raddle.cli.show.Displays;
 import dev.raddle.cli.show.DryRun;
 import dev.raddle.cli.show.Screen;
 import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
@@ -141,6 +142,9 @@ final class RunCommand implements Callable<Integer> {
         } catch (FileAlreadyExistsException e) {
             throw wrong("--out must name a directory that holds no run yet, was \"" + out
                     + "\"; go on in it with --resume, or name another");
+        } catch (DirectoryNotEmptyException e) {
+            throw wrong("--out must name a directory that is new or empty, was \"" + out
+                    + "\", which holds files of something else; name another");
         } catch (IOException e) {
             throw wrong("the run directory cannot be created, " + Failure.text(e));
         }
@@ -173,6 +177,7 @@ final class RunCommand implements Callable<Integer> {
 
     private int run(Plan plan, RunDirectory directory, Journal journal, Journal.Past past)
             throws IOException, InterruptedException {
+        CommonOptions.warnOfProcesses(spec.commandLine());
         PlanWork work = new PlanWork(plan, directory, journal, past, options.report(), Set.copyOf(only));
         if (options.keepGoing()) {
             work.keepGoing();

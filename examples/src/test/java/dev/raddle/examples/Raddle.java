@@ -96,6 +96,13 @@ final class Raddle {
         return this;
     }
 
+    /** Has it started with a signal ignored, as in the background of a script or by {@code nohup}. */
+    Raddle ignoring(String signal) {
+        prefix.clear();
+        prefix.addAll(List.of("sh", "-c", "trap '' " + signal + "; exec \"$0\" \"$@\""));
+        return this;
+    }
+
     /** Starts it and goes on. */
     Run start(String... arguments) throws IOException {
         List<String> words = new ArrayList<>(prefix);

@@ -203,6 +203,23 @@ class SignalTest {
     }
 
     @Test
+    void a_signal_that_was_ignored_when_it_was_started_stays_ignored() throws Exception {
+        Raddle.Run run = new Raddle(directory)
+                .ignoring("INT")
+                .start("run", "--json", "--grace", "300ms", "--out", "run", "trees.yaml");
+        awaitFile("polite.ready");
+        awaitFile("stubborn.ready");
+
+        run.signal("INT");
+        run.signal("TERM"); // which is delivered after the other
+
+        Raddle.Ended ended = run.end();
+        assertThatAllIsOver(ended);
+        assertThat(account().get("interrupted")).isEqualTo(2);
+        assertThat(ended.out()).contains("\"reason\":\"terminated\"").doesNotContain("\"reason\":\"interrupted\"");
+    }
+
+    @Test
     void a_platform_group_has_threads_with_its_name() throws Exception {
         Files.writeString(
                 directory.resolve("trees.yaml"),
@@ -281,6 +298,30 @@ class SignalTest {
         Map<String, Map<?, ?>> tasks = Raddle.tasks(Raddle.report(directory.resolve("run")));
         assertThat(tasks.get("done").get("state")).isEqualTo("succeeded");
         assertThat(tasks.get("after").get("state")).isEqualTo("cancelled");
+    }
+
+    @Test
+    void what_left_its_parents_and_its_session_is_also_ended_before_a_killed_run_goes_on() throws Exception {
+        Files.writeString(directory.resolve("trees.yaml"), """
+                tasks:
+                  - id: hangs
+                    run: |
+                      if [ -e polite.ready ]; then exit 0; fi
+                      (setsid sh -c '(sleep 600 & echo $! > polite.pid; mv polite.pid polite.ready)' &)
+                      sh -c 'nohup sleep 600 >/dev/null 2>&1 & echo $! > stubborn.pid'
+                      mv stubborn.pid stubborn.ready
+                      exec sleep 600
+                """);
+        Raddle.Run run = started();
+        run.kill();
+        assertThat(pids("polite.ready")).allMatch(Raddle::lives);
+        assertThat(pids("stubborn.ready")).allMatch(Raddle::lives);
+
+        Raddle.Ended resumed = new Raddle(directory).run("run", "--resume", "run");
+
+        assertThat(resumed.exitCode()).as(resumed.out() + resumed.err()).isZero();
+        assertThat(pids("polite.ready")).noneMatch(Raddle::lives);
+        assertThat(pids("stubborn.ready")).noneMatch(Raddle::lives);
     }
 
     @Test

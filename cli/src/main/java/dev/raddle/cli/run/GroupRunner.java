@@ -49,10 +49,17 @@ public final class GroupRunner implements AutoCloseable {
     private volatile boolean shutDown;
     private volatile boolean degraded;
 
-    GroupRunner(Limits limits, Threads threads, EventLoop events, Stop stop, InstantSource clock, boolean failFast) {
+    GroupRunner(
+            Limits limits,
+            Threads threads,
+            EventLoop events,
+            Stop stop,
+            InstantSource clock,
+            boolean failFast,
+            Children children) {
         this.executor = GroupExecutor.newVirtualThreadExecutor(policy(limits, threads));
         this.threads = threads;
-        this.launcher = new Launcher(events, stop, clock);
+        this.launcher = new Launcher(events, stop, clock, children);
         this.events = events;
         this.stop = stop;
         this.clock = clock;

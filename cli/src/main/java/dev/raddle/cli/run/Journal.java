@@ -11,6 +11,7 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
@@ -38,13 +39,22 @@ public final class Journal implements RunListener, Closeable {
     private static final String STARTED = "started";
     private static final String ENDED = "ended";
     private static final String UNDONE = "undone";
+    private static final String OPENED = "opened";
+    private static final String KEY = "key";
+    private static final String TREE = "tree";
 
     private final FileChannel file;
     private final FileChannel lock;
+    private final String key = Children.newKey();
 
     private Journal(FileChannel file, FileChannel lock) {
         this.file = file;
         this.lock = lock;
+    }
+
+    /** What the tokens of all processes begin with that are started while this journal is open. */
+    String key() {
+        return key;
     }
 
     /**
@@ -54,19 +64,26 @@ public final class Journal implements RunListener, Closeable {
      */
     public static Journal open(Path path) throws IOException {
         FileChannel lock = locked(path.resolveSibling(path.getFileName() + ".lock"), path);
-        FileChannel file =
-                FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
+        FileChannel file = FileChannel.open(
+                path,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.READ,
+                StandardOpenOption.WRITE,
+                LinkOption.NOFOLLOW_LINKS);
         file.position(file.size());
         Journal journal = new Journal(file, lock);
         if (!journal.endsWithLine()) {
             journal.write("");
         }
+        // Before anything starts, so that also a process is known whose start could not be written down.
+        journal.write(Json.text(Map.of(KIND, OPENED, KEY, journal.key)));
         return journal;
     }
 
     /** A lock on a file of its own: one on the journal itself would be lost when the journal is read and closed again. */
     private static FileChannel locked(Path lock, Path journal) throws IOException {
-        FileChannel channel = FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        FileChannel channel =
+                FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
         try {
             if (channel.tryLock() != null) {
                 return channel;
@@ -97,6 +114,7 @@ public final class Journal implements RunListener, Closeable {
                 line.put("attempt", started.attempt());
                 line.put("pid", started.pid());
                 line.put("born", started.born());
+                line.put(TREE, started.token());
             }
             case RunEvent.TaskEnded ended -> {
                 line.put(KIND, ENDED);
@@ -129,8 +147,19 @@ public final class Journal implements RunListener, Closeable {
         lock.close();
     }
 
-    /** A process that a journal saw begin. */
-    public record Started(String id, long pid, Instant born) {}
+    /**
+     * A process that a journal saw begin.
+     *
+     * @param token what its environment contains; null if nothing
+     */
+    public record Started(
+            String id, long pid, Instant born, @Nullable String token) {
+
+        /** One without a token. */
+        public Started(String id, long pid, Instant born) {
+            this(id, pid, born, null);
+        }
+    }
 
     /**
      * What a journal tells of an earlier run.
@@ -138,10 +167,17 @@ public final class Journal implements RunListener, Closeable {
      * @param results the last result of every task that ended, by id
      * @param undone the tasks that were taken back after they had succeeded
      * @param open the processes of tasks that began and did not end, by id
+     * @param keys what the tokens of its processes begin with
+     * @param closed the tokens of attempts that ended
      */
-    public record Past(Map<String, TaskResult> results, Map<String, Started> open, Set<String> undone) {
+    public record Past(
+            Map<String, TaskResult> results,
+            Map<String, Started> open,
+            Set<String> undone,
+            Set<String> keys,
+            Set<String> closed) {
         /** The past of a run that begins. */
-        public static final Past NONE = new Past(Map.of(), Map.of(), Set.of());
+        public static final Past NONE = new Past(Map.of(), Map.of(), Set.of(), Set.of(), Set.of());
 
         /** The same with what depends on a task that was taken back, near or far: that counts as taken back, too. */
         Past followedBy(Plan plan) {
@@ -162,7 +198,7 @@ public final class Journal implements RunListener, Closeable {
                         .filter(all::add)
                         .forEach(open::add);
             }
-            return new Past(results, this.open, all);
+            return new Past(results, this.open, all, keys, closed);
         }
 
         /** The result of a task that succeeded and was not taken back; null if there is none. */
@@ -176,9 +212,9 @@ public final class Journal implements RunListener, Closeable {
     public static Past read(Path path) throws IOException {
         Map<String, TaskResult> results = new LinkedHashMap<>();
         Map<String, Started> open = new LinkedHashMap<>();
-        Set<String> undone = new HashSet<>();
-        read(path, line -> remember(line, results, open, undone));
-        return new Past(results, open, undone);
+        Past past = new Past(results, open, new HashSet<>(), new HashSet<>(), new HashSet<>());
+        read(path, line -> remember(line, past));
+        return past;
     }
 
     /** Reads a journal and hands over each result in turn, so that there may be more of them than fit into memory. */
@@ -202,19 +238,24 @@ public final class Journal implements RunListener, Closeable {
         }
     }
 
-    private static void remember(
-            JsonLine line, Map<String, TaskResult> results, Map<String, Started> open, Set<String> undone) {
-        String kind = line.text(KIND).orElse("");
-        if (kind.equals(STARTED)) {
-            started(line).ifPresent(started -> open.put(started.id, started));
-        } else if (kind.equals(ENDED)) {
-            TaskResult.of(line).ifPresent(result -> {
-                open.remove(result.id());
-                undone.remove(result.id());
-                results.put(result.id(), result);
-            });
-        } else if (kind.equals(UNDONE)) {
-            line.text("id").ifPresent(undone::add);
+    private static void remember(JsonLine line, Past past) {
+        switch (line.text(KIND).orElse("")) {
+            case OPENED -> line.text(KEY).ifPresent(past.keys::add);
+            case STARTED -> started(line).ifPresent(started -> close(past, past.open.put(started.id, started)));
+            case ENDED ->
+                TaskResult.of(line).ifPresent(result -> {
+                    close(past, past.open.remove(result.id()));
+                    past.undone.remove(result.id());
+                    past.results.put(result.id(), result);
+                });
+            case UNDONE -> line.text("id").ifPresent(past.undone::add);
+            default -> {}
+        }
+    }
+
+    private static void close(Past past, @Nullable Started started) {
+        if (started != null && started.token != null) {
+            past.closed.add(started.token);
         }
     }
 
@@ -222,7 +263,11 @@ public final class Journal implements RunListener, Closeable {
         return line.text("id")
                 .flatMap(id -> line.text("born")
                         .map(Instant::parse)
-                        .map(born -> new Started(id, line.number("pid").orElse(0), born)));
+                        .map(born -> new Started(
+                                id,
+                                line.number("pid").orElse(0),
+                                born,
+                                line.text(TREE).orElse(null))));
     }
 
     /** Another process writes the journal. */

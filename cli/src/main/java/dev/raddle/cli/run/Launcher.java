@@ -4,17 +4,19 @@ import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.Printable;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.TaskTimeoutException;
-import java.io.File;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.OutputStream;
+import java.nio.ByteBuffer;
+import java.nio.channels.Channels;
 import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.SeekableByteChannel;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.time.InstantSource;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -26,7 +28,6 @@ import org.jspecify.annotations.Nullable;
 
 /** Starts the process of one attempt and waits for its end. Safe for many threads. */
 final class Launcher {
-    private static final File NOTHING = new File("/dev/null");
     /** What the JDK says when a program cannot be started: the number of the error, and its text. */
     private static final Pattern REASON = Pattern.compile("error[:=] ?(\\d+)[ ,(]+([^)]+)");
 
@@ -38,8 +39,10 @@ final class Launcher {
     private final EventLoop events;
     private final Stop stop;
     private final InstantSource clock;
+    private final Children children;
 
-    Launcher(EventLoop events, Stop stop, InstantSource clock) {
+    Launcher(EventLoop events, Stop stop, InstantSource clock, Children children) {
+        this.children = children;
         this.events = events;
         this.stop = stop;
         this.clock = clock;
@@ -47,15 +50,15 @@ final class Launcher {
 
     /** Runs one attempt to its end; an interrupt of this thread ends the process with all that it started. */
     AttemptEnd attempt(PlannedTask task, int attempt, OutputFiles output) {
-        Process process;
+        Child child;
         try {
-            process = start(task, attempt, output);
+            child = start(task, attempt, output);
         } catch (ClosedByInterruptException e) {
             return new AttemptEnd.Stopped(null);
         } catch (IOException e) {
             return new AttemptEnd.NotStarted(cannotStart(task, e));
         }
-        ProcessTree tree = new ProcessTree(process.toHandle());
+        ProcessTree tree = ProcessTree.of(child);
         stop.enter(tree);
         try {
             events.post(new RunEvent.AttemptStarted(
@@ -64,24 +67,27 @@ final class Launcher {
                     task.group(),
                     attempt,
                     task.retry().attempts(),
-                    process.pid(),
-                    process.info().startInstant().orElse(null)));
-            AttemptEnd end = await(process, tree, task);
+                    child.pid(),
+                    ProcessHandle.of(child.pid())
+                            .flatMap(handle -> handle.info().startInstant())
+                            .orElse(null),
+                    child.token()));
+            AttemptEnd end = await(child, tree, task);
             addCapture(output);
             return end;
         } catch (IOException e) {
             return new AttemptEnd.NotStarted("what it printed cannot be kept: " + e.getMessage());
         } finally {
-            stop.leave(tree);
+            stop.leave(tree, child);
         }
     }
 
     private static void addCapture(OutputFiles output) throws IOException {
         Path capture = output.capture();
         if (capture != null && Files.size(capture) > 0) {
-            try (OutputStream log =
-                    Files.newOutputStream(output.out(), StandardOpenOption.CREATE, StandardOpenOption.APPEND)) {
-                Files.copy(capture, log);
+            try (OutputStream log = Channels.newOutputStream(OutputFiles.open(output.out(), true));
+                    InputStream printed = Files.newInputStream(capture, LinkOption.NOFOLLOW_LINKS)) {
+                printed.transferTo(log);
             }
         }
     }
@@ -91,30 +97,30 @@ final class Launcher {
      * later stop, or a second signal, does end it.
      */
     AttemptEnd undo(PlannedTask task, OutputFiles output) {
-        Process process;
+        Child child;
         try {
-            process = start(task, UNDO, output);
+            child = start(task, UNDO, output);
         } catch (IOException e) {
             return new AttemptEnd.NotStarted(cannotStart(task, e));
         }
-        ProcessTree tree = new ProcessTree(process.toHandle());
+        ProcessTree tree = ProcessTree.of(child);
         stop.enterLast(tree);
         try {
-            return new AttemptEnd.Exited(process.waitFor());
+            return new AttemptEnd.Exited(child.waitFor());
         } catch (InterruptedException e) {
             tree.terminate(stop.grace());
-            return new AttemptEnd.Stopped(process.onExit().join().exitValue());
+            return new AttemptEnd.Stopped(child.exit().join());
         } finally {
-            stop.leave(tree);
+            stop.leave(tree, child);
         }
     }
 
-    private AttemptEnd await(Process process, ProcessTree tree, PlannedTask task) {
+    private AttemptEnd await(Child child, ProcessTree tree, PlannedTask task) {
         try {
-            Integer exitCode = exitCode(process, task);
+            Integer exitCode = exitCode(child, task);
             if (exitCode == null) {
                 tree.terminate(stop.grace());
-                process.waitFor();
+                child.waitFor();
                 return new AttemptEnd.TimedOut(Objects.requireNonNull(task.timeout()));
             }
             // A command that was told to end did not do its work, even if it calls that a success.
@@ -125,7 +131,7 @@ final class Launcher {
             return stopped ? new AttemptEnd.Stopped(exitCode) : new AttemptEnd.Exited(exitCode);
         } catch (InterruptedException e) {
             tree.terminate(stop.grace());
-            return new AttemptEnd.Stopped(process.onExit().join().exitValue());
+            return new AttemptEnd.Stopped(child.exit().join());
         }
     }
 
@@ -133,55 +139,52 @@ final class Launcher {
      * Waits for the end, and returns null if the attempt's time was over first. The file's timeout is that of an attempt, a
      * task's is that of all attempts and of waiting for a permit: so each attempt is a task of a scope of its own.
      */
-    private static @Nullable Integer exitCode(Process process, PlannedTask task) throws InterruptedException {
+    private static @Nullable Integer exitCode(Child child, PlannedTask task) throws InterruptedException {
         Duration timeout = task.timeout();
         if (timeout == null) {
-            return process.waitFor();
+            return child.waitFor();
         }
         try (ThreadScope attempt = ThreadScope.open(task.id())) {
-            return attempt.submit(task.id(), () -> process.waitFor(), timeout).await();
+            return attempt.submit(task.id(), () -> child.waitFor(), timeout).await();
         } catch (TaskTimeoutException late) {
             return null;
         }
     }
 
-    private Process start(PlannedTask task, int attempt, OutputFiles output) throws IOException {
-        List<String> words = new ArrayList<>(task.command().words());
-        ProcessBuilder builder = new ProcessBuilder(words).directory(task.dir().toFile());
+    private Child start(PlannedTask task, int attempt, OutputFiles output) throws IOException {
+        List<String> words = task.command().words();
         Map<String, String> variables = new HashMap<>(task.env());
         variables.putAll(task.command().values());
         LocaleText.check(words, variables);
         LocaleText.putIfExpressible(variables, "RADDLE_TASK", task.id());
         LocaleText.putIfExpressible(variables, "RADDLE_GROUP", task.group());
         variables.put("RADDLE_ATTEMPT", Integer.toString(attempt));
-        builder.environment().putAll(variables);
-        builder.redirectInput(NOTHING);
-        if (output.capture() != null) {
-            mark(output, attempt);
-            builder.redirectOutput(output.capture().toFile());
-            builder.redirectError(ProcessBuilder.Redirect.appendTo(output.out().toFile()));
-            return builder.start();
-        }
         if (output.keepsAttempts()) {
             mark(output, attempt);
-            builder.redirectOutput(ProcessBuilder.Redirect.appendTo(output.out().toFile()));
-        } else {
-            builder.redirectOutput(output.out().toFile());
         }
-        if (output.err() == null) {
-            builder.redirectErrorStream(true);
+        Posix.Target out;
+        Posix.Target err;
+        if (output.capture() != null) {
+            out = new Posix.Target(output.capture(), false);
+            err = new Posix.Target(output.out(), true);
         } else {
-            builder.redirectError(output.err().toFile());
+            out = new Posix.Target(output.out(), output.keepsAttempts());
+            err = output.err() == null ? null : new Posix.Target(output.err(), false);
         }
-        return builder.start();
+        return children.start(words, variables, task.dir(), out, err);
     }
 
     /** Writes a line between what attempts print, if there is anything to part. */
     private void mark(OutputFiles output, int attempt) throws IOException {
-        if (Files.exists(output.out()) && Files.size(output.out()) > 0) {
-            String what = attempt == UNDO ? "undo" : "attempt " + attempt;
-            String line = "=== raddle: " + what + ", " + clock.instant() + " ===\n";
-            Files.writeString(output.out(), line, StandardCharsets.UTF_8, StandardOpenOption.APPEND);
+        try (SeekableByteChannel log = OutputFiles.open(output.out(), true)) {
+            if (log.size() > 0) {
+                String what = attempt == UNDO ? "undo" : "attempt " + attempt;
+                String line = "=== raddle: " + what + ", " + clock.instant() + " ===\n";
+                ByteBuffer bytes = ByteBuffer.wrap(line.getBytes(StandardCharsets.UTF_8));
+                while (bytes.hasRemaining()) {
+                    log.write(bytes);
+                }
+            }
         }
     }
 

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  * that lacks a character it writes a question mark without a word; a command must not be run with such an argument.
  */
 final class LocaleText {
-    private static final Charset CHARSET = charset(System.getProperty("sun.jnu.encoding"));
+    static final Charset CHARSET = charset(System.getProperty("sun.jnu.encoding"));
 
     private LocaleText() {}
 

@@ -2,31 +2,90 @@ package dev.raddle.cli.run;
 
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
 
 /**
  * Finds processes that outlived a killed run. They must end before their tasks run again, or a limit would be exceeded
  * and a command run twice at once.
  */
 final class Orphans {
-    private Orphans() {}
+    /** How often in a row the processes must show nothing new. */
+    private static final int CLEAN_READS = 2;
 
-    /** Ends those that still run, and tells how many that were. A process is known by its id and when it began. */
-    static int terminate(Collection<Journal.Started> started, Duration grace) throws InterruptedException {
-        List<Thread> ending = new ArrayList<>();
-        for (Journal.Started process : started) {
-            ProcessHandle.of(process.pid())
-                    .filter(handle -> handle.info()
-                            .startInstant()
-                            .filter(process.born()::equals)
-                            .isPresent())
-                    .map(ProcessTree::new)
-                    .ifPresent(tree -> ending.add(Thread.ofVirtual().start(() -> tree.terminate(grace))));
-        }
-        for (Thread thread : ending) {
+    /** How many processes in a row may be caught replacing their programs. */
+    private static final int MOST_READS = 1000;
+
+    private final Journal.Past past;
+    private final Duration grace;
+    private final List<Thread> ending = new ArrayList<>();
+    private final Set<String> seen = new HashSet<>();
+
+    private Orphans(Journal.Past past, Duration grace) {
+        this.past = past;
+        this.grace = grace;
+    }
+
+    /**
+     * Ends those that still run, and returns how many trees that were. The process of an attempt is known by its number and
+     * when it began; what it started, also for an undo and for an attempt that was not written down any more, by its token. What
+     * an attempt that ended left behind is left alone.
+     */
+    static int terminate(Journal.Past past, Duration grace) throws InterruptedException {
+        Orphans orphans = new Orphans(past, grace);
+        past.open().values().forEach(orphans::end);
+        orphans.endByTokens();
+        for (Thread thread : orphans.ending) {
             thread.join();
         }
-        return ending.size();
+        return orphans.ending.size();
+    }
+
+    private void end(Journal.Started process) {
+        Optional<ProcessHandle> root = ProcessHandle.of(process.pid())
+                .filter(handle -> handle.info()
+                        .startInstant()
+                        .filter(process.born()::equals)
+                        .isPresent());
+        String token = process.token();
+        if (root.isPresent()) {
+            end(token == null ? ProcessTree.of(root.get()) : ProcessTree.of(root.get(), token));
+            if (token != null) {
+                seen.add(token);
+            }
+        }
+    }
+
+    private void end(ProcessTree tree) {
+        ending.add(Thread.ofVirtual().start(() -> tree.terminate(grace)));
+    }
+
+    private void endByTokens() {
+        if (past.keys().isEmpty()) {
+            return;
+        }
+        int clean = 0;
+        for (int reads = 0; clean < CLEAN_READS && reads < MOST_READS; reads++) {
+            boolean settled = true;
+            for (ProcessTable.Entry entry : ProcessTable.ALL.read()) {
+                settled &= entry.settled();
+                for (String token : entry.tokens().split(" ")) {
+                    if (isOpen(token) && seen.add(token)) {
+                        settled = false;
+                        end(ProcessTree.of(token));
+                    }
+                }
+            }
+            clean = settled ? clean + 1 : 0;
+        }
+    }
+
+    private boolean isOpen(String token) {
+        int end = token.indexOf('.');
+        return end > 0
+                && past.keys().contains(token.substring(0, end))
+                && !past.closed().contains(token);
     }
 }

@@ -1,6 +1,13 @@
 package dev.raddle.cli.run;
 
+import java.io.IOException;
+import java.nio.channels.SeekableByteChannel;
+import java.nio.file.Files;
+import java.nio.file.LinkOption;
+import java.nio.file.OpenOption;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -20,6 +27,20 @@ public record OutputFiles(
         boolean keepsAttempts,
         @Nullable String name,
         @Nullable Path capture) {
+
+    private static final Set<OpenOption> CREATE =
+            Set.of(StandardOpenOption.WRITE, StandardOpenOption.CREATE, LinkOption.NOFOLLOW_LINKS);
+
+    private static final Set<OpenOption> APPEND =
+            Set.of(StandardOpenOption.APPEND, StandardOpenOption.CREATE, LinkOption.NOFOLLOW_LINKS);
+
+    /** Opens an output for writing, but never through a symbolic link that somebody has put in its place. */
+    static SeekableByteChannel open(Path path, boolean append) throws IOException {
+        if (Files.isSymbolicLink(path)) {
+            throw new IOException(path + " is a symbolic link, through which nothing is written; remove it");
+        }
+        return Files.newByteChannel(path, append ? APPEND : CREATE);
+    }
 
     /** Files of a task of whose standard output nobody makes further use. */
     public OutputFiles(Path out, @Nullable Path err, boolean keepsAttempts, @Nullable String name) {

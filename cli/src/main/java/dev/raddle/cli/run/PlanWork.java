@@ -84,8 +84,13 @@ public final class PlanWork implements Work {
     }
 
     @Override
+    public String key() {
+        return journal.key();
+    }
+
+    @Override
     public void prepare(Tally tally, Duration grace) throws InterruptedException {
-        Orphans.terminate(past.open().values(), grace);
+        Orphans.terminate(past, grace);
         for (PlannedTask task : plan.tasks()) {
             TaskResult result = past.done(task.id());
             if (result != null) {

@@ -4,11 +4,15 @@ import dev.raddle.cli.file.InputFiles;
 import dev.raddle.cli.file.JsonLine;
 import dev.raddle.cli.file.PlannedTask;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.DirectoryNotEmptyException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.format.DateTimeFormatter;
@@ -16,6 +20,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * Where a run keeps what it was asked and what became of it.
@@ -86,22 +91,57 @@ public final class RunDirectory {
     }
 
     /**
-     * A directory that the user named.
+     * A directory that the user named: a new one, or one in which nothing is.
      *
      * @throws FileAlreadyExistsException if it holds a run already
+     * @throws DirectoryNotEmptyException if it holds anything else
      */
     public static RunDirectory create(Path path) throws IOException {
         if (Files.exists(path.resolve(RUN)) || Files.exists(path.resolve(JOURNAL))) {
             throw new FileAlreadyExistsException(path.toString());
         }
         Files.createDirectories(path);
+        try (Stream<Path> files = Files.list(path)) {
+            if (files.findAny().isPresent()) {
+                throw new DirectoryNotEmptyException(path.toString());
+            }
+        }
         return prepared(path);
     }
 
     private static RunDirectory prepared(Path path) throws IOException {
-        Files.createDirectories(path.resolve(OUTPUT));
-        Files.createDirectories(path.resolve(VALUES));
+        for (String name : List.of(OUTPUT, VALUES)) {
+            prepare(path.resolve(name));
+        }
         return new RunDirectory(path);
+    }
+
+    /** Creates a directory for files of the run. A symbolic link in its place would have them written elsewhere. */
+    private static void prepare(Path path) throws IOException {
+        if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
+            if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
+                throw new IOException(path + " must be a directory and no symbolic link; remove it");
+            }
+            Files.createDirectory(path);
+        }
+    }
+
+    /** Writes a file of which there is none, or only an ordinary one. */
+    static void write(Path path, byte[] bytes) throws IOException {
+        if (Files.isSymbolicLink(path)) {
+            throw new IOException(path + " is a symbolic link, through which nothing is written; remove it");
+        }
+        Files.write(
+                path,
+                bytes,
+                StandardOpenOption.CREATE,
+                StandardOpenOption.TRUNCATE_EXISTING,
+                StandardOpenOption.WRITE,
+                LinkOption.NOFOLLOW_LINKS);
+    }
+
+    private static void write(Path path, String text) throws IOException {
+        write(path, text.getBytes(StandardCharsets.UTF_8));
     }
 
     /**
@@ -177,15 +217,15 @@ public final class RunDirectory {
 
     /** Keeps what a resumed run needs. */
     public void keep(Origin origin, String name, Map<String, byte[]> inputs, Instant now) throws IOException {
-        Files.writeString(path.resolve(PLAN), origin.text);
+        write(path.resolve(PLAN), origin.text);
         Map<String, String> kept = new LinkedHashMap<>();
         if (!inputs.isEmpty()) {
-            Files.createDirectories(path.resolve(INPUTS));
+            prepare(path.resolve(INPUTS));
         }
         OutputNames names = new OutputNames();
         for (Map.Entry<String, byte[]> input : inputs.entrySet()) {
             String file = names.name(input.getKey());
-            Files.write(path.resolve(INPUTS).resolve(file), input.getValue());
+            write(path.resolve(INPUTS).resolve(file), input.getValue());
             kept.put(input.getKey(), file);
         }
         Map<String, Object> run = new LinkedHashMap<>();
@@ -196,7 +236,7 @@ public final class RunDirectory {
         run.put("inputs", kept);
         run.put("params", origin.params);
         Path draft = path.resolve(RUN + ".new");
-        Files.writeString(draft, Json.text(run) + "\n");
+        write(draft, Json.text(run) + "\n");
         Files.move(draft, path.resolve(RUN), StandardCopyOption.ATOMIC_MOVE);
     }
 

@@ -33,6 +33,7 @@ public sealed interface RunEvent {
      * The command of a task was started.
      *
      * @param born when the operating system says that the process began; with the pid it names the process for good
+     * @param token what its environment contains, and that of all that it starts; null if nothing
      */
     record AttemptStarted(
             Instant time,
@@ -41,7 +42,16 @@ public sealed interface RunEvent {
             int attempt,
             int attempts,
             long pid,
-            @Nullable Instant born) implements RunEvent {}
+            @Nullable Instant born,
+            @Nullable String token)
+            implements RunEvent {
+
+        /** One of a process without a token. */
+        public AttemptStarted(
+                Instant time, String id, String group, int attempt, int attempts, long pid, @Nullable Instant born) {
+            this(time, id, group, attempt, attempts, pid, born, null);
+        }
+    }
 
     /** An attempt failed and another follows after a pause. */
     record AttemptFailed(

@@ -80,8 +80,8 @@ public final class RunSession {
         int exitCode;
         try (EventLoop events = new EventLoop(listeners, this::failed).start();
                 Threads threads = new Threads(work.limits(), settings.grace(), TimeSource.system());
-                GroupRunner runner =
-                        new GroupRunner(work.limits(), threads, events, stop, clock, settings.failFast())) {
+                GroupRunner runner = new GroupRunner(
+                        work.limits(), threads, events, stop, clock, settings.failFast(), Children.of(work.key()))) {
             stop.onRequest(reason -> events.postLater(new RunEvent.RunStopping(clock.instant(), reason)));
             stop.onDrain(threads::drain, threads::cut);
             RunEvent.RunStarted begin;

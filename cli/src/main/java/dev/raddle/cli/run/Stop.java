@@ -188,6 +188,12 @@ public final class Stop {
         trees.remove(tree);
     }
 
+    /** The same for the tree of a child, of which nothing more is needed. */
+    void leave(ProcessTree tree, Child child) {
+        leave(tree);
+        tree.whenSettled(child::release);
+    }
+
     private void terminate(ProcessTree tree) {
         Thread.ofVirtual().name("raddle-terminate").start(() -> tree.terminate(grace));
     }

@@ -17,6 +17,11 @@ public interface Work {
     /** Those who need every event for the work's own sake; if one of them fails the run cannot go on. */
     List<RunListener> listeners();
 
+    /** What the tokens of the processes of this run begin with. */
+    default String key() {
+        return Children.newKey();
+    }
+
     /** Counts what an earlier run did, and does what must be done before anything starts. */
     default void prepare(Tally tally, Duration grace) throws InterruptedException {}
 

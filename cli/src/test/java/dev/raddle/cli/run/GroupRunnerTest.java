@@ -55,7 +55,8 @@ class GroupRunnerTest {
     }
 
     private GroupRunner runner(ThreadKind kind, Threads threads) {
-        return new GroupRunner(limits(kind), threads, events, stop, Session.CLOCK, false);
+        return new GroupRunner(
+                limits(kind), threads, events, stop, Session.CLOCK, false, Children.of(Children.newKey()));
     }
 
     private void submit(GroupRunner runner, String id, String script) {

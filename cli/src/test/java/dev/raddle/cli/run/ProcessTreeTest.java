@@ -4,16 +4,37 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.nio.file.StandardWatchEventKinds;
+import java.nio.file.WatchService;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
-@Timeout(60)
+@Timeout(value = 20, unit = TimeUnit.MINUTES)
 class ProcessTreeTest {
+    /** How often each race is run; {@code -Draddle.process.rounds=2000} hunts for long. */
+    private static final int ROUNDS = Integer.getInteger("raddle.process.rounds", 3);
+
+    @TempDir
+    private Path directory;
+
     private static final Duration LONG = Duration.ofMinutes(5);
     private final List<Process> started = new ArrayList<>();
 
@@ -47,7 +68,7 @@ class ProcessTreeTest {
         BufferedReader output = process.inputReader();
         ProcessHandle grandchild = child(output);
 
-        new ProcessTree(process.toHandle()).terminate(LONG);
+        ProcessTree.of(process.toHandle()).terminate(LONG);
 
         assertThat(process.waitFor()).isEqualTo(143);
         assertThat(lives(grandchild)).isFalse();
@@ -60,7 +81,7 @@ class ProcessTreeTest {
         BufferedReader output = process.inputReader();
         child(output);
 
-        new ProcessTree(process.toHandle()).terminate(LONG);
+        ProcessTree.of(process.toHandle()).terminate(LONG);
 
         assertThat(output.readLine()).isNull();
     }
@@ -72,7 +93,7 @@ class ProcessTreeTest {
         BufferedReader output = process.inputReader();
         child(output);
 
-        new ProcessTree(process.toHandle()).terminate(LONG);
+        ProcessTree.of(process.toHandle()).terminate(LONG);
 
         assertThat(process.waitFor()).isEqualTo(5);
         assertThat(output.lines()).contains("bye");
@@ -83,7 +104,7 @@ class ProcessTreeTest {
         Process process = start("(trap '' TERM; sh -c 'echo $$; echo ready; while :; do sleep 1; done') & wait");
         ProcessHandle stubborn = child(process.inputReader());
 
-        new ProcessTree(process.toHandle()).terminate(Duration.ofMillis(50));
+        ProcessTree.of(process.toHandle()).terminate(Duration.ofMillis(50));
 
         assertThat(process.waitFor(1, TimeUnit.MINUTES)).isTrue();
         assertThat(lives(stubborn)).isFalse();
@@ -93,7 +114,7 @@ class ProcessTreeTest {
     void kill_takes_the_rest_of_the_grace() throws Exception {
         Process process = start("trap '' TERM; echo $$; echo ready; while :; do sleep 1; done");
         child(process.inputReader());
-        ProcessTree tree = new ProcessTree(process.toHandle());
+        ProcessTree tree = ProcessTree.of(process.toHandle());
         Thread ending = Thread.ofVirtual().start(() -> tree.terminate(LONG));
 
         tree.kill();
@@ -108,7 +129,7 @@ class ProcessTreeTest {
         Process process = start("trap 'echo term' TERM; echo $$; sh -c 'echo ready; exec sleep 600' & wait; wait");
         BufferedReader output = process.inputReader();
         child(output);
-        ProcessTree tree = new ProcessTree(process.toHandle());
+        ProcessTree tree = ProcessTree.of(process.toHandle());
 
         Thread other = Thread.ofVirtual().start(() -> tree.terminate(LONG));
         tree.terminate(LONG);
@@ -118,12 +139,103 @@ class ProcessTreeTest {
         assertThat(output.lines().filter(line -> line.equals("term"))).hasSize(1);
     }
 
+    /*
+     * The forms in which a command leaves processes behind. Each prints "ready" when its last process can be running or is
+     * about to be forked, which is when the hardest race begins.
+     */
+    static Stream<Arguments> forms() {
+        List<String> scripts = List.of(
+                "echo ready; sleep 600; echo never",
+                "echo ready; sleep 600 | sleep 600 | cat",
+                "nohup sleep 600 >&2 2>/dev/null & echo ready; wait",
+                "setsid sleep 600 & echo ready; wait",
+                "setsid sh -c '(sleep 600 &) ; echo ready; sleep 600'",
+                "(setsid sh -c 'sleep 600 & exit' &) ; echo ready; sleep 600",
+                "(sleep 600 &) ; echo ready",
+                "setsid sh -c 'echo ready; (setsid sh -c \"(setsid sleep 600 &)\" &)' & sleep 600",
+                "(trap '' TERM HUP INT; echo ready; (setsid sleep 600 &); sleep 600)",
+                "bash -mc 'sleep 600 | cat & echo ready; wait'",
+                "env -u RADDLE_TREE sh -c 'echo ready; (sleep 600 &); sleep 600'");
+        return Stream.of(Children.of(Children.newKey()), Children.plain(Children.newKey()))
+                .flatMap(children -> scripts.stream()
+                        // Without a session what has cleared its environment is lost.
+                        .filter(script -> !(children.toString().equals("plain") && script.startsWith("env")))
+                        .map(script -> Arguments.of(children, script)));
+    }
+
+    private static Set<Long> carriers(Child child) {
+        return ProcessTable.ALL.read().stream()
+                .filter(entry -> entry.has(child.token()) || entry.session() == child.pid())
+                .map(ProcessTable.Entry::pid)
+                .collect(Collectors.toSet());
+    }
+
+    @ParameterizedTest
+    @MethodSource("forms")
+    void no_process_is_left_behind_whatever_is_just_being_forked(Children children, String script) throws Exception {
+        Path pipe = directory.resolve("pipe");
+        new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor();
+        for (int i = 0; i < ROUNDS; i++) {
+            Child child;
+            try (FileChannel both = FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+                child = children.start(
+                        List.of("sh", "-c", script), Map.of(), directory, new Posix.Target(pipe, true), null);
+                both.read(ByteBuffer.allocate(1)); // the first byte that it prints
+            }
+            ProcessTree.of(child).terminate(Duration.ofMillis(script.contains("trap") ? 20 : 60_000));
+
+            assertThat(carriers(child)).as("round " + i).isEmpty();
+            child.waitFor();
+            child.release();
+        }
+    }
+
+    @Test
+    void what_begins_in_a_trap_has_its_time() throws Exception {
+        Path log = directory.resolve("log");
+        Child child = Children.of(Children.newKey())
+                .start(
+                        List.of(
+                                "sh",
+                                "-c",
+                                "trap 'sh -c \"sleep 0.3 && echo tidied\"; exit 5' TERM; echo ready > ready;"
+                                        + " while :; do sleep 0.01; done"),
+                        Map.of(),
+                        directory,
+                        new Posix.Target(log, true),
+                        null);
+        try (WatchService watch = directory.getFileSystem().newWatchService()) {
+            directory.register(watch, StandardWatchEventKinds.ENTRY_CREATE);
+            while (!Files.exists(directory.resolve("ready"))) {
+                watch.take().reset();
+            }
+        }
+
+        ProcessTree.of(child).terminate(LONG);
+
+        assertThat(child.waitFor()).isEqualTo(5);
+        assertThat(log).content().contains("tidied");
+        child.release();
+    }
+
+    @Test
+    void a_table_without_proc_and_functions_ends_children_and_theirs() throws Exception {
+        Process process = start("sh -c 'sleep 600 & echo $!; echo ready; wait' & wait; echo never");
+        ProcessHandle grandchild = child(process.inputReader());
+        Child child =
+                new Child(process.pid(), "none.p1", false, process.onExit().thenApply(Process::exitValue), () -> {});
+
+        ProcessTree.of(child, new ProcessTable(0, false)).terminate(LONG);
+
+        assertThat(lives(grandchild)).isFalse();
+    }
+
     @Test
     void a_process_that_has_ended_needs_no_ending() throws Exception {
         Process process = start("exit 0");
         process.waitFor();
 
-        new ProcessTree(process.toHandle()).terminate(LONG);
+        ProcessTree.of(process.toHandle()).terminate(LONG);
 
         assertThat(process.exitValue()).isZero();
     }

@@ -20,10 +20,10 @@ class StopTest {
         Stop stop = new Stop(Duration.ofMinutes(5));
         Process before = sleeper();
         Process after = sleeper();
-        stop.enter(new ProcessTree(before.toHandle()));
+        stop.enter(ProcessTree.of(before.toHandle()));
 
         stop.request(Stop.Reason.FAIL_FAST);
-        stop.enter(new ProcessTree(after.toHandle()));
+        stop.enter(ProcessTree.of(after.toHandle()));
 
         assertThat(before.waitFor()).isEqualTo(143);
         assertThat(after.waitFor()).isEqualTo(143);
@@ -33,7 +33,7 @@ class StopTest {
     void a_tree_that_has_left_is_left_alone() throws Exception {
         Stop stop = new Stop(Duration.ofMinutes(5));
         Process process = sleeper();
-        ProcessTree tree = new ProcessTree(process.toHandle());
+        ProcessTree tree = ProcessTree.of(process.toHandle());
         stop.enter(tree);
         stop.leave(tree);
 
@@ -49,7 +49,7 @@ class StopTest {
         Process stubborn =
                 new ProcessBuilder("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done").start();
         stubborn.inputReader().readLine();
-        stop.enter(new ProcessTree(stubborn.toHandle()));
+        stop.enter(ProcessTree.of(stubborn.toHandle()));
 
         stop.request(Stop.Reason.INTERRUPTED);
         stop.kill();
@@ -64,7 +64,7 @@ class StopTest {
         stop.onRequest(reason -> calls.add("told " + reason));
         stop.onDrain(() -> calls.add("drain"), () -> calls.add("cut"));
         Process process = sleeper();
-        stop.enter(new ProcessTree(process.toHandle()));
+        stop.enter(ProcessTree.of(process.toHandle()));
 
         stop.drain();
         stop.drain();

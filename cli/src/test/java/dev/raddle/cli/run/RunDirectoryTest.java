@@ -1,0 +1,101 @@
+package dev.raddle.cli.run;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.file.DirectoryNotEmptyException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What a run makes of a directory in which somebody else has put something. */
+@Timeout(60)
+class RunDirectoryTest {
+    private static final String FILE =
+            "tasks: [{ id: a, run: 'echo hello; exit 1' }, { id: b, run: 'true', needs: [{ after: a }] }]";
+
+    @TempDir
+    private Path directory;
+
+    private Path victim = Path.of("");
+
+    @BeforeEach
+    void write() throws IOException {
+        victim = Files.writeString(directory.resolve("victim"), "untouched");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"output", "output/a.log", "notes.txt", ".hidden"})
+    void a_directory_with_anything_in_it_is_no_new_one(String name) throws Exception {
+        Path out = directory.resolve("run");
+        Path file = out.resolve(name);
+        Files.createDirectories(file.getParent());
+        Files.createSymbolicLink(file, victim);
+
+        assertThatThrownBy(() -> new Session(directory).run(FILE)).isInstanceOf(DirectoryNotEmptyException.class);
+
+        assertThat(victim).hasContent("untouched");
+        assertThat(out.resolve("run.json")).doesNotExist();
+    }
+
+    @Test
+    void an_empty_directory_is_a_new_one() throws Exception {
+        Files.createDirectory(directory.resolve("run"));
+
+        assertThat(new Session(directory).run("tasks: [{ id: a, run: 'true' }]"))
+                .isZero();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"output/a.log", "values/a.out", "output/b.log"})
+    void a_link_in_the_place_of_an_output_is_a_failure_of_the_task(String name) throws Exception {
+        Session session = new Session(directory);
+        session.run(
+                "tasks: [{ id: a, run: 'echo hello; exit 1' }, { id: b, run: \"echo ${a.stdout}; exit 1\", needs: [{ after: a }] }]");
+        Path file = session.out().resolve(name);
+        Files.delete(file);
+        Files.createSymbolicLink(file, victim);
+        Session second = new Session(directory);
+
+        second.resume();
+
+        assertThat(victim).hasContent("untouched");
+        assertThat(List.of(
+                        String.valueOf(second.recorder().result("a").error()),
+                        String.valueOf(second.recorder().result("b").error())))
+                .anyMatch(error -> error.contains("is a symbolic link, through which nothing is written"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"output", "values"})
+    void a_link_in_the_place_of_a_directory_is_an_error(String name) throws Exception {
+        Session session = new Session(directory);
+        session.run(FILE);
+        Path moved = Files.move(session.out().resolve(name), directory.resolve("elsewhere"));
+        Files.createSymbolicLink(session.out().resolve(name), moved);
+
+        assertThatThrownBy(() -> new Session(directory).resume())
+                .hasMessageContaining("must be a directory and no symbolic link");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"journal.jsonl", "journal.jsonl.lock", "report.json.new"})
+    void a_link_in_the_place_of_a_file_of_the_run_is_not_followed(String name) throws Exception {
+        Session session = new Session(directory);
+        session.run(FILE);
+        Path file = session.out().resolve(name);
+        Files.deleteIfExists(file);
+        Files.createSymbolicLink(file, victim);
+
+        assertThatThrownBy(() -> new Session(directory).resume()).isInstanceOf(IOException.class);
+
+        assertThat(victim).hasContent("untouched");
+    }
+}
