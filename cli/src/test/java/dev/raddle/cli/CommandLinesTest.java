@@ -26,7 +26,7 @@ class CommandLinesTest {
     void a_command_without_a_placeholder_gets_the_line_as_its_last_argument() {
         assertThat(words(CommandLines.words(List.of("curl", "-fsS")), "a b")).containsExactly("curl", "-fsS", "a b");
         assertThat(words(CommandLines.script("gzip -k"), "a b"))
-                .containsExactly("sh", "-c", "gzip -k \"${RADDLE_VALUE_1}\"");
+                .containsExactly("sh", "-c", "gzip -k ${RADDLE_VALUE_1+\"$RADDLE_VALUE_1\"}");
     }
 
     @Test
@@ -37,8 +37,8 @@ class CommandLinesTest {
 
     @Test
     void a_script_is_quoted_for_its_shell() {
-        assertThat(words(CommandLines.script("gzip -c {} > '{}.gz'"), "a; b"))
-                .containsExactly("sh", "-c", "gzip -c \"${RADDLE_VALUE_1}\" > ''\"${RADDLE_VALUE_1}\"'.gz'");
+        assertThat(words(CommandLines.script("gzip -c {} > \"{}.gz\""), "a; b"))
+                .containsExactly("sh", "-c", "gzip -c ${RADDLE_VALUE_1+\"$RADDLE_VALUE_1\"} > \"${RADDLE_VALUE_1+\"$RADDLE_VALUE_1\"}.gz\"");
     }
 
     @Test

@@ -51,8 +51,8 @@ class MapCommandTest {
 
     @Test
     void a_shell_gets_the_line_quoted() throws Exception {
-        Raddle.Ended ended = map(
-                "a; touch pwned\n' || touch pwned #\n", "-j1", "--shell", "printf '%s|' {} '{}' \"{}\" | cat; echo");
+        Raddle.Ended ended =
+                map("a; touch pwned\n' || touch pwned #\n", "-j1", "--shell", "printf '%s|' {} {} \"{}\" | cat; echo");
 
         assertThat(ended.out()).isEqualTo("a; touch pwned|".repeat(3) + "\n" + "' || touch pwned #|".repeat(3) + "\n");
         assertThat(directory.resolve("pwned")).doesNotExist();

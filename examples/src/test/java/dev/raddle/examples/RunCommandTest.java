@@ -226,8 +226,8 @@ class RunCommandTest {
         write("checks.yaml", """
                 groups: { g: { limit: 8 } }
                 tasks:
-                  - { forEach: data.txt, id: "t-${n}", group: g, run: "printf '%s|' ${line} \\"${line}\\" '${line}'" }
-                  - { forEach: data.csv, id: "c-${n}", group: g, run: "printf '%s|' ${name} '${note}'" }
+                  - { forEach: data.txt, id: "t-${n}", group: g, run: "printf '%s|' ${line} \\"${line}\\" ${line}" }
+                  - { forEach: data.csv, id: "c-${n}", group: g, run: "printf '%s|' ${name} \\"${note}\\"" }
                   - { forEach: data.json, id: "j-${n}", group: g, run: [printf, "%s|", "${v}"] }
                 """);
 

@@ -18,18 +18,20 @@ public final class ShellTemplate {
      * Overview.
      *
      * No value is ever written into the script. A value travels in an environment variable, and the placeholder becomes
-     * a reference to that variable, quoted for the place where it stands:
+     * a reference to that variable. A shell expands a reference after it has parsed the script and does not parse the result
+     * again, so a value is no code wherever the reference stands.
      *
-     *   outside quotes       curl ${line}      ->  curl "${RADDLE_VALUE_1}"
-     *   inside double        echo "<${line}>"  ->  echo "<${RADDLE_VALUE_1}>"
-     *   inside single        echo '<${line}>'  ->  echo '<'"${RADDLE_VALUE_1}"'>'
+     * That the value is also one word, neither split nor taken for a pattern, must not depend on ShellLexer being right about
+     * the quotes around the placeholder. So the reference is the same everywhere:
      *
-     * A shell expands a reference after it has parsed the script and does not parse the result again. So safety does not
-     * rest on knowing the quotes: should ShellLexer misjudge a place, the value may be split at spaces or stand there
-     * unexpanded, but it is still no code. Knowing the quotes only makes the value exactly one word.
+     *   outside quotes       curl ${line}      ->  curl ${RADDLE_VALUE_1+"$RADDLE_VALUE_1"}
+     *   inside double        echo "<${line}>"  ->  echo "<${RADDLE_VALUE_1+"$RADDLE_VALUE_1"}>"
      *
-     * Where this does not hold, a placeholder is refused: in arithmetic some shells run code found in values; in
-     * backticks, in the shell's own ${…} and in here-documents no quoting is right in every shell.
+     * The inner quotes hold in both places, and the word inside the braces is always taken, as the variable is always set.
+     *
+     * A placeholder is refused where there is no such reference, and where what it becomes is parsed again: in single quotes,
+     * backticks, arithmetic, the shell's own ${…} and here-documents, and after eval, trap, alias and let. A script in which
+     * ShellLexer cannot tell those places is refused as a whole.
      */
     private final List<Part> parts;
 
@@ -64,6 +66,9 @@ public final class ShellTemplate {
             }
         }
         parts.add(new Literal(literal.toString()));
+        if (parts.size() > 1) {
+            lexer.end();
+        }
         return new ShellTemplate(parts);
     }
 
@@ -110,39 +115,32 @@ public final class ShellTemplate {
     enum Quotes {
         NONE {
             @Override
-            String reference(String variable) {
-                return "\"${" + variable + "}\"";
-            }
-
-            @Override
             String literal(String text) {
                 return ShellQuote.word(text);
             }
         },
         DOUBLE {
             @Override
-            String reference(String variable) {
-                return "${" + variable + "}";
-            }
-
-            @Override
             String literal(String text) {
                 return ShellQuote.insideDouble(text);
             }
         },
-        SINGLE {
+        /** Not quotes, but a comment: a line break in the value would end it where the command is shown. */
+        COMMENT {
             @Override
             String reference(String variable) {
-                return "'\"${" + variable + "}\"'";
+                return "";
             }
 
             @Override
             String literal(String text) {
-                return ShellQuote.insideSingle(text);
+                return "";
             }
         };
 
-        abstract String reference(String variable);
+        String reference(String variable) {
+            return "${" + variable + "+\"$" + variable + "\"}";
+        }
 
         abstract String literal(String text);
     }

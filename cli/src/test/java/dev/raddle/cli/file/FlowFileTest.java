@@ -19,7 +19,7 @@ class FlowFileTest {
               - { id: b, run: [echo, "b ${param.day}"] }
               - { id: c, run: "true", needs: a, default: "nothing on ${param.day}", undo: "echo ${c.stdout}" }
               - id: report
-                run: "echo ${a.stdout} '${b.stdout}' $HOME ${HOME:-x} $${a.stdout}"
+                run: "echo ${a.stdout} ${b.stdout} $HOME ${HOME:-x} $${a.stdout}"
                 env: { A: "${a.exit}" }
                 needs: [a, { any: [b, c] }]
                 when: ${a.stdout} contains "x" and not ${b.state} == failed
@@ -86,7 +86,7 @@ class FlowFileTest {
                 .containsExactly(
                         "sh",
                         "-c",
-                        "echo \"${RADDLE_VALUE_1}\" ''\"${RADDLE_VALUE_2}\"'' $HOME ${HOME:-x} ${a.stdout}");
+                        "echo ${RADDLE_VALUE_1+\"$RADDLE_VALUE_1\"} ${RADDLE_VALUE_2+\"$RADDLE_VALUE_2\"} $HOME ${HOME:-x} ${a.stdout}");
         assertThat(filled.command().values())
                 .isEqualTo(Map.of("RADDLE_VALUE_1", "x; rm -rf /", "RADDLE_VALUE_2", "it's"));
         assertThat(filled.env()).isEqualTo(Map.of("A", "0"));
