@@ -76,7 +76,10 @@ public final class Journal implements RunListener, Closeable {
             journal.write("");
         }
         // Before anything starts, so that also a process is known whose start could not be written down.
-        journal.write(Json.text(Map.of(KIND, OPENED, KEY, journal.key)));
+        Map<String, @Nullable Object> opened = new LinkedHashMap<>();
+        opened.put(KIND, OPENED);
+        opened.put(KEY, journal.key);
+        journal.write(Json.text(opened));
         return journal;
     }
 

@@ -71,7 +71,7 @@ final class Orphans {
             boolean settled = true;
             for (ProcessTable.Entry entry : ProcessTable.ALL.read()) {
                 settled &= entry.settled();
-                for (String token : entry.tokens().split(" ")) {
+                for (String token : entry.tokens().split(" ", -1)) {
                     if (isOpen(token) && seen.add(token)) {
                         settled = false;
                         end(ProcessTree.of(token));

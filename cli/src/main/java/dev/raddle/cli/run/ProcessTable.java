@@ -53,7 +53,7 @@ final class ProcessTable {
             long pid, long parent, long group, long session, long start, boolean runs, String tokens, boolean settled) {
 
         boolean has(String token) {
-            return List.of(tokens.split(" ")).contains(token);
+            return List.of(tokens.split(" ", -1)).contains(token);
         }
     }
 
@@ -107,7 +107,7 @@ final class ProcessTable {
     private @Nullable Entry entry(Path directory, boolean withTokens) {
         try {
             String stat = Files.readString(directory.resolve("stat"), StandardCharsets.ISO_8859_1);
-            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+            String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ", -1);
             char state = fields[0].charAt(0);
             boolean runs = state != 'Z' && state != 'X' && state != 'x';
             long start = Long.parseLong(fields[19]);
