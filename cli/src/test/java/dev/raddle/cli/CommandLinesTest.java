@@ -38,7 +38,10 @@ class CommandLinesTest {
     @Test
     void a_script_is_quoted_for_its_shell() {
         assertThat(words(CommandLines.script("gzip -c {} > \"{}.gz\""), "a; b"))
-                .containsExactly("sh", "-c", "gzip -c ${RADDLE_VALUE_1+\"$RADDLE_VALUE_1\"} > \"${RADDLE_VALUE_1+\"$RADDLE_VALUE_1\"}.gz\"");
+                .containsExactly(
+                        "sh",
+                        "-c",
+                        "gzip -c ${RADDLE_VALUE_1+\"$RADDLE_VALUE_1\"} > \"${RADDLE_VALUE_1+\"$RADDLE_VALUE_1\"}.gz\"");
     }
 
     @Test
