@@ -109,7 +109,8 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
         Throwable cause = error instanceof CompletionException && error.getCause() != null ? error.getCause() : error;
         return cause instanceof RejectedExecutionException rejected
                 ? rejected
-                : new RejectedExecutionException("it never began: " + Failure.text(cause), cause);
+                : new RejectedExecutionException(
+                        "it never began: " + (result == null ? Failure.text(cause) : result.status()), cause);
     }
 
     private void queue() {
