@@ -154,6 +154,33 @@ public record GroupResult<T>(
     }
 
     /**
+     * Returns whether the task threw, or could not be started.
+     *
+     * @return true if the status is FAILED
+     */
+    public boolean isFailed() {
+        return status == TaskStatus.FAILED;
+    }
+
+    /**
+     * Returns whether the task was cancelled, or a wait for it ended before the task did.
+     *
+     * @return true if the status is CANCELLED
+     */
+    public boolean isCancelled() {
+        return status == TaskStatus.CANCELLED;
+    }
+
+    /**
+     * Returns whether the task was not admitted, and so never ran.
+     *
+     * @return true if the status is REJECTED
+     */
+    public boolean isRejected() {
+        return status == TaskStatus.REJECTED;
+    }
+
+    /**
      * Returns the value of a task that succeeded, and throws for every other status. An unchecked exception or an
      * {@link Error} of the task is thrown as it is.
      *

@@ -207,10 +207,16 @@ class SubmissionFormsTest {
     }
 
     @Test
-    void only_a_success_is_one() {
-        assertThat(GroupResult.success("a", "t", null, 1, 2).isSuccess()).isTrue();
-        assertThat(GroupResult.failed("a", "t", new Error(), 1, 2).isSuccess()).isFalse();
-        assertThat(GroupResult.rejected("a", "t").isSuccess()).isFalse();
+    void each_result_is_one_of_four_kinds() {
+        assertThat(kinds(GroupResult.success("a", "t", null, 1, 2))).containsExactly(true, false, false, false);
+        assertThat(kinds(GroupResult.failed("a", "t", new Error(), 1, 2))).containsExactly(false, true, false, false);
+        assertThat(kinds(GroupResult.cancelled("a", "t", new TimeoutException(), 1, 2)))
+                .containsExactly(false, false, true, false);
+        assertThat(kinds(GroupResult.rejected("a", "t"))).containsExactly(false, false, false, true);
+    }
+
+    private static List<Boolean> kinds(GroupResult<?> result) {
+        return List.of(result.isSuccess(), result.isFailed(), result.isCancelled(), result.isRejected());
     }
 
     @Test

@@ -224,7 +224,7 @@ class TaskHandleTest {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
             TaskHandle<String> handle = executor.submit("a", "t1", stubborn);
-            executor.submit("a", "t2", next);
+            TaskHandle<String> following = executor.submit("a", "t2", next);
             stubborn.awaitBegun();
 
             assertThat(handle.cancel(true)).isTrue();
@@ -245,6 +245,7 @@ class TaskHandleTest {
                     .as("a late value changes nothing")
                     .isEqualTo(TaskStatus.CANCELLED);
             next.letGo();
+            following.await();
         }
         assertThat(next.interrupts()).isZero();
     }
