@@ -1,6 +1,8 @@
 package dev.raddle.task;
 
+import dev.raddle.pool.NamedTask;
 import dev.raddle.pool.ThreadPool;
+import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.ForkJoinTask;
@@ -14,7 +16,7 @@ import org.jspecify.annotations.Nullable;
  * is a {@link ForkJoinTask} so that a fork-join pool need not wrap it, and cancels it when the pool is shut down.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
-final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Scheduler.Placement {
+final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Scheduler.Placement, NamedTask {
 
     private static final VarHandle TAKEN;
 
@@ -66,7 +68,7 @@ final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Sc
         if (take()) {
             super.cancel(false);
             task.reject(new RejectedExecutionException(
-                    "task " + task + " was cancelled by its executor, or by who got it back from there"));
+                    "task " + this + " was cancelled by its executor, or by the caller to which that handed it back"));
         }
         return isCancelled();
     }
@@ -98,7 +100,12 @@ final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Sc
     protected void setRawResult(Void unused) {}
 
     @Override
+    public String name() {
+        return UserCode.nameOf(task instanceof NamedTask named ? named::name : null, task);
+    }
+
+    @Override
     public String toString() {
-        return task.toString();
+        return UserCode.textOf(task);
     }
 }

@@ -47,6 +47,11 @@ enum Backlog {
         return plan(core, max, capacity).build();
     }
 
+    /** Returns whether {@link #pool} uses the builder, and not a constructor that the JDK has as well. */
+    boolean isFromBuilder() {
+        return this == BUILT_IN || this == BUILT_IN_PRIORITY;
+    }
+
     /** The same, not built yet. */
     abstract ThreadPool.Builder plan(int core, int max, int capacity);
 

@@ -79,8 +79,7 @@ class NearTheEndOfTheStackTest {
             atTheEndOfAStack(() -> pool.setKeepAliveTime(2, TimeUnit.HOURS));
             atTheEndOfAStack(pool::shutdown);
 
-            assertThat(pool.isShutdown()).isTrue();
-            pool.shutdown();
+            pool.shutdown(); // the one above may have had no stack at all
             assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
             assertThat(pool.getCompletedTaskCount()).isEqualTo(1);
         }
