@@ -1,9 +1,10 @@
 package dev.raddle.cli.show;
 
 import dev.raddle.cli.file.Printable;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import org.jline.utils.AttributedString;
 
 /**
@@ -16,7 +17,7 @@ import org.jline.utils.AttributedString;
  * @param wording how the counts are named
  * @param blocks whether block characters can be drawn
  */
-record Layout(int nameWidth, int barWidth, List<Integer> widths, Wording wording, boolean blocks) {
+record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording wording, boolean blocks) {
     private static final int LEAST_NAME = 5;
     private static final int LONGEST_NAME = 24;
     private static final int LEAST_BAR = 8;
@@ -83,13 +84,13 @@ record Layout(int nameWidth, int barWidth, List<Integer> widths, Wording wording
     /** A layout for a terminal and the bars that it must show. */
     static Layout of(int columns, Collection<Bar> bars, long now, boolean blocks) {
         int name = nameWidth(bars);
-        List<Integer> usual = usual(bars, now);
+        Map<Column, Integer> usual = usual(bars, now);
         if (name + GAP + LEAST_BAR + sum(usual) <= columns) {
             return new Layout(name, barFor(columns - name - GAP - sum(usual)), usual, Wording.LONG, blocks);
         }
         int room = columns - 1; // a line that fills the last column may wrap
         for (boolean all : List.of(true, false)) {
-            List<Integer> widths = tight(bars, Wording.LONG, all, GAP, now);
+            Map<Column, Integer> widths = tight(bars, Wording.LONG, all, GAP, now);
             int bar = room - name - GAP - sum(widths);
             if (bar >= LEAST_BAR) {
                 return new Layout(name, barFor(bar), widths, Wording.LONG, blocks);
@@ -97,7 +98,7 @@ record Layout(int nameWidth, int barWidth, List<Integer> widths, Wording wording
         }
         for (Wording wording : Wording.values()) {
             int gap = wording == Wording.LONG ? GAP : 1;
-            List<Integer> widths = tight(bars, wording, false, gap, now);
+            Map<Column, Integer> widths = tight(bars, wording, false, gap, now);
             int left = room - sum(widths);
             if (left >= Math.min(name, LEAST_BAR) || wording == Wording.LETTERS) {
                 return new Layout(Math.clamp(left, 1, name), 0, widths, wording, blocks);
@@ -118,24 +119,24 @@ record Layout(int nameWidth, int barWidth, List<Integer> widths, Wording wording
         return Math.clamp(room, LEAST_BAR, MOST_BAR);
     }
 
-    private static int sum(List<Integer> widths) {
-        return widths.stream().mapToInt(Integer::intValue).sum();
+    private static int sum(Map<Column, Integer> widths) {
+        return widths.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     /** Widths that numbers of a usual size do not change, so that the columns stand still. */
-    private static List<Integer> usual(Collection<Bar> bars, long now) {
-        List<Integer> tight = tight(bars, Wording.LONG, true, 1, now);
-        List<Integer> widths = new ArrayList<>();
+    private static Map<Column, Integer> usual(Collection<Bar> bars, long now) {
+        Map<Column, Integer> tight = tight(bars, Wording.LONG, true, 1, now);
+        Map<Column, Integer> widths = new EnumMap<>(Column.class);
         for (Column column : Column.values()) {
-            int least = tight.get(column.ordinal());
+            int least = tight.getOrDefault(column, 0);
             boolean absent = column == Column.CANCELLED && least == 0;
-            widths.add(absent ? 0 : column == Column.END ? column.usualWidth : Math.max(least, column.usualWidth));
+            widths.put(column, absent ? 0 : column == Column.END ? column.usualWidth : Math.max(least, column.usualWidth));
         }
         return widths;
     }
 
-    private static List<Integer> tight(Collection<Bar> bars, Wording wording, boolean all, int gap, long now) {
-        List<Integer> widths = new ArrayList<>();
+    private static Map<Column, Integer> tight(Collection<Bar> bars, Wording wording, boolean all, int gap, long now) {
+        Map<Column, Integer> widths = new EnumMap<>(Column.class);
         for (Column column : Column.values()) {
             int widest = 0;
             if (all || column.isCount()) {
@@ -143,7 +144,7 @@ record Layout(int nameWidth, int barWidth, List<Integer> widths, Wording wording
                     widest = Math.max(widest, bar.text(column, wording, now).length());
                 }
             }
-            widths.add(widest == 0 ? 0 : widest + gap);
+            widths.put(column, widest == 0 ? 0 : widest + gap);
         }
         return widths;
     }
@@ -174,7 +175,7 @@ record Layout(int nameWidth, int barWidth, List<Integer> widths, Wording wording
 
     /** A text at the right of its column, or at the left in the last. */
     String placed(Column column, String text) {
-        int width = widths.get(column.ordinal());
+        int width = widths.getOrDefault(column, 0);
         if (width == 0) {
             return "";
         }
