@@ -7,6 +7,8 @@ import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.CancelledException;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;
@@ -14,7 +16,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/** The time of a scope ends at the moment at which a call inside it gets its turn. */
+/** The time of a scope ends at the moment at which a call inside it, which waits, gets its turn. */
 @JCStressTest
 @Outcome(id = "called in scope, free", expect = ACCEPTABLE, desc = "its turn came first")
 @Outcome(id = "out of time, free", expect = ACCEPTABLE, desc = "the deadline came first")
@@ -27,19 +29,31 @@ public class DeadlineMeetsCallGrant {
 
     private final VirtualTime time = new VirtualTime();
     private final Rig rig = new Rig(rules -> rules.timeSource(time));
+    private final FutureTask<Object> call = new FutureTask<>(this::call);
 
     public DeadlineMeetsCallGrant() {
         rig.submit("a");
+        Thread.ofVirtual().start(call);
+        while (rig.executor.stats().totalQueuedCount() == 0) {
+            Thread.onSpinWait();
+        }
     }
 
-    @Actor
-    public void call(LL_Result result) {
+    private Object call() {
         try (ThreadScope scope = ThreadScope.open("scope").withTimeSource(time).withDeadline(LIMIT)) {
-            result.r1 = rig.executor.call("a", () -> "called in " + scope.name());
+            return rig.executor.call("a", () -> "called in " + scope.name());
         } catch (CancelledException cancelled) {
-            result.r1 = "out of time";
+            return "out of time";
         } catch (Exception failure) {
-            result.r1 = failure;
+            return failure;
+        }
+    }
+
+    private Object returned() {
+        try {
+            return call.get();
+        } catch (InterruptedException | ExecutionException failure) {
+            return failure;
         }
     }
 
@@ -55,6 +69,8 @@ public class DeadlineMeetsCallGrant {
 
     @Arbiter
     public void check(LL_Result result) {
+        rig.runAll();
+        result.r1 = returned();
         result.r2 = rig.aftermath("a");
     }
 }

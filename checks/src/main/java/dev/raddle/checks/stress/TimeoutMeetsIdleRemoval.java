@@ -14,7 +14,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/** A task's timeout fires while the last other task of its group ends, and with it the group. */
+/**
+ * A task's timeout fires while the task goes from a group that is removed, because its last other task has ended, to the next
+ * one of its key.
+ */
 @JCStressTest
 @Outcome(id = "SUCCESS, free", expect = ACCEPTABLE, desc = "its time had not begun when the clock moved")
 @Outcome(id = "FAILED, free", expect = ACCEPTABLE, desc = "it timed out, in no queue or in either")
@@ -38,13 +41,9 @@ public class TimeoutMeetsIdleRemoval {
     }
 
     @Actor
-    public void timeOut() {
-        time.advance(TIMEOUT);
-    }
-
-    @Actor
-    public void end() {
+    public void endAndTimeOut() {
         rig.runNext("a");
+        time.advance(TIMEOUT);
     }
 
     @Arbiter
