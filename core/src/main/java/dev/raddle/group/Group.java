@@ -111,6 +111,7 @@ final class Group extends TaskGate {
 
     /** Gives a run that found this group gone to another group of the key. */
     void passOn(GroupRun<?> run, Group next) {
+        ensureStackRoom();
         lock();
         try {
             run.giveTo(next);
@@ -119,7 +120,13 @@ final class Group extends TaskGate {
         }
     }
 
+    /** Returns if the stack has room for what a public method does at its groups. */
+    static void ensureRoom() {
+        ensureStackRoom();
+    }
+
     Admission admit(GroupRun<?> run) {
+        ensureStackRoom();
         lock();
         try {
             if (life == GONE) {
@@ -145,6 +152,7 @@ final class Group extends TaskGate {
 
     void release(GroupRun<?> run, long ranNanos, long nowNanos, Grants grants) {
         Signal empty;
+        ensureStackRoom();
         lock();
         try {
             leave(run, ranNanos, grants);
@@ -156,6 +164,7 @@ final class Group extends TaskGate {
     }
 
     boolean withdraw(GroupRun<?> run, Grants grants) {
+        ensureStackRoom();
         lock();
         try {
             if (running() > 0
@@ -172,6 +181,7 @@ final class Group extends TaskGate {
     private boolean withdrawLast(GroupRun<?> run, Grants grants) {
         long now = owner.time().nanoTime();
         Signal empty;
+        ensureStackRoom();
         lock();
         try {
             if (!super.withdraw(run, grants)) {
@@ -188,6 +198,7 @@ final class Group extends TaskGate {
     // The life of the limits.
 
     GroupBounds.@Nullable Pending beginLookup() {
+        ensureStackRoom();
         lock();
         try {
             if (life == GONE) {
@@ -206,6 +217,7 @@ final class Group extends TaskGate {
         Map<Permit, Entry> refused = new LinkedHashMap<>(); // told in order of arrival
         long now = owner.time().nanoTime();
         Signal empty;
+        ensureStackRoom();
         lock();
         try {
             if (bounds() != lookup) {
@@ -222,6 +234,7 @@ final class Group extends TaskGate {
 
     /** Changes the limits by hand, now or when they have been looked up, which the caller begins; false if this group is gone. */
     boolean adjust(UnaryOperator<GroupBounds.Known> change, Grants grants) {
+        ensureStackRoom();
         lock();
         try {
             if (isGoneBy(owner.isShutdown())) {
@@ -251,6 +264,7 @@ final class Group extends TaskGate {
     boolean pauseOrResume(boolean pause, Grants grants) {
         long now = owner.time().nanoTime();
         Signal empty;
+        ensureStackRoom();
         lock();
         try {
             if (isGoneBy(owner.isShutdown())) {
@@ -270,6 +284,7 @@ final class Group extends TaskGate {
         List<GroupRun<?>> waited = new ArrayList<>();
         long now = owner.time().nanoTime();
         Signal empty;
+        ensureStackRoom();
         lock();
         try {
             drain().forEach(permit -> waited.add((GroupRun<?>) permit));
@@ -289,6 +304,7 @@ final class Group extends TaskGate {
     void close() {
         long now = owner.time().nanoTime();
         Signal empty;
+        ensureStackRoom();
         lock();
         try {
             life = life == GONE ? GONE : CLOSING;
@@ -307,6 +323,7 @@ final class Group extends TaskGate {
 
     /** Lets a cap that came into force count what runs here. */
     void count() {
+        ensureStackRoom();
         lock();
         try {
             recount();
@@ -356,6 +373,7 @@ final class Group extends TaskGate {
 
     /** Decides, on behalf of the list which has just taken this group out, whether it is forgotten or goes back. */
     Sweep sweep(int nowMillis, int ttlMillis) {
+        ensureStackRoom();
         lock();
         try {
             if (!isEmpty() || isKept()) {
@@ -420,6 +438,7 @@ final class Group extends TaskGate {
 
     /** Adds the runs that are held here to a list; false if one of them may go on. */
     boolean addHeldTo(Standstill search, List<Standstill.Held> all) {
+        ensureStackRoom();
         lock();
         try {
             return !anyHeld(permit -> !search.add((GroupRun<?>) permit, all));
@@ -455,6 +474,7 @@ final class Group extends TaskGate {
 
     /** Adds the tasks that run and wait here to two sums. */
     void addTo(int[] runningAndWaiting) {
+        ensureStackRoom();
         lock();
         try {
             runningAndWaiting[0] += running();

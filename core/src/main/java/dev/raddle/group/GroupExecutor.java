@@ -572,6 +572,7 @@ public final class GroupExecutor implements AutoCloseable {
                 ? propagation.captureWithoutTaskContext()
                 : propagation.capture(TaskContext.current().within(Enclosure.innermost()));
         PlacedRun run = new PlacedRun(task, context, policy.exceptionSink(), policy.queueTimeout(), submitNanos());
+        Group.ensureRoom();
         run.giveTo(groupOf(groupKey));
         events.submitted(run);
         return run;
@@ -580,6 +581,7 @@ public final class GroupExecutor implements AutoCloseable {
     // The corridor.
 
     private <R extends GroupRun<?>> R admit(String key, R run) {
+        Group.ensureRoom();
         run.giveTo(groupOf(key));
         events.submitted(run);
         return enter(key, run);
@@ -587,6 +589,24 @@ public final class GroupExecutor implements AutoCloseable {
 
     /** Lets a run enter its group, of which the listeners have heard. */
     private <R extends GroupRun<?>> R enter(String key, R run) {
+        try {
+            return enterOrFail(key, run);
+        } catch (Throwable failure) {
+            breakOff(run, failure);
+            throw failure;
+        }
+    }
+
+    /** Ends a run that the machinery has failed to admit or to start, in another thread if this one cannot. */
+    private static void breakOff(GroupRun<?> run, Throwable failure) {
+        try {
+            run.breakOff(failure);
+        } catch (Throwable again) {
+            Scheduler.virtualThreads().execute(() -> run.breakOff(failure));
+        }
+    }
+
+    private <R extends GroupRun<?>> R enterOrFail(String key, R run) {
         Group group = run.group();
         run.arm();
         for (; ; ) {
@@ -688,22 +708,44 @@ public final class GroupExecutor implements AutoCloseable {
 
     private @Nullable GroupRun<?> dispatch(Grants grants, @Nullable Group sameGroup) {
         GroupRun<?> following = null;
-        boolean more;
-        do {
-            more = cap.serve(grants);
-            for (Permit granted; (granted = grants.poll()) != null; ) {
-                GroupRun<?> run = (GroupRun<?>) granted;
-                if (following == null && run.group() == sameGroup && run.mayFollow()) {
-                    run.leftQueue();
-                    following = run;
-                } else if (!run.startsElsewhere()) {
-                    Dispatch.start(run);
-                } else if (!run.start(grants)) {
-                    more = true;
+        GroupRun<?> starting = null;
+        try {
+            boolean more;
+            do {
+                more = cap.serve(grants);
+                for (Permit granted; (granted = grants.poll()) != null; ) {
+                    GroupRun<?> run = (GroupRun<?>) granted;
+                    starting = run;
+                    if (following == null && run.group() == sameGroup && run.mayFollow()) {
+                        run.leftQueue();
+                        following = run;
+                    } else if (!run.startsElsewhere()) {
+                        Dispatch.start(run);
+                    } else if (!run.start(grants)) {
+                        more = true;
+                    }
+                    starting = null;
                 }
-            }
-        } while (more);
+            } while (more);
+        } catch (Throwable failure) {
+            dispatchElsewhere(following, starting, failure, grants);
+            throw failure;
+        }
         return following;
+    }
+
+    /** Leaves what is granted to another thread, which has a stack of its own, because this one cannot go on. */
+    private void dispatchElsewhere(
+            @Nullable GroupRun<?> following, @Nullable GroupRun<?> starting, Throwable failure, Grants grants) {
+        Scheduler.virtualThreads().execute(() -> {
+            if (starting != null) {
+                starting.breakOff(failure);
+            }
+            if (following != null && following != starting) {
+                startFirst(following);
+            }
+            dispatch(grants);
+        });
     }
 
     /** Gives back what a run held; returns one of the same group that its thread shall run next, if threads are reused. */

@@ -121,6 +121,15 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         return true;
     }
 
+    /**
+     * Ends a run that the machinery has failed to admit or to start, wherever it is: it leaves the queue, or returns what it
+     * holds. A run that has begun goes on. May be tried again.
+     */
+    final void breakOff(Throwable failure) {
+        leave();
+        breakOff(failure, null);
+    }
+
     /** Hears that the run is not in the queue any more, or never was. */
     void leftQueue() {}
 

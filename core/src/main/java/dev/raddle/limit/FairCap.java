@@ -111,7 +111,11 @@ public final class FairCap {
      * @return true if there may be more: act on these, then call again
      */
     public boolean serve(Grants grants) {
-        if (!hasWork(hot.get(WORD)) || hot.getAndIncrement(SIGNALS) != 0) {
+        if (!hasWork(hot.get(WORD))) {
+            return false;
+        }
+        StackRoom.ensure(); // a combiner that stops halfway leaves a gate ready beside a free slot
+        if (hot.getAndIncrement(SIGNALS) != 0) {
             return false;
         }
         boolean resigned = false;

@@ -69,7 +69,9 @@ public abstract class Gate extends SpinLock {
      * Bounds that are not known yet have no slots: permits pile up, beyond any threshold, until `bindEarly` lets them enter
      * again, in order, under the bounds that were found meanwhile. Until then they have no place in the common queue.
      *
-     * Foreign code never runs under the lock.
+     * Foreign code never runs under the lock. What may fail in a section comes first, and fields are written after it: the
+     * memory for grants is taken before a permit is granted, and a subclass ensures that there is stack before it takes the
+     * lock. So an exhausted stack or heap finds a decision made as a whole or not at all.
      */
 
     /** What became of a permit that wanted to enter. */
@@ -113,6 +115,16 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
+     * Returns if the stack has room for a section, and for starting what the section grants. Call it before a section whose
+     * effects must not be half done. It takes about a nanosecond.
+     *
+     * @throws StackOverflowError if there is not; nothing has been done then
+     */
+    protected static void ensureStackRoom() {
+        StackRoom.ensure();
+    }
+
+    /**
      * Returns the cap that this gate shares with others.
      *
      * @return the same object at every call
@@ -152,7 +164,14 @@ public abstract class Gate extends SpinLock {
                 return Entry.COMMON_QUEUE_FULL;
             }
         }
-        enqueue(permit);
+        try {
+            enqueue(permit);
+        } catch (Throwable failure) { // it waits nowhere: the heap is exhausted, for example
+            if (isBound()) {
+                cap().stopWaiting();
+            }
+            throw failure;
+        }
         offer();
         return Entry.WAITING;
     }
@@ -171,11 +190,12 @@ public abstract class Gate extends SpinLock {
             return;
         }
         boolean capped = isCapped();
+        int slots = permit.taken();
         held = Ring.unlink(held, permit);
         permit.place = Permit.NOWHERE;
-        running -= permit.taken();
+        running -= slots;
         if (capped) {
-            cap().release(permit.taken());
+            cap().release(slots);
             correct(permit, ranNanos);
         }
         advance(grants);
@@ -234,6 +254,7 @@ public abstract class Gate extends SpinLock {
      */
     protected final void bindEarly(Bounds found, Grants grants, Map<Permit, Entry> refused) {
         assert isLocked() && !isBound();
+        grants.makeRoom(waiting);
         List<Permit> early = drain();
         bounds = found;
         for (Permit permit : early) {
@@ -442,6 +463,7 @@ public abstract class Gate extends SpinLock {
     }
 
     void grant(Permit permit, int slots, Grants grants) {
+        grants.makeRoom(1);
         dequeue(permit);
         hold(permit, slots);
         grants.add(permit);
@@ -467,9 +489,10 @@ public abstract class Gate extends SpinLock {
         if (permit.cost() != 1) {
             permit.taken(slots);
         }
-        permit.place = Permit.HELD;
-        running += permit.taken();
+        int taken = permit.taken();
         held = Ring.append(held, permit);
+        permit.place = Permit.HELD; // from here on only fields: the permit is held as a whole or not at all
+        running += taken;
     }
 
     private void advance(Grants grants) {
@@ -510,8 +533,6 @@ public abstract class Gate extends SpinLock {
     }
 
     private void enqueue(Permit permit) {
-        permit.place = Permit.WAITING;
-        waiting++;
         if (queue instanceof Ranks ranks) {
             ranks.add(permit);
         } else if (permit.priority() == 0) {
@@ -521,6 +542,8 @@ public abstract class Gate extends SpinLock {
             ranks.add(permit);
             queue = ranks;
         }
+        permit.place = Permit.WAITING; // last, for a queue of ranks may find no memory
+        waiting++;
     }
 
     private void dequeue(Permit permit) {

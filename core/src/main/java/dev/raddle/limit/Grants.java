@@ -1,6 +1,5 @@
 package dev.raddle.limit;
 
-import java.util.ArrayDeque;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -9,29 +8,40 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Grants {
 
+    private static final @Nullable Permit[] NONE = {};
+
     private @Nullable Permit first; // most collections hold one permit or none
-    private @Nullable ArrayDeque<Permit> more;
-    private int size;
+    private @Nullable Permit[] more = NONE; // from `head` to `tail`: those after the first
+    private int head;
+    private int tail;
 
     /** Creates an empty collection. */
     public Grants() {}
 
+    /** Takes the memory for further permits, so that adding these cannot fail. */
+    void makeRoom(int permits) {
+        int needed = first == null ? permits - 1 : permits;
+        if (needed > more.length - tail) {
+            @Nullable Permit[] larger = new @Nullable Permit[Math.max(16, 2 * (tail - head + needed))];
+            System.arraycopy(more, head, larger, 0, tail - head);
+            more = larger;
+            tail -= head;
+            head = 0;
+        }
+    }
+
+    /** Adds a permit. That fails at most if there is no memory for it and none was taken before. */
     void add(Permit permit) {
-        size++;
+        makeRoom(1);
         if (first == null) {
             first = permit;
-            return;
+        } else {
+            more[tail++] = permit;
         }
-        ArrayDeque<Permit> rest = more;
-        if (rest == null) {
-            rest = new ArrayDeque<>();
-            more = rest;
-        }
-        rest.add(permit);
     }
 
     int size() {
-        return size;
+        return first == null ? 0 : 1 + tail - head;
     }
 
     /**
@@ -41,9 +51,11 @@ public final class Grants {
      */
     public @Nullable Permit poll() {
         Permit oldest = first;
-        if (oldest != null) {
-            first = more == null ? null : more.poll();
-            size--;
+        if (head < tail) {
+            first = more[head];
+            more[head++] = null;
+        } else {
+            first = null;
         }
         return oldest;
     }

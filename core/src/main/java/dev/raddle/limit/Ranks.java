@@ -19,7 +19,8 @@ final class Ranks {
     }
 
     void add(Permit permit) {
-        lasts.put(permit.priority(), Ring.append(lasts.get(permit.priority()), permit));
+        Integer rank = permit.priority(); // made before the ring is changed, for there may be no memory
+        lasts.put(rank, Ring.append(lasts.get(rank), permit));
     }
 
     void remove(Permit permit) {

@@ -109,6 +109,7 @@ public abstract class SpinLock {
      * @return the answer
      */
     protected final <R> R locked(Supplier<R> section) {
+        StackRoom.ensure();
         lock();
         try {
             return section.get();

@@ -337,9 +337,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Ends a run whose start failed, or whose runner did, and gives back what it holds. May be tried again.
      *
+     * @param failure how it then ended
      * @param left the runner, if it has left the run by an exception of the machinery
      */
-    final void breakOff(Throwable failure, @Nullable Thread left) {
+    protected final void breakOff(Throwable failure, @Nullable Thread left) {
         if (left != null) {
             leaveBroken(left);
         }

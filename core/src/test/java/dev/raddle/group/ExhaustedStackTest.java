@@ -1,0 +1,138 @@
+package dev.raddle.group;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.task.TaskSpec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.FutureTask;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** An executor is used where the stack ends: whatever is thrown, no permit and no handle is lost. */
+@Timeout(120)
+class ExhaustedStackTest {
+
+    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final int STACK = 256 * 1024;
+    private static final int TRIALS = 12;
+    private static final int CALLS = 60; // from as many frames, the deepest first
+
+    /** How the executor is used near the end of the stack. */
+    enum Use {
+        SUBMIT {
+            @Override
+            void call(GroupExecutor executor, TaskHandle<?>[] handles, int call) {
+                handles[call] = executor.submit("g", "t", () -> "v");
+            }
+        },
+        SUBMIT_TUNED {
+            @Override
+            void call(GroupExecutor executor, TaskHandle<?>[] handles, int call) {
+                handles[call] = executor.submit(
+                        "g",
+                        TaskSpec.named("t", () -> "v")
+                                .priority(call % 3)
+                                .cost(1 + call % 2)
+                                .timeout(LONG));
+            }
+        },
+        CALL {
+            @Override
+            void call(GroupExecutor executor, TaskHandle<?>[] handles, int call) throws Exception {
+                executor.call("g", () -> "v");
+            }
+        },
+        CANCEL {
+            @Override
+            void call(GroupExecutor executor, TaskHandle<?>[] handles, int call) {
+                handles[call] = executor.submit("g", "t", () -> "v");
+                handles[call].cancel(true);
+            }
+        },
+        NEW_GROUP {
+            @Override
+            void call(GroupExecutor executor, TaskHandle<?>[] handles, int call) {
+                handles[call] = executor.submit("new", "t", () -> "v");
+                executor.evictGroup("new");
+            }
+        };
+
+        abstract void call(GroupExecutor executor, TaskHandle<?>[] handles, int call) throws Exception;
+    }
+
+    private static final class Diver {
+        private final GroupExecutor executor;
+        private final Use use;
+        private final TaskHandle<?>[] handles = new TaskHandle<?>[CALLS];
+        private int call = -1; // turns to 0 at the end of the stack
+
+        Diver(GroupExecutor executor, Use use) {
+            this.executor = executor;
+            this.use = use;
+        }
+
+        /** Returns how often the stack was too short. */
+        int dive() {
+            int overflows = 0;
+            try {
+                overflows = dive();
+            } catch (StackOverflowError end) {
+                call = Math.max(call, 0);
+            }
+            if (call < CALLS) {
+                try {
+                    use.call(executor, handles, call);
+                } catch (StackOverflowError end) {
+                    overflows++;
+                } catch (Exception failure) {
+                    throw new AssertionError(failure);
+                }
+                call++;
+            }
+            return overflows;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void what_is_called_near_the_end_of_the_stack_happens_as_a_whole_or_not_at_all(Use use) throws Exception {
+        int overflows = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                    .defaultMaxConcurrencyPerGroup(4)
+                    .globalMaxInFlight(trial % 2 == 0 ? 6 : Integer.MAX_VALUE)
+                    .build());
+            Diver diver = new Diver(executor, use);
+            FutureTask<Integer> dive = new FutureTask<>(diver::dive);
+            new Thread(null, dive, "diver", STACK + 1024L * trial).start();
+
+            overflows += dive.get();
+
+            for (TaskHandle<?> handle : diver.handles) {
+                if (handle != null) {
+                    handle.await();
+                }
+            }
+            assertNothingLost(executor, "g");
+        }
+        assertThat(overflows).isPositive();
+    }
+
+    private static void assertNothingLost(GroupExecutor executor, String key) throws InterruptedException {
+        assertThat(executor.awaitIdle(key, LONG)).isTrue();
+        List<TaskHandle<String>> further = new ArrayList<>();
+        for (int task = 0; task < 8; task++) {
+            further.add(executor.submit(key, "further", () -> "v"));
+        }
+        for (TaskHandle<String> handle : further) {
+            assertThat(handle.await().value()).isEqualTo("v");
+        }
+        assertThat(executor.shutdown(LONG)).isTrue();
+        assertThat(executor.stats().totalActiveCount()).isZero();
+        assertThat(executor.stats().totalQueuedCount()).isZero();
+        assertThat(executor.stats().globalInFlightUsed()).isZero();
+    }
+}
