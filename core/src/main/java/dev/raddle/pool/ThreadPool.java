@@ -338,13 +338,17 @@ public class ThreadPool extends AbstractExecutorService {
      */
     @Override
     public void execute(Runnable task) {
-        if (crew.accept(Objects.requireNonNull(task, "task"))) {
-            if (reporter.isOn()) {
-                reporter.accepted(task);
-            }
-        } else {
+        if (!tryExecute(Objects.requireNonNull(task, "task"))) {
             reject(task);
         }
+    }
+
+    private boolean tryExecute(Runnable task) {
+        boolean accepted = crew.accept(task);
+        if (accepted && reporter.isOn()) {
+            reporter.accepted(task);
+        }
+        return accepted;
     }
 
     private void reject(Runnable task) {
@@ -951,24 +955,28 @@ public class ThreadPool extends AbstractExecutorService {
         }
     }
 
-    /** Drops the task that has waited longest, as {@link DiscardPolicy} does, and submits the new one again. */
+    /**
+     * Drops the task that has waited longest, as {@link DiscardPolicy} does, and submits the new one again. If no task waits and
+     * there is no room either, as in a {@link java.util.concurrent.SynchronousQueue}, the new one is dropped.
+     */
     public static class DiscardOldestPolicy implements RejectionHandler {
         /** Creates one. */
         public DiscardOldestPolicy() {}
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            if (pool.isShutdown()) {
-                pool.drop(task);
-                return;
-            }
-            Runnable oldest = pool.intake.discard();
-            if (oldest != null) {
-                pool.drop(oldest);
-                pool.crew
-                        .tryTerminateQuietly(); // it may have been the last in a pool that has been shut down meanwhile
-            }
-            pool.execute(task);
+            boolean foundNone = pool.intake.handsOver(); // no task ever waits there for it to take the place of
+            do {
+                Runnable oldest = pool.isShutdown() ? null : pool.intake.discard();
+                if (oldest != null) {
+                    pool.drop(oldest);
+                    pool.crew.tryTerminateQuietly(); // it may have been the last of a pool shut down meanwhile
+                } else if (foundNone || pool.isShutdown()) {
+                    pool.drop(task);
+                    return;
+                }
+                foundNone = oldest == null; // a worker was faster; or no thread is available, and it will be none again
+            } while (!pool.tryExecute(task));
         }
     }
 

@@ -19,6 +19,8 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.PriorityBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -428,6 +430,45 @@ class ThreadPoolQueueTest {
         plug.letGo();
         TestPools.awaitCompleted(pool, 3);
         assertThat(ran).containsExactly("older", "newest");
+    }
+
+    @Test
+    void the_discard_oldest_policy_drops_the_new_task_where_none_can_wait() throws Exception {
+        AtomicInteger rejections = new AtomicInteger();
+        ThreadPool pool = pools.keep(ThreadPool.builder("pool")
+                .threads(1)
+                .queue(new SynchronousQueue<>())
+                .rejection(new ThreadPool.DiscardOldestPolicy())
+                .listener(new PoolListener() {
+                    @Override
+                    public void rejected(Runnable task) {
+                        rejections.incrementAndGet();
+                    }
+                })
+                .build());
+        Plug plug = pools.occupy(pool);
+
+        Future<?> dropped = pool.submit(task("dropped"));
+
+        assertThat(dropped.isCancelled()).isTrue();
+        assertThat(rejections).hasValue(1);
+        assertThat(pool.stats().rejected()).isEqualTo(1);
+        plug.letGo();
+        pool.close();
+        assertThat(ran).isEmpty();
+    }
+
+    @EachQueue
+    void the_discard_oldest_policy_drops_the_new_task_when_no_thread_is_available(Backlog backlog) {
+        ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
+                .threadFactory(task -> null)
+                .rejection(new ThreadPool.DiscardOldestPolicy())
+                .build());
+
+        Future<?> dropped = pool.submit(task("dropped"));
+
+        assertThat(dropped.isCancelled()).isTrue();
+        assertThat(pool.getQueue()).isEmpty();
     }
 
     @EachQueue
