@@ -1,14 +1,19 @@
 package dev.raddle.time;
 
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** A time source of the user's that may throw: see {@link UserCode#clock}. */
 final class GuardedTime implements TimeSource {
 
+    private static final long NEVER = Long.MIN_VALUE;
+
     private final TimeSource source;
     private final Consumer<Throwable> report;
-    private volatile long last; // what was read last; a moment near that one will do
+
+    /** The latest moment that any thread has read, so that no thread sees the time go back when the source breaks. */
+    private final AtomicLong latest = new AtomicLong(NEVER);
 
     GuardedTime(TimeSource source, Consumer<Throwable> report) {
         this.source = source;
@@ -23,11 +28,21 @@ final class GuardedTime implements TimeSource {
     public long nanoTime() {
         try {
             long now = source.nanoTime();
-            last = now;
+            note(now);
             return now;
         } catch (Throwable failure) {
             report.accept(failure);
-            return last;
+            long moment = latest.get();
+            return moment == NEVER ? 0 : moment;
+        }
+    }
+
+    private void note(long now) {
+        for (; ; ) {
+            long before = latest.get();
+            if ((before != NEVER && now - before <= 0) || latest.compareAndSet(before, now)) {
+                return;
+            }
         }
     }
 

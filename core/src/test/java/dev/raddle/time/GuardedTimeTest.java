@@ -1,0 +1,64 @@
+package dev.raddle.time;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.LongSupplier;
+import org.junit.jupiter.api.Test;
+
+class GuardedTimeTest {
+
+    private LongSupplier now = () -> 0;
+    private final List<Throwable> reported = new ArrayList<>();
+    private final TimeSource source = new TimeSource() {
+        @Override
+        public long nanoTime() {
+            return now.getAsLong();
+        }
+
+        @Override
+        public Alarm after(Duration delay, Runnable action) {
+            throw new UnsupportedOperationException("simulated");
+        }
+    };
+    private final TimeSource guarded = UserCode.clock(source, reported::add);
+
+    @Test
+    void a_broken_clock_does_not_go_back_behind_what_was_read() {
+        now = () -> {
+            now = () -> 100;
+            assertThat(guarded.nanoTime()).as("read meanwhile by a faster thread").isEqualTo(100);
+            return 50;
+        };
+        assertThat(guarded.nanoTime()).isEqualTo(50);
+        IllegalStateException broken = new IllegalStateException("simulated");
+        now = () -> {
+            throw broken;
+        };
+
+        assertThat(guarded.nanoTime()).isEqualTo(100);
+        assertThat(reported).containsExactly(broken);
+    }
+
+    @Test
+    void a_clock_that_has_never_been_read_and_is_broken_stands_at_zero() {
+        now = () -> {
+            throw new IllegalStateException("simulated");
+        };
+
+        assertThat(guarded.nanoTime()).isZero();
+    }
+
+    @Test
+    void a_clock_with_negative_time_is_followed() {
+        now = () -> -100;
+        assertThat(guarded.nanoTime()).isEqualTo(-100);
+        now = () -> {
+            throw new IllegalStateException("simulated");
+        };
+
+        assertThat(guarded.nanoTime()).isEqualTo(-100);
+    }
+}
