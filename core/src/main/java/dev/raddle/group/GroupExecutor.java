@@ -613,9 +613,10 @@ public final class GroupExecutor implements AutoCloseable {
             switch (group.admit(run)) {
                 case HELD -> startFirst(run);
                 case WAITING -> {
-                    run.waitsInQueue();
                     if (cap.hasWork()) {
-                        dispatch(new Grants());
+                        serveBeforeWaiting(run);
+                    } else {
+                        run.waitsInQueue();
                     }
                 }
                 case UNRESOLVED -> {
@@ -642,6 +643,17 @@ public final class GroupExecutor implements AutoCloseable {
                 }
             }
             return run;
+        }
+    }
+
+    /** A slot of the cap is free: a run that does not wait must not leave before the cap has found whether it gets that. */
+    private void serveBeforeWaiting(GroupRun<?> run) {
+        Grants grants = new Grants();
+        try {
+            cap.serve(grants);
+            run.waitsInQueue();
+        } finally {
+            dispatch(grants);
         }
     }
 

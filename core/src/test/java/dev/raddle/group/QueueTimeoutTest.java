@@ -303,4 +303,41 @@ class QueueTimeoutTest {
             assertThat(ran).isEmpty();
         }
     }
+
+    @Test
+    void a_call_that_does_not_wait_runs_when_what_stands_before_it_has_left() throws Exception {
+        List<Callable<?>> whenEmpty = new ArrayList<>();
+        List<Object> called = new ArrayList<>();
+        TimeSource hooked = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return time.nanoTime();
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                for (Callable<?> each : List.copyOf(whenEmpty)) {
+                    whenEmpty.clear();
+                    try {
+                        called.add(each.call());
+                    } catch (Exception failure) {
+                        called.add(failure);
+                    }
+                }
+                return time.after(delay, action);
+            }
+        };
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                TestTasks.stepped(steps).timeSource(hooked).globalMaxInFlight(1).build())) {
+            executor.setWeight("gone", 1); // groups that were changed by hand are kept, so that the alarm is for "a"
+            executor.setWeight("c", 1);
+            executor.submit("a", () -> ran.add("holder"));
+            executor.submit("gone", () -> ran.add("cancelled")).cancel(false);
+            whenEmpty.add(() -> executor.tryCall("c", Duration.ZERO, () -> "called").orElse("nothing"));
+
+            steps.runAll(); // all groups are empty, and the slot of the cap is free
+
+            assertThat(called).containsExactly("called");
+        }
+    }
 }
