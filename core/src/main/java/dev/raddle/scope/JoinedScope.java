@@ -110,9 +110,21 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         this.joiner = joiner;
         this.engine = new Engine<>(settings.options(), joiner);
         this.timeout = settings.timeout();
-        this.alarm = timeout == null
-                ? () -> false
-                : Deadline.after(engine.time(), timeout).alarm(() -> Thread.startVirtualThread(this::timeOut));
+        this.alarm = timeout == null ? () -> false : armOrClose(timeout);
+    }
+
+    /** Arms the alarm, or closes the engine, which has entered the owner's thread and could not be closed by anyone else. */
+    private Alarm armOrClose(Duration timeout) {
+        try {
+            return Deadline.after(engine.time(), timeout).alarm(() -> Thread.startVirtualThread(this::timeOut));
+        } catch (Throwable noAlarm) {
+            try {
+                engine.close();
+            } catch (Throwable failure) {
+                noAlarm.addSuppressed(failure);
+            }
+            throw noAlarm;
+        }
     }
 
     static <T extends @Nullable Object, R extends @Nullable Object> JoinedScope<T, R> open(

@@ -1,0 +1,56 @@
+package dev.raddle.scope;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.scope.StructuredTaskScope.Joiner;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** What scopes do with a time source that cannot arm an alarm. */
+@Timeout(60)
+class BrokenClockTest {
+
+    /** Knows the time, and arms nothing. */
+    private static final class NoAlarms implements TimeSource {
+        @Override
+        public long nanoTime() {
+            return 0;
+        }
+
+        @Override
+        public Alarm after(Duration delay, Runnable action) {
+            throw new ArithmeticException("no alarm");
+        }
+    }
+
+    private static final Duration SECOND = Duration.ofSeconds(1);
+
+    private final List<Throwable> reported = new CopyOnWriteArrayList<>();
+    private final StructuredScopeOptions options = StructuredScopeOptions.defaults()
+            .withTimeSource(new NoAlarms())
+            .withSink(ExceptionSink.to((source, failure) -> reported.add(failure)));
+
+    @Test
+    void a_joined_scope_whose_timeout_cannot_be_watched_is_not_left_in_its_thread() throws Exception {
+        try (var outer = new StructuredTaskScope<String>()) {
+            assertThatThrownBy(() -> StructuredTaskScope.open(
+                            Joiner.<String>awaitAll(),
+                            config -> config.withOptions(options).withTimeout(SECOND)))
+                    .isInstanceOf(ArithmeticException.class)
+                    .hasNoSuppressedExceptions();
+            assertThat(outer.owner().innermost()).isSameAs(outer);
+            assertThat(outer.children()).isEmpty();
+
+            StructuredTaskScope.Subtask<String> subtask = outer.fork(() -> "value");
+            outer.join();
+            assertThat(subtask.get()).isEqualTo("value");
+        } // and no structure violation
+    }
+}
