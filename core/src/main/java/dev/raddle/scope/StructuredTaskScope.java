@@ -481,6 +481,9 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
                 }
             } catch (InterruptedException interrupt) {
                 interrupted = true;
+            } catch (Throwable noAlarm) {
+                told = true;
+                options.sink().report("time source of scope \"" + name + "\", which reports no stragglers", noAlarm);
             }
         }
         return interrupted;

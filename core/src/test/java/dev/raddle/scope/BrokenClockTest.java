@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.scope.StructuredTaskScope.Joiner;
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.testing.Wait;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -52,5 +55,28 @@ class BrokenClockTest {
             outer.join();
             assertThat(subtask.get()).isEqualTo("value");
         } // and no structure violation
+    }
+
+    @Test
+    void a_structured_scope_waits_in_close_also_when_its_patience_cannot_be_watched() throws Exception {
+        CountDownLatch end = new CountDownLatch(1);
+        AtomicBoolean ended = new AtomicBoolean();
+        StructuredScopeOptions opening = options.withSink(ExceptionSink.to((source, failure) -> {
+            reported.add(failure);
+            end.countDown();
+        }));
+        try (var scope = new StructuredTaskScope<Void>(opening)) {
+            scope.fork(() -> {
+                Wait.uninterruptibly(end);
+                ended.set(true);
+                return null;
+            });
+            scope.shutdown();
+            scope.join();
+        } finally {
+            end.countDown();
+        }
+        assertThat(ended).isTrue();
+        assertThat(reported).hasSize(1).first().isInstanceOf(ArithmeticException.class);
     }
 }
