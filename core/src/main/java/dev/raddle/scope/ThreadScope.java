@@ -174,7 +174,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private volatile @Nullable Deadline deadline;
     private volatile Duration budget = Duration.ZERO; // from where the deadline was set
     private volatile @Nullable Expiry expiry;
-    private @Nullable Alarm deadlineAlarm; // the owner's, or that of the thread that ends the withdrawal
+    private volatile @Nullable Alarm deadlineAlarm; // written by the owner, or by the thread that ends the withdrawal
     private volatile @Nullable Known known; // most tasks are submitted in the same context
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
@@ -327,26 +327,28 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      */
     private void withdraw() {
         if (Thread.currentThread() == owner && Enclosure.entered() == this && !begun.get()) {
-            synchronized (deferred) {
-                leaveThread();
-                disarm();
-                withdrawn = true;
-            }
+            leaveThread();
+            disarm();
+            withdrawn = true;
         }
     }
 
     /** Undoes the withdrawal: the scope is used, so it has a block that closes it. */
     private void comeBack() {
-        if (withdrawn) {
-            synchronized (deferred) {
-                if (withdrawn) {
-                    withdrawn = false;
-                    arm();
-                    if (Thread.currentThread() == owner) {
-                        enterThread();
-                    }
-                }
+        if (withdrawn && endWithdrawal()) {
+            deadlineAlarm = arm();
+            if (Thread.currentThread() == owner) {
+                enterThread();
             }
+        }
+    }
+
+    /** Returns whether the caller is the one that has to bring this scope back: under no lock, for that calls user code. */
+    private boolean endWithdrawal() {
+        synchronized (deferred) {
+            boolean ended = withdrawn;
+            withdrawn = false;
+            return ended;
         }
     }
 
@@ -423,7 +425,12 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      */
     public ThreadScope withDeadline(Duration length) {
         configure("withDeadline", all -> all.withDeadline(length));
-        limitTime(length);
+        try {
+            limitTime(length);
+        } catch (Throwable noAlarm) {
+            withdraw();
+            throw noAlarm;
+        }
         return this;
     }
 
@@ -539,29 +546,41 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         }
     }
 
+    /** Sets the deadline and watches it, or throws and leaves the former one as it was. */
     private void setDeadline(Deadline moment, Duration length) {
-        disarm();
+        Deadline formerDeadline = deadline;
+        Duration formerBudget = budget;
         deadline = moment;
         budget = length.isNegative() ? Duration.ZERO : length;
-        arm();
+        Alarm alarm;
+        try {
+            alarm = arm();
+        } catch (Throwable noAlarm) {
+            deadline = formerDeadline;
+            budget = formerBudget;
+            throw noAlarm;
+        }
+        disarm();
+        deadlineAlarm = alarm;
     }
 
-    /** Has the deadline, if there is one, end this scope: now, if it has passed. */
-    private void arm() {
+    /** Has the deadline, if there is one, end this scope: now, if it has passed, or by the alarm that this returns. */
+    private @Nullable Alarm arm() {
         Deadline moment = deadline;
         if (moment == null) {
-            return;
+            return null;
         }
         if (moment.hasPassed()) {
             expire(moment, Runnable::run);
-        } else {
-            deadlineAlarm = moment.alarm(() -> expire(moment, elsewhere()));
+            return null;
         }
+        return moment.alarm(() -> expire(moment, elsewhere()));
     }
 
     private void disarm() {
-        if (deadlineAlarm != null) {
-            deadlineAlarm.cancel();
+        Alarm set = deadlineAlarm;
+        if (set != null) {
+            set.cancel();
             deadlineAlarm = null;
         }
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.scope.StructuredTaskScope.Joiner;
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
@@ -78,5 +79,45 @@ class BrokenClockTest {
         }
         assertThat(ended).isTrue();
         assertThat(reported).hasSize(1).first().isInstanceOf(ArithmeticException.class);
+    }
+
+    @Test
+    void a_scope_whose_deadline_cannot_be_watched_is_not_left_in_its_thread() {
+        assertThatThrownBy(() -> ThreadScope.open().withTimeSource(new NoAlarms()).withDeadline(SECOND))
+                .isInstanceOf(ArithmeticException.class);
+
+        assertThat(ThreadScope.current()).isEmpty();
+    }
+
+    @Test
+    void a_scope_that_is_used_again_after_its_time_tells_its_token_under_no_lock() throws Exception {
+        VirtualTime time = new VirtualTime();
+        CountDownLatch told = new CountDownLatch(1);
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withDeadline(SECOND)) {
+            scope.token().whenCancelled(() -> {
+                Thread other = Thread.startVirtualThread(() -> {
+                    scope.schedule(SECOND, () -> "never"); // needs what is made under the scope's lock
+                    told.countDown();
+                });
+                join(other);
+            });
+            assertThatThrownBy(() -> scope.withConcurrencyLimit(0)).isInstanceOf(IllegalArgumentException.class);
+            time.advance(SECOND);
+            assertThat(told.getCount()).isOne(); // it is withdrawn, and has no alarm
+
+            scope.submit(() -> "never");
+
+            assertThat(told.getCount()).isZero();
+        }
+    }
+
+    private static void join(Thread other) {
+        try {
+            if (!other.join(Duration.ofSeconds(30))) {
+                throw new AssertionError("another thread waits for a lock that the caller of the action holds");
+            }
+        } catch (InterruptedException unexpected) {
+            throw new AssertionError(unexpected);
+        }
     }
 }
