@@ -4,6 +4,7 @@ import dev.raddle.scope.StructuredTaskScope.Configuration;
 import dev.raddle.scope.StructuredTaskScope.FailedException;
 import dev.raddle.scope.StructuredTaskScope.Joiner;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
+import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.io.Serial;
@@ -214,7 +215,7 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         engine.completeJoin(FIRST_ROUND);
         if (timedOut) {
             throw new TimeoutException("scope \"" + engine.name() + "\" ran out of time after "
-                    + Objects.requireNonNull(timeout).toMillis() + " ms (its timeout)");
+                    + TimeLimit.text(Objects.requireNonNull(timeout)) + " (its timeout)");
         }
         alarm.cancel();
         try {

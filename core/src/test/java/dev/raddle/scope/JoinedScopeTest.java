@@ -11,6 +11,7 @@ import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
+import java.util.List;
 import java.util.NoSuchElementException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -286,5 +287,17 @@ class JoinedScopeTest {
             assertThat(ScopeDump.json(scope)).contains("named/");
         }
         assertThat(made).hasValue(1);
+    }
+
+    @Test
+    void a_timeout_of_any_length_can_be_named() throws Exception {
+        for (Duration length : List.of(Duration.ZERO, Duration.ofSeconds(Long.MIN_VALUE))) {
+            try (var scope = StructuredTaskScope.open(Joiner.<String>awaitAll(), config -> config.withTimeout(length))) {
+                scope.fork(() -> Tasks.<String>forever());
+                assertThatThrownBy(scope::join)
+                        .isInstanceOf(JoinedScope.TimeoutException.class)
+                        .hasMessageContaining("(its timeout)");
+            }
+        }
     }
 }
