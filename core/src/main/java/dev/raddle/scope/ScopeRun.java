@@ -214,19 +214,20 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             self.setName(scope.name() + "/" + name()); // for thread dumps
         }
         ClassLoader own = self.getContextClassLoader();
-        boolean lent = own != seen.loader();
-        if (lent) {
-            scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(seen.loader()));
-        }
+        useLoader(self, seen.loader());
         try {
             return inContext(callable);
         } finally {
-            if (lent) {
-                scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(own));
-            }
+            useLoader(self, own); // the task may have set another
             if (named && !scope.scheduler().isVirtualThreadMode()) {
                 self.setName(""); // it may run something else next
             }
+        }
+    }
+
+    private void useLoader(Thread self, @Nullable ClassLoader loader) {
+        if (self.getContextClassLoader() != loader) {
+            scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(loader));
         }
     }
 
@@ -244,13 +245,19 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (info != null) {
             context.call(() -> tellStart(info));
         }
-        Attempts<T> all = new Attempts<>(() -> context.call(callable), retry, this::isDecided, time(), name(), limit);
+        Attempts<T> all = new Attempts<>(() -> attempt(callable), retry, this::isDecided, time(), name(), limit);
         attempts = all;
         try {
             return all.call();
         } finally {
             attempts = null; // it keeps the callable
         }
+    }
+
+    /** Makes one attempt, which sees nothing of what the one before has changed. */
+    private T attempt(Callable<? extends T> callable) throws Exception {
+        useLoader(Thread.currentThread(), seen.loader());
+        return seen.context().call(callable);
     }
 
     /** Tells the hook of the start; or of an end that came while it heard of that, and the callable is not called then. */
