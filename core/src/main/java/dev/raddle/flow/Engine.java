@@ -142,6 +142,15 @@ abstract class Engine extends Handover {
     /** Notes that the thread that joins this run waits for a node. Returns false if no thread does. */
     abstract boolean noteOwnWait(Handoff handoff);
 
+    /** Returns the node of this run that a node is, or that has the nested run in which it is. */
+    final int nodeOf(Handoff handoff) {
+        int node = handoff.node;
+        for (Engine each = handoff.run; each != this && each.outer != null; each = each.outer) {
+            node = each.outerNode;
+        }
+        return node;
+    }
+
     @Override
     final void noteWait(Handoff handoff) {
         if (endsByItself()) {

@@ -5,6 +5,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
+import java.util.BitSet;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -57,9 +58,15 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
     private final @Nullable Home home;
     private final Signal done = new Signal();
     private @Nullable FlowResult<R> result; // written before `done` is set
+    /** A wait of the calling thread. */
+    private interface Wait {
+        void run() throws InterruptedException;
+    }
+
     private volatile @Nullable Thread closer;
     private volatile @Nullable Thread joining; // for as long as it takes
     private @Nullable ConcurrentLinkedQueue<Handoff> awaited; // by the thread that joins; written before `joining`
+    private @Nullable BitSet awaitedNodes; // likewise: those that it waits for; null for all
 
     @SuppressWarnings("UnusedVariable") // by UNDECIDED
     private volatile int undecided; // outputs that have not ended, or whose callbacks have not returned
@@ -170,7 +177,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         if (options.groups == null || done.isSet() || endsByItself()) {
             serveAndWait();
         } else {
-            joinForLong();
+            waitForLong(null, this::serveAndWait);
         }
         return result();
     }
@@ -182,14 +189,19 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         done.await();
     }
 
-    /** Joins; if that is done by a task of a group whose end a node would have to wait for, the node is refused. */
-    private void joinForLong() throws InterruptedException {
+    /**
+     * Waits; if that is done by a task of a group whose end a node would have to wait for, the node is refused.
+     *
+     * @param nodes those whose ends the caller waits for; null for all
+     */
+    private void waitForLong(@Nullable BitSet nodes, Wait wait) throws InterruptedException {
         ConcurrentLinkedQueue<Handoff> noted = new ConcurrentLinkedQueue<>();
         awaited = noted;
+        awaitedNodes = nodes;
         joining = Thread.currentThread();
         try {
             refuseHopeless();
-            serveAndWait();
+            wait.run();
         } finally {
             Thread self = Thread.currentThread();
             joining = null;
@@ -204,6 +216,10 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         Thread waiter = joining;
         if (waiter == null) {
             return false;
+        }
+        BitSet only = awaitedNodes;
+        if (only != null && !only.get(nodeOf(handoff))) {
+            return true; // the caller waits for others
         }
         if (handoff.beginWait(waiter)) {
             Objects.requireNonNull(awaited).add(handoff);
@@ -280,15 +296,32 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         if (graph.outputs.length == 0) {
             return get();
         }
-        if (home != null) {
-            serve(home, true);
+        if (options.groups == null || isValueKnown() || endsByItself()) {
+            serveAndWaitForValue();
         } else {
-            Signal known = signalOfValue();
-            if (!isValueKnown()) {
-                known.await();
-            }
+            waitForLong(nodesOfValue(), this::serveAndWaitForValue);
         }
         return new FlowResult<R>(board, returns, status(), now(), List.of(), null).value();
+    }
+
+    private void serveAndWaitForValue() throws InterruptedException {
+        if (home != null) {
+            serve(home, true);
+            return;
+        }
+        Signal known = signalOfValue();
+        if (!isValueKnown()) {
+            known.await();
+        }
+    }
+
+    /** Returns the outputs and what leads to them. */
+    private BitSet nodesOfValue() {
+        BitSet nodes = graph.ancestorsOf(graph.outputs);
+        for (int output : graph.outputs) {
+            nodes.set(output);
+        }
+        return nodes;
     }
 
     private synchronized Signal signalOfValue() {

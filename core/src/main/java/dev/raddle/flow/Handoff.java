@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** A ready node that waits for a permit of its group. */
 final class Handoff implements Scheduler.Placeable, TaskIdentity, Mark {
 
-    private final Engine run;
+    final Engine run;
     final int node;
     private volatile Scheduler.@Nullable Placement placement;
     private @Nullable Thread caller; // the thread that is inside place(); meaningful to that thread only

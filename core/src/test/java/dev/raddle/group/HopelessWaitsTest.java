@@ -3,11 +3,14 @@ package dev.raddle.group;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.flow.Dependency;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowResult;
+import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.Node;
+import dev.raddle.flow.NodeState;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.scope.JoinStrategy;
 import dev.raddle.scope.StructuredScopeOptions;
@@ -24,6 +27,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CyclicBarrier;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -285,6 +289,34 @@ class HopelessWaitsTest {
             other.letGo();
 
             assertThat(outer.await().value()).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void a_task_that_awaits_a_flows_value_waits_for_no_node_that_its_own_group_never_starts() throws Exception {
+        FlowBuilder<Void> flow = FlowPlan.define("f");
+        Node<Integer> never = flow.node("never", () -> 1).group("g");
+        Node<Integer> value = flow.node("value", Dependency.after(never), (c, how) -> 2);
+        Node<Integer> later = flow.node("later", () -> 3).group("g");
+        FlowPlan<Void, Integer> plan = flow.returning(value);
+        GroupPolicy policy =
+                GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1).build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            RunOptions options = RunOptions.defaults().withGroups(executor::scheduler);
+            AtomicReference<FlowRun<Integer>> run = new AtomicReference<>();
+
+            Integer seen = executor.submit("g", () -> {
+                        run.set(plan.start(null, options));
+                        return run.get().awaitValue();
+                    })
+                    .await()
+                    .value();
+
+            assertThat(seen).isEqualTo(2);
+            FlowResult<Integer> result = run.get().join();
+            assertThat(result.node("never").state()).isEqualTo(NodeState.FAILED);
+            assertThat(result.node(later).state()).isEqualTo(NodeState.SUCCESS); // the value did not need it
+            run.get().close();
         }
     }
 }
