@@ -79,7 +79,9 @@ public final class Main implements Runnable {
         // What stands behind the command of `map` is its own.
         Objects.requireNonNull(commandLine.getSubcommands().get("map")).setStopAtPositional(true);
         try {
-            return commandLine.execute(args);
+            int exitCode = commandLine.execute(args);
+            // Print streams keep their failures to themselves.
+            return exitCode == ExitCode.OK && System.out.checkError() ? ExitCode.OUTPUT_CLOSED : exitCode;
         } catch (Error e) {
             e.printStackTrace(commandLine.getErr());
             return ExitCode.BROKEN;

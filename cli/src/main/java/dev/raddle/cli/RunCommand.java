@@ -205,13 +205,16 @@ final class RunCommand implements Callable<Integer> {
     private int dryRun(Plan plan, Journal.Past past) throws IOException {
         Set<String> wanted = plan.closure(Set.copyOf(only));
         Set<String> left = new HashSet<>(); // what would not run
+        long succeededBefore = 0;
         for (PlannedTask task : plan.tasks()) {
-            if (past.done(task.id()) != null || !(only.isEmpty() || wanted.contains(task.id()))) {
+            boolean done = past.done(task.id()) != null;
+            succeededBefore += done ? 1 : 0;
+            if (done || !(only.isEmpty() || wanted.contains(task.id()))) {
                 left.add(task.id());
             }
         }
         try (Console console = Console.out(System.getenv())) {
-            new DryRun(console, options.json()).print(plan, left);
+            new DryRun(console, options.json()).print(plan, left, succeededBefore);
         }
         return ExitCode.OK;
     }

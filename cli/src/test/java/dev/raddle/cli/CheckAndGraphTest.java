@@ -4,10 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.cli.run.ExitCode;
 import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -49,6 +52,23 @@ class CheckAndGraphTest {
 
     private static String text(ByteArrayOutputStream bytes) {
         return bytes.toString(StandardCharsets.UTF_8);
+    }
+
+    @Test
+    void an_output_that_cannot_be_written_is_no_success() throws Exception {
+        String file = file("tasks: [{ id: a, run: 'true' }]");
+        OutputStream full = new OutputStream() {
+            @Override
+            public void write(int b) throws IOException {
+                throw new IOException("No space left on device");
+            }
+        };
+
+        for (List<String> words :
+                List.of(List.of("check", file), List.of("graph", file), List.of("schema"), List.of("--help"))) {
+            System.setOut(new PrintStream(full, true, StandardCharsets.UTF_8));
+            assertThat(Main.run(words.toArray(String[]::new))).as(words.getFirst()).isEqualTo(141);
+        }
     }
 
     @Test

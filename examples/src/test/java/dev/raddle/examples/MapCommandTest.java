@@ -232,6 +232,15 @@ class MapCommandTest {
     }
 
     @Test
+    void a_closed_standard_input_has_no_lines() throws Exception {
+        Raddle.Ended ended = new Raddle(directory).closing("<&-").run("map", "--fail-fast", "echo");
+
+        assertThat(ended.exitCode()).isZero();
+        assertThat(ended.out()).isEmpty();
+        assertThat(ended.err()).doesNotContain("failed");
+    }
+
+    @Test
     void many_lines_need_little_memory_and_reading_waits_for_the_commands() throws Exception {
         String lines = IntStream.rangeClosed(1, 500).mapToObj(i -> i + "\n").collect(Collectors.joining());
 

@@ -103,6 +103,13 @@ final class Raddle {
         return this;
     }
 
+    /** Has it started with a standard stream closed, such as {@code <&-}. */
+    Raddle closing(String redirection) {
+        prefix.clear();
+        prefix.addAll(List.of("sh", "-c", "exec \"$0\" \"$@\" " + redirection));
+        return this;
+    }
+
     /** Starts it and goes on. */
     Run start(String... arguments) throws IOException {
         List<String> words = new ArrayList<>(prefix);

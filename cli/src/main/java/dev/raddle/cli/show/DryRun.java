@@ -27,11 +27,16 @@ public final class DryRun {
         this.json = json;
     }
 
-    /** Prints the tasks of a plan but those that are done already. */
-    public void print(Plan plan, Set<String> done) throws IOException {
+    /**
+     * Prints the tasks of a plan that would run.
+     *
+     * @param left the ids of those that would not
+     * @param succeededBefore how many of these have succeeded in an earlier run
+     */
+    public void print(Plan plan, Set<String> left, long succeededBefore) throws IOException {
         Map<String, List<PlannedTask>> groups = new LinkedHashMap<>();
         for (PlannedTask task : plan.tasks()) {
-            if (!done.contains(task.id())) {
+            if (!left.contains(task.id())) {
                 groups.computeIfAbsent(task.group(), group -> new ArrayList<>()).add(task);
             }
         }
@@ -42,7 +47,7 @@ public final class DryRun {
                     + (plan.limits().total() == Limits.UNLIMITED
                             ? "any number at once"
                             : "at most " + plan.limits().total() + " at once")
-                    + (done.isEmpty() ? "" : "; " + done.size() + " succeeded before"));
+                    + (succeededBefore == 0 ? "" : "; " + succeededBefore + " succeeded before"));
         }
         for (Map.Entry<String, List<PlannedTask>> group : groups.entrySet()) {
             if (!json) {

@@ -24,7 +24,7 @@ class DryRunTest {
 
     @Test
     void it_shows_each_task_under_its_group_with_its_rules() throws Exception {
-        new DryRun(page.console(), false).print(plan(), Set.of());
+        new DryRun(page.console(), false).print(plan(), Set.of(), 0);
 
         assertThat(page.text()).isEqualTo("""
                 checks: 3 tasks in 2 groups, at most 8 at once
@@ -37,8 +37,15 @@ class DryRunTest {
     }
 
     @Test
+    void a_task_that_is_left_out_has_not_succeeded_before() throws Exception {
+        new DryRun(page.console(), false).print(plan(), Set.of("fetch", "x-a;b"), 1);
+
+        assertThat(page.text()).startsWith("checks: 1 task in 1 group, at most 8 at once; 1 succeeded before\n");
+    }
+
+    @Test
     void what_is_done_already_would_not_run() throws Exception {
-        new DryRun(page.console(), false).print(plan(), Set.of("fetch", "x-a;b"));
+        new DryRun(page.console(), false).print(plan(), Set.of("fetch", "x-a;b"), 2);
 
         assertThat(page.text())
                 .startsWith("checks: 1 task in 1 group, at most 8 at once; 2 succeeded before\n")
@@ -47,7 +54,7 @@ class DryRunTest {
 
     @Test
     void programs_get_a_line_of_json_for_each_task() throws Exception {
-        new DryRun(page.console(), true).print(plan(), Set.of());
+        new DryRun(page.console(), true).print(plan(), Set.of(), 0);
 
         assertThat(page.text().lines())
                 .hasSize(3)
