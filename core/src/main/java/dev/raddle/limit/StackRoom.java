@@ -17,7 +17,9 @@ final class StackRoom {
      * branch that is never taken is such a place. A compiler that does not do this leaves a smaller margin, no wrong result.
      */
 
-    private static @Nullable Object never; // always null, which no compiler knows
+    private static final StackRoom PROBE = new StackRoom();
+
+    private @Nullable Object never; // always null, which no compiler knows
 
     private StackRoom() {}
 
@@ -27,7 +29,7 @@ final class StackRoom {
      * @throws StackOverflowError if there is not; nothing has been done then
      */
     static void ensure() {
-        probe(never);
+        probe(PROBE.never);
     }
 
     @SuppressWarnings("unused") // the size of the frame is what counts
