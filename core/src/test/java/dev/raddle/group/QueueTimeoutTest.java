@@ -333,7 +333,8 @@ class QueueTimeoutTest {
             executor.setWeight("c", 1);
             executor.submit("a", () -> ran.add("holder"));
             executor.submit("gone", () -> ran.add("cancelled")).cancel(false);
-            whenEmpty.add(() -> executor.tryCall("c", Duration.ZERO, () -> "called").orElse("nothing"));
+            whenEmpty.add(
+                    () -> executor.tryCall("c", Duration.ZERO, () -> "called").orElse("nothing"));
 
             steps.runAll(); // all groups are empty, and the slot of the cap is free
 

@@ -29,7 +29,9 @@ class GuardedTimeTest {
     void a_broken_clock_does_not_go_back_behind_what_was_read() {
         now = () -> {
             now = () -> 100;
-            assertThat(guarded.nanoTime()).as("read meanwhile by a faster thread").isEqualTo(100);
+            assertThat(guarded.nanoTime())
+                    .as("read meanwhile by a faster thread")
+                    .isEqualTo(100);
             return 50;
         };
         assertThat(guarded.nanoTime()).isEqualTo(50);
