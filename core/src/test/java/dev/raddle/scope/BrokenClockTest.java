@@ -83,7 +83,8 @@ class BrokenClockTest {
 
     @Test
     void a_scope_whose_deadline_cannot_be_watched_is_not_left_in_its_thread() {
-        assertThatThrownBy(() -> ThreadScope.open().withTimeSource(new NoAlarms()).withDeadline(SECOND))
+        assertThatThrownBy(
+                        () -> ThreadScope.open().withTimeSource(new NoAlarms()).withDeadline(SECOND))
                 .isInstanceOf(ArithmeticException.class);
 
         assertThat(ThreadScope.current()).isEmpty();

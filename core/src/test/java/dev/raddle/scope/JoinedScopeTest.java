@@ -292,7 +292,8 @@ class JoinedScopeTest {
     @Test
     void a_timeout_of_any_length_can_be_named() throws Exception {
         for (Duration length : List.of(Duration.ZERO, Duration.ofSeconds(Long.MIN_VALUE))) {
-            try (var scope = StructuredTaskScope.open(Joiner.<String>awaitAll(), config -> config.withTimeout(length))) {
+            try (var scope =
+                    StructuredTaskScope.open(Joiner.<String>awaitAll(), config -> config.withTimeout(length))) {
                 scope.fork(() -> Tasks.<String>forever());
                 assertThatThrownBy(scope::join)
                         .isInstanceOf(JoinedScope.TimeoutException.class)
