@@ -67,7 +67,9 @@ class CheckAndGraphTest {
         for (List<String> words :
                 List.of(List.of("check", file), List.of("graph", file), List.of("schema"), List.of("--help"))) {
             System.setOut(new PrintStream(full, true, StandardCharsets.UTF_8));
-            assertThat(Main.run(words.toArray(String[]::new))).as(words.getFirst()).isEqualTo(141);
+            assertThat(Main.run(words.toArray(String[]::new)))
+                    .as(words.getFirst())
+                    .isEqualTo(141);
         }
     }
 

@@ -130,7 +130,8 @@ record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording 
         for (Column column : Column.values()) {
             int least = tight.getOrDefault(column, 0);
             boolean absent = column == Column.CANCELLED && least == 0;
-            widths.put(column, absent ? 0 : column == Column.END ? column.usualWidth : Math.max(least, column.usualWidth));
+            widths.put(
+                    column, absent ? 0 : column == Column.END ? column.usualWidth : Math.max(least, column.usualWidth));
         }
         return widths;
     }
