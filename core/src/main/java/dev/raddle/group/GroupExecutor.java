@@ -384,9 +384,9 @@ public final class GroupExecutor implements AutoCloseable {
                     cancel(runs.subList(results.size(), runs.size()), interrupt);
                 }
             }
-        } catch (IllegalStateException hopeless) {
-            cancel(runs, hopeless);
-            throw hopeless;
+        } catch (RuntimeException | Error failure) { // a wait that could never end, or a broken time source
+            cancel(runs, failure);
+            throw failure;
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();

@@ -47,7 +47,9 @@ public interface Rejectable extends Runnable {
             return false;
         }
         try {
-            rejectable.reject(new RejectedExecutionException("task " + UserCode.textOf(task) + " " + reason));
+            String text = UserCode.textOf(task);
+            String subject = text.startsWith("task ") ? text : "task " + text;
+            rejectable.reject(new RejectedExecutionException(subject + " " + reason));
         } catch (Throwable failure) {
             Reporter.report(failure);
         }

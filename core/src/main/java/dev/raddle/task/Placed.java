@@ -68,7 +68,7 @@ final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Sc
         if (take()) {
             super.cancel(false);
             task.reject(new RejectedExecutionException(
-                    "task " + this + " was cancelled by its executor, or by the caller to which that handed it back"));
+                    this + " was cancelled by its executor, or by the caller to which that handed it back"));
         }
         return isCancelled();
     }
