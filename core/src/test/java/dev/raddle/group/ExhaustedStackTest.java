@@ -75,6 +75,7 @@ class ExhaustedStackTest {
         }
 
         /** Returns how often the stack was too short. */
+        @SuppressWarnings("InfiniteRecursion") // it ends where the stack does
         int dive() {
             int overflows = 0;
             try {
@@ -105,6 +106,9 @@ class ExhaustedStackTest {
                     .defaultMaxConcurrencyPerGroup(4)
                     .globalMaxInFlight(trial % 2 == 0 ? 6 : Integer.MAX_VALUE)
                     .build());
+            for (int task = 0; task < 200; task++) { // some of the code is compiled then, and some is not
+                executor.submit("g", "warm", () -> "v").await();
+            }
             Diver diver = new Diver(executor, use);
             FutureTask<Integer> dive = new FutureTask<>(diver::dive);
             new Thread(null, dive, "diver", STACK + 1024L * trial).start();
