@@ -12,6 +12,7 @@ import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -213,18 +214,24 @@ class ReuseThreadsTest {
         public static void main(String[] args) throws InterruptedException {
             AtomicBoolean witnessed = new AtomicBoolean();
             AtomicInteger before = new AtomicInteger();
+            CountDownLatch resumed = new CountDownLatch(1); // from then on no other thread is in the group
+            CountDownLatch ended = new CountDownLatch(200);
             try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
                 executor.pauseGroup("a");
                 executor.submit("a", "first", () -> {
+                    resumed.await();
                     Scheduler.virtualThreads().execute(() -> witnessed.set(true));
                     return true;
                 });
-                TaskHandle<Integer> last = null;
                 for (int i = 0; i < 200; i++) {
-                    last = executor.submit("a", "t" + i, () -> witnessed.get() ? 0 : before.incrementAndGet());
+                    executor.submit("a", "t" + i, () -> {
+                        before.addAndGet(witnessed.get() ? 0 : 1);
+                        ended.countDown();
+                    });
                 }
                 executor.resumeGroup("a");
-                last.await();
+                resumed.countDown();
+                ended.await();
             }
             System.out.println(before);
         }
