@@ -84,4 +84,13 @@ final class CallRun<T> extends TunedRun<T> {
             runHere();
         }
     }
+
+    /** Ends a run that its caller has left by a failure of the machinery, and returns what it still holds. */
+    void leftBy(Thread caller, Throwable failure) {
+        breakOff(failure, caller);
+        Grants grants = new Grants();
+        withdraw(grants);
+        group().release(this, 0, group().owner.time().nanoTime(), grants);
+        group().owner.dispatch(grants);
+    }
 }

@@ -504,11 +504,18 @@ public final class GroupExecutor implements AutoCloseable {
         Objects.requireNonNull(groupKey, "groupKey");
         requireRunning(groupKey, spec.name());
         Enclosure enclosure = Enclosure.innermost();
-        return admit(
-                        groupKey,
-                        new CallRun<>(
-                                complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure), attempt))
-                .runInTurn();
+        CallRun<T> run = admit(
+                groupKey,
+                new CallRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure), attempt));
+        try {
+            return run.runInTurn();
+        } catch (InterruptedException | IllegalStateException givenUp) {
+            throw givenUp; // the run has been left as it should be
+        } catch (Throwable failure) { // of the machinery: no other thread knows that the caller has left
+            Thread caller = Thread.currentThread();
+            Scheduler.virtualThreads().execute(() -> run.leftBy(caller, failure));
+            throw failure;
+        }
     }
 
     @SuppressWarnings("NullAway") // whether the value may be null is for the caller's T to say
