@@ -14,6 +14,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** A process with all that it started, which end together. */
@@ -50,6 +51,12 @@ public final class ProcessTree {
      *   - The table is read until it shows no member, twice in a row. Each reading signals what it finds. One reading alone could
      *     miss a child that is born at a number that has been passed, of a parent that ends before it is reached.
      *
+     * A signal to a group misses a member that leaves the group (setsid, setpgid) after the table was read and before the signal
+     * is sent. So a member that was signalled by its group counts as told, but is doubtful until the next reading: in the same
+     * group it was there before and after the signal, and has received it; in another group it counts as never told, and is
+     * signalled there. It may be doubtful again, and gets one more SIGTERM for each such move at most. A member in a
+     * group that is not signalled as a whole is signalled by its number, which misses nothing.
+     *
      * A process that begins after SIGTERM, and whose parent has received that and lives, belongs to the way in which its parent
      * ends. It is left alone as long as its parent lives, at most for the grace.
      *
@@ -60,10 +67,11 @@ public final class ProcessTree {
     private final long rootStart;
     private final boolean ownSession;
     private final @Nullable String token;
-    private final ProcessTable table;
+    private final Supplier<Collection<ProcessTable.Entry>> table;
     private final @Nullable Posix posix;
     private final Set<Id> known = new HashSet<>(); // only the thread that ends the tree
-    private final Set<Id> told = new HashSet<>(); // only the thread that ends the tree; those that received SIGTERM
+    private final Set<Id> told = new HashSet<>(); // only the thread that ends the tree; those that SIGTERM was sent to
+    private final Map<Id, Long> doubtful = new HashMap<>(); // only the thread that ends the tree; told by this group
     private final Map<Id, Integer> unreadable = new HashMap<>(); // only the thread that ends the tree
     private final Set<Long> sessions = new HashSet<>(); // only the thread that ends the tree
     private boolean interrupted; // only the thread that ends the tree
@@ -83,8 +91,18 @@ public final class ProcessTree {
 
     private ProcessTree(
             long root, boolean ownSession, @Nullable String token, ProcessTable table, @Nullable Posix posix) {
+        this(root, table.startOf(root), ownSession, token, table::read, posix);
+    }
+
+    private ProcessTree(
+            long root,
+            long rootStart,
+            boolean ownSession,
+            @Nullable String token,
+            Supplier<Collection<ProcessTable.Entry>> table,
+            @Nullable Posix posix) {
         this.root = root;
-        this.rootStart = table.startOf(root);
+        this.rootStart = rootStart;
         this.ownSession = ownSession;
         this.token = token;
         this.table = table;
@@ -99,6 +117,17 @@ public final class ProcessTree {
     /** The same where it is known only by what a table shows and a JDK can do. */
     static ProcessTree of(Child child, ProcessTable table) {
         return new ProcessTree(child.pid(), child.ownSession(), child.token(), table, null);
+    }
+
+    /** The same where readings of {@link ProcessTable#ALL} come from elsewhere. */
+    static ProcessTree of(Child child, Supplier<Collection<ProcessTable.Entry>> readings) {
+        return new ProcessTree(
+                child.pid(),
+                ProcessTable.ALL.startOf(child.pid()),
+                child.ownSession(),
+                child.token(),
+                readings,
+                Posix.get());
     }
 
     /** The tree of a process of which nothing more is known. */
@@ -189,7 +218,7 @@ public final class ProcessTree {
     }
 
     private Found find() {
-        Collection<ProcessTable.Entry> all = table.read();
+        Collection<ProcessTable.Entry> all = table.get();
         Map<Long, ProcessTable.Entry> members = new LinkedHashMap<>();
         ProcessTable.Entry leader = null;
         for (ProcessTable.Entry entry : all) {
@@ -253,6 +282,7 @@ public final class ProcessTree {
     private void terminate(List<ProcessTable.Entry> members) {
         Map<Long, ProcessTable.Entry> byNumber = new HashMap<>();
         members.forEach(member -> byNumber.put(member.pid(), member));
+        members.forEach(this::resolveDoubt);
         Set<Id> toldBefore = new HashSet<>(told);
         List<ProcessTable.Entry> due = new ArrayList<>();
         for (ProcessTable.Entry member : members) {
@@ -260,8 +290,21 @@ public final class ProcessTree {
                 due.add(member);
             }
         }
-        signal(due, Posix.SIGTERM, members);
+        Set<Long> groups = signal(due, Posix.SIGTERM, members);
         signal(due, Posix.SIGCONT, members); // one that is stopped could not end
+        for (ProcessTable.Entry member : due) {
+            if (groups.contains(member.group())) {
+                doubtful.put(Id.of(member), member.group());
+            }
+        }
+    }
+
+    /** Decides whether the last signal to its group has reached a member: not if it has left the group. */
+    private void resolveDoubt(ProcessTable.Entry member) {
+        Long group = doubtful.remove(Id.of(member));
+        if (group != null && group != member.group()) {
+            told.remove(Id.of(member));
+        }
     }
 
     /** Whether one from which a process descends received SIGTERM before and lives. */
@@ -279,8 +322,12 @@ public final class ProcessTree {
         return false;
     }
 
-    /** Sends a signal to processes: to a whole group at once if all its members are to get it. */
-    private void signal(List<ProcessTable.Entry> processes, int signal, List<ProcessTable.Entry> members) {
+    /**
+     * Sends a signal to processes: to a whole group at once if all its members are to get it.
+     *
+     * @return the groups that were signalled as a whole
+     */
+    private Set<Long> signal(List<ProcessTable.Entry> processes, int signal, List<ProcessTable.Entry> members) {
         Set<Long> groups = new LinkedHashSet<>();
         List<ProcessTable.Entry> single = new ArrayList<>();
         Set<Long> apart = new HashSet<>();
@@ -299,6 +346,7 @@ public final class ProcessTree {
             }
         }
         single.forEach(process -> signal(process, signal));
+        return groups;
     }
 
     private void signal(ProcessTable.Entry process, int signal) {

@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.BufferedReader;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
@@ -13,10 +15,13 @@ import java.nio.file.StandardWatchEventKinds;
 import java.nio.file.WatchService;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -36,6 +41,10 @@ class ProcessTreeTest {
     private Path directory;
 
     private static final Duration LONG = Duration.ofMinutes(5);
+
+    /** A grace so long that a tree which ends within the time of a test was ended by SIGTERM. */
+    private static final Duration ONLY_BY_TERM = Duration.ofHours(10);
+
     private final List<Process> started = new ArrayList<>();
 
     @AfterEach
@@ -182,9 +191,102 @@ class ProcessTreeTest {
                         List.of("sh", "-c", script), Map.of(), directory, new Posix.Target(pipe, true), null);
                 both.read(ByteBuffer.allocate(1)); // the first byte that it prints
             }
-            ProcessTree.of(child).terminate(Duration.ofMillis(script.contains("trap") ? 20 : 60_000));
+            ProcessTree.of(child).terminate(script.contains("trap") ? Duration.ofMillis(20) : ONLY_BY_TERM);
 
             assertThat(carriers(child)).as("round " + i).isEmpty();
+            child.waitFor();
+            child.release();
+        }
+    }
+
+    private Child startChild(String script) throws IOException {
+        return Children.of(Children.newKey())
+                .start(
+                        List.of("sh", "-c", script),
+                        Map.of(),
+                        directory,
+                        new Posix.Target(directory.resolve("log"), true),
+                        null);
+    }
+
+    /** A pipe with a name, which this process holds open, so that neither end waits for the other to open it. */
+    private FileChannel pipe(String name) throws Exception {
+        Path pipe = directory.resolve(name);
+        new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor();
+        return FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    }
+
+    private static void write(FileChannel pipe) {
+        try {
+            pipe.write(ByteBuffer.wrap("\n".getBytes(StandardCharsets.US_ASCII)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static void read(FileChannel pipe) {
+        try {
+            pipe.read(ByteBuffer.allocate(1));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Test
+    @Timeout(value = 2, unit = TimeUnit.MINUTES)
+    void a_process_that_leaves_its_group_just_before_the_signal_is_signalled_in_its_new_group() throws Exception {
+        try (FileChannel ready = pipe("ready");
+                FileChannel go = pipe("go");
+                FileChannel gone = pipe("gone")) {
+            Child child = startChild(
+                    "sh -c 'echo >ready; read x <go; exec setsid sh -c \"echo >gone; exec sleep 36000\"' & wait");
+            read(ready);
+            AtomicBoolean moved = new AtomicBoolean();
+
+            ProcessTree.of(child, () -> {
+                        Collection<ProcessTable.Entry> before = ProcessTable.ALL.read();
+                        if (moved.compareAndSet(false, true)) {
+                            write(go);
+                            read(gone);
+                        }
+                        return before;
+                    })
+                    .terminate(ONLY_BY_TERM);
+
+            assertThat(carriers(child)).isEmpty();
+            assertThat(child.waitFor()).isEqualTo(143);
+            child.release();
+        }
+    }
+
+    @Test
+    @Timeout(value = 2, unit = TimeUnit.MINUTES)
+    void a_process_that_leaves_its_group_after_it_was_signalled_is_not_signalled_again() throws Exception {
+        try (FileChannel ready = pipe("ready");
+                FileChannel go = pipe("go");
+                FileChannel gone = pipe("gone")) {
+            // The program after exec handles no SIGTERM: another one would end it before it has tidied up.
+            String tidy = "echo >gone; read x <go; echo tidied";
+            Child child = startChild(
+                    "sh -c 'trap \"read x <go; exec setsid sh -c \\\"" + tidy
+                            + "\\\"\" TERM; echo >ready; sleep 36000 & wait' & wait");
+            read(ready);
+            AtomicInteger reading = new AtomicInteger();
+
+            // SIGTERM follows the first reading. The second shows the process in its group, the third in a new one.
+            ProcessTree.of(child, () -> {
+                        int number = reading.incrementAndGet();
+                        if (number == 3) {
+                            write(go);
+                            read(gone);
+                        } else if (number == 4) {
+                            write(go);
+                        }
+                        return ProcessTable.ALL.read();
+                    })
+                    .terminate(ONLY_BY_TERM);
+
+            assertThat(directory.resolve("log")).hasContent("tidied");
             child.waitFor();
             child.release();
         }
