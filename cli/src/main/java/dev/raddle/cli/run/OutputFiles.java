@@ -1,7 +1,9 @@
 package dev.raddle.cli.run;
 
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.nio.channels.SeekableByteChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.OpenOption;
@@ -34,12 +36,31 @@ public record OutputFiles(
     private static final Set<OpenOption> APPEND =
             Set.of(StandardOpenOption.APPEND, StandardOpenOption.CREATE, LinkOption.NOFOLLOW_LINKS);
 
-    /** Opens an output for writing, but never through a symbolic link that somebody has put in its place. */
+    /** Opens an output for writing, but never through a symbolic link in its place or in that of its directory. */
     static SeekableByteChannel open(Path path, boolean append) throws IOException {
+        checkNoLink(path);
+        Path directory = path.getParent();
+        if (directory != null) {
+            checkNoLink(directory);
+        }
+        return Files.newByteChannel(path, append ? APPEND : CREATE);
+    }
+
+    /** Replaces what an output contains, under the same rule. */
+    static void write(Path path, String text) throws IOException {
+        try (SeekableByteChannel file = open(path, false)) {
+            file.truncate(0);
+            ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+            while (bytes.hasRemaining()) {
+                file.write(bytes);
+            }
+        }
+    }
+
+    private static void checkNoLink(Path path) throws IOException {
         if (Files.isSymbolicLink(path)) {
             throw new IOException(path + " is a symbolic link, through which nothing is written; remove it");
         }
-        return Files.newByteChannel(path, append ? APPEND : CREATE);
     }
 
     /** Files of a task of whose standard output nobody makes further use. */

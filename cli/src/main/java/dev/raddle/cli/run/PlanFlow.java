@@ -284,7 +284,7 @@ final class PlanFlow {
 
     private static void keep(OutputFiles output, String text) throws IOException {
         if (output.capture() != null) {
-            Files.writeString(output.capture(), text);
+            OutputFiles.write(output.capture(), text);
         }
     }
 

@@ -52,10 +52,10 @@ public final class ProcessTree {
      *     miss a child that is born at a number that has been passed, of a parent that ends before it is reached.
      *
      * A signal to a group misses a member that leaves the group (setsid, setpgid) after the table was read and before the signal
-     * is sent. So a member that was signalled by its group counts as told, but is doubtful until the next reading: in the same
-     * group it was there before and after the signal, and has received it; in another group it counts as never told, and is
-     * signalled there. It may be doubtful again, and gets one more SIGTERM for each such move at most. A member in a
-     * group that is not signalled as a whole is signalled by its number, which misses nothing.
+     * is sent. So a member that was signalled by its group is doubtful until the next reading. If that shows it in the same group,
+     * it was there before and after the signal, and has received it. If not, it counts as one that was never signalled, and is
+     * signalled in its new group. A member in a group that is not signalled as a whole is signalled by its number, which
+     * misses nothing.
      *
      * A process that begins after SIGTERM, and whose parent has received that and lives, belongs to the way in which its parent
      * ends. It is left alone as long as its parent lives, at most for the grace.
@@ -70,8 +70,8 @@ public final class ProcessTree {
     private final Supplier<Collection<ProcessTable.Entry>> table;
     private final @Nullable Posix posix;
     private final Set<Id> known = new HashSet<>(); // only the thread that ends the tree
-    private final Set<Id> told = new HashSet<>(); // only the thread that ends the tree; those that SIGTERM was sent to
-    private final Map<Id, Long> doubtful = new HashMap<>(); // only the thread that ends the tree; told by this group
+    private final Set<Id> told = new HashSet<>(); // only the thread that ends the tree; those that were sent SIGTERM
+    private final Map<Id, Long> doubtful = new HashMap<>(); // only the thread that ends the tree; by this group
     private final Map<Id, Integer> unreadable = new HashMap<>(); // only the thread that ends the tree
     private final Set<Long> sessions = new HashSet<>(); // only the thread that ends the tree
     private boolean interrupted; // only the thread that ends the tree

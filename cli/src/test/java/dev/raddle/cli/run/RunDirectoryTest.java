@@ -86,7 +86,47 @@ class RunDirectoryTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"journal.jsonl", "journal.jsonl.lock", "report.json.new"})
+    @ValueSource(strings = {"output", "values"})
+    void a_link_that_takes_the_place_of_a_directory_during_a_run_is_a_failure_of_the_next_task(String name)
+            throws Exception {
+        Session session = new Session(directory);
+        Path place = session.out().resolve(name);
+        Path elsewhere = directory.resolve("elsewhere");
+        String swap = "mv '" + place + "' '" + elsewhere + "' && ln -s '" + elsewhere + "' '" + place + "'";
+
+        session.run("""
+                tasks:
+                  - { id: a, run: "%s" }
+                  - { id: b, run: "echo hello", needs: [a] }
+                  - { id: c, run: "echo ${b.stdout}", needs: [b] }
+                """.formatted(swap));
+
+        assertThat(session.recorder().result("a").state()).isEqualTo(TaskState.SUCCEEDED);
+        assertThat(session.recorder().result("b").error())
+                .contains(place + " is a symbolic link, through which nothing is written");
+        assertThat(elsewhere.resolve("b.log")).doesNotExist();
+        assertThat(elsewhere.resolve("b.out")).doesNotExist();
+    }
+
+    @Test
+    void a_link_in_the_place_of_a_value_gets_no_fallback() throws Exception {
+        Session session = new Session(directory);
+        Path value = session.out().resolve("values/b.out");
+
+        session.run("""
+                tasks:
+                  - { id: a, run: "ln -s '%s' '%s'" }
+                  - { id: b, run: "exit 1", needs: [a], fallback: { value: none } }
+                  - { id: c, run: "echo ${b.stdout}", needs: [b] }
+                """.formatted(victim, value));
+
+        assertThat(victim).hasContent("untouched");
+        assertThat(session.recorder().result("b").error())
+                .contains("is a symbolic link, through which nothing is written");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"journal.jsonl", "journal.jsonl.lock"})
     void a_link_in_the_place_of_a_file_of_the_run_is_not_followed(String name) throws Exception {
         Session session = new Session(directory);
         session.run(FILE);
@@ -97,5 +137,19 @@ class RunDirectoryTest {
         assertThatThrownBy(() -> new Session(directory).resume()).isInstanceOf(IOException.class);
 
         assertThat(victim).hasContent("untouched");
+    }
+
+    @Test
+    void a_link_in_the_place_of_a_reports_draft_is_replaced() throws Exception {
+        Session session = new Session(directory);
+        session.run(FILE);
+        Path draft = Files.createSymbolicLink(session.out().resolve("report.json.new"), victim);
+        Files.delete(session.out().resolve("report.json"));
+
+        new Session(directory).resume();
+
+        assertThat(victim).hasContent("untouched");
+        assertThat(draft).doesNotExist();
+        assertThat(session.out().resolve("report.json")).isRegularFile();
     }
 }
