@@ -267,9 +267,8 @@ class ProcessTreeTest {
                 FileChannel gone = pipe("gone")) {
             // The program after exec handles no SIGTERM: another one would end it before it has tidied up.
             String tidy = "echo >gone; read x <go; echo tidied";
-            Child child = startChild(
-                    "sh -c 'trap \"read x <go; exec setsid sh -c \\\"" + tidy
-                            + "\\\"\" TERM; echo >ready; sleep 36000 & wait' & wait");
+            Child child = startChild("sh -c 'trap \"read x <go; exec setsid sh -c \\\"" + tidy
+                    + "\\\"\" TERM; echo >ready; sleep 36000 & wait' & wait");
             read(ready);
             AtomicInteger reading = new AtomicInteger();
 
