@@ -163,6 +163,8 @@ class ArchitectureTest {
                 .doNotHaveFullyQualifiedName(root + ".task.VirtualThreads")
                 .and()
                 .doNotHaveFullyQualifiedName(root + ".flow.AlarmThread")
+                .and()
+                .doNotHaveFullyQualifiedName(root + ".testing.StepScheduler") // for a test that asks for one
                 .should()
                 .accessTargetWhere(callOf(Thread.class, "<init>")
                         .or(callOf(Thread.class, "startVirtualThread"))

@@ -151,9 +151,9 @@ public final class VirtualTime implements TimeSource {
      * @throws InterruptedException if the calling thread is interrupted
      */
     public synchronized void awaitAlarms(int count, Duration longest) throws InterruptedException, TimeoutException {
-        long end = System.nanoTime() + Deadline.nanos(longest);
+        long end = TimeSource.system().nanoTime() + Deadline.nanos(longest);
         for (long left; entries.size() < count; ) {
-            left = end - System.nanoTime();
+            left = end - TimeSource.system().nanoTime();
             if (left <= 0) {
                 throw new TimeoutException(entries.size() + " of " + count + " alarms were pending after "
                         + TimeUnit.NANOSECONDS.toMillis(Deadline.nanos(longest)) + " ms");
