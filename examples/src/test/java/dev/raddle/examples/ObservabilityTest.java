@@ -37,6 +37,7 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import jdk.jfr.Event;
 import jdk.jfr.Name;
@@ -85,7 +86,15 @@ class ObservabilityTest {
             void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
                     throws Exception {
                 StructuredScopeOptions options = StructuredScopeOptions.defaults();
-                try (GroupExecutor executor = executor(observers);
+                CountDownLatch settled = new CountDownLatch(2); // in the group, which is later than in the scope
+                TaskListener last = new TaskListener() {
+                    @Override
+                    public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                        settled.countDown();
+                    }
+                };
+                try (GroupExecutor executor = executor(new Observers(
+                                observers.listener().and(last), observers.propagators(), observers.poolListener()));
                         StructuredTaskScope<String> scope =
                                 new StructuredTaskScope<>(options.withScheduler(executor.scheduler("owner")))) {
                     scope.fork(new Named("a", a));
@@ -93,6 +102,7 @@ class ObservabilityTest {
                     scope.fork(new Named("b", b));
                     scope.join();
                 }
+                settled.await();
             }
         },
         THREAD_SCOPE("scope") {
