@@ -39,7 +39,7 @@ class ContainerTest {
             for (Thread thread : Arrays.copyOf(threads, count)) {
                 boolean isThere = thread.isAlive() && thread != Thread.currentThread();
                 if (isThere && (thread.getThreadGroup() == group || thread.getContextClassLoader() == loader)) {
-                    System.out.println("left " + thread.getName());
+                    thread.join(); // one that is ending, or the test hangs
                 }
             }
             CountDownLatch rung = new CountDownLatch(1);
@@ -121,14 +121,15 @@ class ContainerTest {
     }
 
     private static List<String> leftBy(String what) throws Exception {
-        Process process = new ProcessBuilder(
+        ProcessBuilder builder = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
                         home(ThreadPool.class) + System.getProperty("path.separator") + home(Program.class),
                         Program.class.getName(),
                         what)
-                .redirectErrorStream(true)
-                .start();
+                .redirectErrorStream(true);
+        builder.environment().remove("JAVA_TOOL_OPTIONS"); // a JVM prints that it has picked them up
+        Process process = builder.start();
         try (var output = process.inputReader()) {
             return output.lines().toList();
         } finally {
