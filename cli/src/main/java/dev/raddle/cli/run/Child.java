@@ -7,10 +7,10 @@ import java.util.concurrent.ExecutionException;
  * A process that was started for a task.
  *
  * @param pid its number, which belongs to it until {@link #release} if {@code ownSession}
- * @param token what its environment and that of all that it starts contain
- * @param ownSession whether it is the leader of a session, to which no process belongs that it did not start
+ * @param token the token in its environment and in those of the processes that it starts
+ * @param ownSession true if it leads a session of which all members are its descendants
  * @param exit its exit code, when it has ended
- * @param giveUp what to do when its number is no longer needed
+ * @param giveUp the action that releases its number when that is no longer needed
  */
 record Child(long pid, String token, boolean ownSession, CompletableFuture<Integer> exit, Runnable giveUp) {
 

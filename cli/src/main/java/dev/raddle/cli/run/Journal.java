@@ -153,7 +153,7 @@ public final class Journal implements RunListener, Closeable {
     /**
      * A process that a journal saw begin.
      *
-     * @param token what its environment contains; null if nothing
+     * @param token the token in its environment, or null
      */
     public record Started(
             String id, long pid, Instant born, @Nullable String token) {
@@ -170,7 +170,7 @@ public final class Journal implements RunListener, Closeable {
      * @param results the last result of every task that ended, by id
      * @param undone the tasks that were taken back after they had succeeded
      * @param open the processes of tasks that began and did not end, by id
-     * @param keys what the tokens of its processes begin with
+     * @param keys the prefixes of the tokens of its processes
      * @param closed the tokens of attempts that ended
      */
     public record Past(

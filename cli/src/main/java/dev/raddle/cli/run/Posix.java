@@ -177,7 +177,7 @@ final class Posix {
     /**
      * Where a process prints.
      *
-     * @param append whether it adds to what is there
+     * @param append true to add to the file, false to replace it
      */
     record Target(Path path, boolean append) {}
 

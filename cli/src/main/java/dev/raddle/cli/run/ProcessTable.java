@@ -45,7 +45,7 @@ final class ProcessTable {
      * A process.
      *
      * @param start when it began, in a unit of the table
-     * @param runs whether it can still do something: one that has ended stays in the table until its parent asks how
+     * @param runs false for a process that has ended and whose parent has not read its exit status
      * @param tokens the value of {@link Children#VARIABLE}, or nothing
      * @param settled false while it replaces its program, when its environment cannot be read
      */

@@ -33,7 +33,7 @@ public sealed interface RunEvent {
      * The command of a task was started.
      *
      * @param born when the operating system says that the process began; with the pid it names the process for good
-     * @param token what its environment contains, and that of all that it starts; null if nothing
+     * @param token the token in its environment and in those of the processes that it starts, or null
      */
     record AttemptStarted(
             Instant time,
