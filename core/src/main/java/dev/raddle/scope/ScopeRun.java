@@ -211,7 +211,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         Thread self = Thread.currentThread();
         boolean named = self.isVirtual() && self.getName().isEmpty();
         if (named) {
-            self.setName(scope.name() + "/" + name()); // for thread dumps
+            self.setName(name == null ? scope.name() : scope.name() + "/" + name); // for thread dumps
+        }
+        if (scope.scheduler() == Scheduler.virtualThreads()) { // the thread ends with the run
+            useLoader(self, seen.loader());
+            return inContext(callable);
         }
         ClassLoader own = self.getContextClassLoader();
         useLoader(self, seen.loader());
@@ -219,15 +223,15 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             return inContext(callable);
         } finally {
             useLoader(self, own); // the task may have set another
-            if (named && !scope.scheduler().isVirtualThreadMode()) {
-                self.setName(""); // it may run something else next
+            if (named) {
+                self.setName("");
             }
         }
     }
 
     private void useLoader(Thread self, @Nullable ClassLoader loader) {
         if (self.getContextClassLoader() != loader) {
-            scope.guard("setContextClassLoader of " + self, () -> self.setContextClassLoader(loader));
+            scope.guard("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
         }
     }
 

@@ -289,6 +289,14 @@ class ScopeDumpTest {
     }
 
     @Test
+    void the_thread_of_a_task_without_a_name_has_the_name_of_its_scope() throws Exception {
+        try (ThreadScope scope = ThreadScope.open("page")) {
+            assertThat(scope.submit(() -> Thread.currentThread().getName()).await())
+                    .isEqualTo("page");
+        }
+    }
+
+    @Test
     void a_thread_that_has_a_name_keeps_it_and_a_lent_one_has_none_afterwards() throws Exception {
         Queue<Runnable> given = new ConcurrentLinkedQueue<>();
         List<String> names = new ArrayList<>();
