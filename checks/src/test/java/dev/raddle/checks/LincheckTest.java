@@ -45,8 +45,11 @@ import org.junit.jupiter.api.Timeout;
  *
  * <p>No operations go before the concurrent ones: the default of five fills small limits, and hides what is wrong with them.
  */
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class LincheckTest {
+
+    /** How many times as many scenarios to check as the build does. */
+    private static final int ROUNDS = Integer.getInteger("raddle.lincheck.rounds", 1);
 
     static ModelCheckingOptions options(int actors, int iterations, int invocations) {
         return new ModelCheckingOptions()
@@ -55,7 +58,7 @@ class LincheckTest {
                 .actorsBefore(0)
                 .actorsAfter(0)
                 .loopBound(2000) // pauses before a lock; by default, fewer are taken for a hang
-                .iterations(iterations)
+                .iterations(iterations * ROUNDS)
                 .invocationsPerIteration(invocations)
                 .minimizeFailedScenario(false);
     }
@@ -81,7 +84,7 @@ class LincheckTest {
 
     @Test
     void a_gate_is_linearizable() {
-        options(3, 10, 150).sequentialSpecification(GateSpecification.class).check(OneGate.class);
+        options(3, 5, 150).sequentialSpecification(GateSpecification.class).check(OneGate.class);
     }
 
     @Test
@@ -288,7 +291,7 @@ class LincheckTest {
 
     @Test
     void no_slot_of_a_cap_is_left_free_or_taken_twice() {
-        quiescent(3, 15, 200).check(GatesAtACap.class);
+        quiescent(3, 6, 200).check(GatesAtACap.class);
     }
 
     @Test
@@ -368,7 +371,7 @@ class LincheckTest {
 
     @Test
     void an_executor_loses_nothing_and_keeps_its_limits() {
-        quiescent(3, 8, 150).check(WholeExecutor.class);
+        quiescent(3, 4, 150).check(WholeExecutor.class);
     }
 
     @Test

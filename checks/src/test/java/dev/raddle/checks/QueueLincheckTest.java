@@ -16,19 +16,19 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A pool's own queue against a plain one, in every interleaving of a few steps, and beside a broken imitation. */
-@Timeout(value = 10, unit = TimeUnit.MINUTES)
+@Timeout(value = 30, unit = TimeUnit.MINUTES)
 class QueueLincheckTest {
 
     @Test
     void the_queue_of_a_pool_is_linearizable() {
-        LincheckTest.options(3, 15, 200)
+        LincheckTest.options(3, 6, 200)
                 .sequentialSpecification(PlainQueue.class)
                 .check(OwnQueue.class);
     }
 
     @Test
     void the_queue_of_a_pool_with_ranks_is_linearizable() {
-        LincheckTest.options(3, 15, 200)
+        LincheckTest.options(3, 6, 200)
                 .sequentialSpecification(PlainQueue.class)
                 .check(QueueOfOneRank.class);
     }
