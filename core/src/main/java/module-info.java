@@ -1,11 +1,12 @@
 /**
- * Raddle's core: one task kernel and the doors to it. No dependency, no preview API, no thread that nobody ends.
+ * Organises work on threads: one kernel and four APIs on top of it. No dependency, no preview API, no thread that outlives
+ * its work.
  *
  * <p>Start at {@link dev.raddle.group.GroupExecutor} ("tenant A must not starve tenant B"),
  * {@link dev.raddle.scope.ThreadScope} ("these calls belong to this request"), {@link dev.raddle.flow.FlowPlan} ("c needs a and
- * b") or {@link dev.raddle.pool.ThreadPool} ("stop without losing work"). The rooms below them may be used on their own: {@link dev.raddle.task} is one callable's life,
- * {@link dev.raddle.limit} says who may run now, {@link dev.raddle.time} what time it is, and {@link dev.raddle.testing}
- * lets tests own time and order.
+ * b") or {@link dev.raddle.pool.ThreadPool} ("stop without losing work"). They share the words of {@link dev.raddle.task} and
+ * the clocks of {@link dev.raddle.time}; {@link dev.raddle.testing} lets tests control time and order. The kernel,
+ * {@code dev.raddle.kernel}, is not exported.
  */
 @org.jspecify.annotations.NullMarked
 module dev.raddle {
@@ -13,11 +14,15 @@ module dev.raddle {
     requires static jdk.jfr; // events, where the runtime image has the recorder
 
     exports dev.raddle.time;
-    exports dev.raddle.limit;
-    exports dev.raddle.pool;
     exports dev.raddle.task;
+    exports dev.raddle.pool;
     exports dev.raddle.group;
     exports dev.raddle.scope;
     exports dev.raddle.flow;
     exports dev.raddle.testing;
+
+    uses dev.raddle.task.SchedulerProvider;
+
+    provides dev.raddle.task.SchedulerProvider with
+            dev.raddle.pool.PoolSchedulers;
 }

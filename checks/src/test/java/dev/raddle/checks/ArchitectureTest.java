@@ -95,7 +95,7 @@ class ArchitectureTest {
 
         assertThat(seen).contains(CORE + ".time", CORE + ".limit", CORE + ".task", CORE + ".group", CORE + ".testing");
         assertThat(CORE_CLASSES.contain("dev.raddle.group.GroupExecutor")).isTrue();
-        assertThat(CORE_CLASSES.get("dev.raddle.limit.FairCap").getDirectDependenciesFromSelf())
+        assertThat(CORE_CLASSES.get("dev.raddle.kernel.FairCap").getDirectDependenciesFromSelf())
                 .isNotEmpty();
     }
 

@@ -7,11 +7,11 @@ import dev.raddle.group.GroupExecutorStats;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
-import dev.raddle.limit.Bounds;
-import dev.raddle.limit.FairCap;
-import dev.raddle.limit.Gate;
-import dev.raddle.limit.Grants;
-import dev.raddle.limit.Permit;
+import dev.raddle.kernel.Bounds;
+import dev.raddle.kernel.FairCap;
+import dev.raddle.kernel.Gate;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.Permit;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -246,7 +246,7 @@ class LincheckTest {
 
         String limit(int slots) {
             return locked(() -> {
-                Grants grants = new Grants();
+                GrantedPermits grants = new GrantedPermits();
                 bind(new Limits(slots, places), grants);
                 return granted(grants);
             });
@@ -267,18 +267,18 @@ class LincheckTest {
         }
 
         private String leave(Permit permit) {
-            Grants grants = new Grants();
+            GrantedPermits grants = new GrantedPermits();
             leave(permit, 1, grants);
             return granted(grants);
         }
 
         private String withdraw(Permit permit) {
-            Grants grants = new Grants();
+            GrantedPermits grants = new GrantedPermits();
             withdraw(permit, grants);
             return granted(grants);
         }
 
-        private static String granted(Grants grants) {
+        private static String granted(GrantedPermits grants) {
             StringBuilder granted = new StringBuilder("granted");
             for (Permit permit; (permit = grants.poll()) != null; ) {
                 granted.append(' ').append(((Numbered) permit).id);
@@ -338,7 +338,7 @@ class LincheckTest {
         }
 
         void serve() {
-            while (cap.serve(new Grants())) {
+            while (cap.serve(new GrantedPermits())) {
                 // until nothing is left to grant
             }
         }

@@ -1,6 +1,6 @@
 package dev.raddle.flow;
 
-import dev.raddle.task.Elsewhere;
+import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.ExceptionSink;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -32,7 +32,7 @@ final class AlarmThread implements Executor {
                 Thread.ofPlatform().daemon().name("raddle-flow-alarm").start(this::serve);
             } catch (Throwable noThread) {
                 sink.report("start of a thread for alarms of flow \"" + flow + "\"", noThread);
-                new Elsewhere(sink).execute(this::serve);
+                new OffloadExecutor(sink).execute(this::serve);
             }
         }
     }

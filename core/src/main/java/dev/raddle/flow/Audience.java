@@ -1,7 +1,7 @@
 package dev.raddle.flow;
 
+import dev.raddle.kernel.Recorder;
 import dev.raddle.task.Outcome;
-import dev.raddle.task.Recorder;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import java.util.concurrent.atomic.AtomicReference;

@@ -1,6 +1,6 @@
 package dev.raddle.flow;
 
-import dev.raddle.pool.NamedTask;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.RejectedExecutionException;

@@ -1,9 +1,9 @@
 package dev.raddle.flow;
 
-import dev.raddle.task.Attempts;
+import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.Recorder;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.Enclosure;
-import dev.raddle.task.Recorder;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
@@ -14,7 +14,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** How the nodes of a run end, and what follows from that for others. Runs nothing, and calls nobody but callbacks. */
-abstract class Decisions extends Enclosure {
+abstract class Decisions extends EnclosingScope {
 
     /*
      * Overview. How a node stands is in the Board; this is who moves it on.

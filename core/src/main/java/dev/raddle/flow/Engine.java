@@ -1,16 +1,16 @@
 package dev.raddle.flow;
 
-import dev.raddle.task.Attempts;
+import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.CapturedContext;
+import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.Propagation;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.CapturedContext;
-import dev.raddle.task.Elsewhere;
-import dev.raddle.task.Enclosure;
-import dev.raddle.task.Propagation;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
@@ -76,7 +76,7 @@ abstract class Engine extends Handover {
     private final @Nullable Engine outer; // of a nested run
     private final int outerNode; // whose place it takes there
     private final long origin;
-    private final @Nullable Enclosure enclosing;
+    private final @Nullable EnclosingScope enclosing;
     private final @Nullable TimeLimit limit;
     private final @Nullable Deadline deadline;
     private final CapturedContext perThread;
@@ -107,7 +107,7 @@ abstract class Engine extends Handover {
         this.parameter = parameter;
         this.outer = outer;
         this.outerNode = outerNode;
-        enclosing = outer == null ? Enclosure.innermost() : outer;
+        enclosing = outer == null ? EnclosingScope.innermost() : outer;
         Deadline around = enclosing == null ? null : enclosing.deadline();
         Deadline given = options.deadline;
         time = options.time != null
@@ -682,7 +682,7 @@ abstract class Engine extends Handover {
     /** Calls an action once, in the starter's context and inside what encloses it: no attempt sees what another has left. */
     private Object callAction(int node) throws Exception {
         Body body = graph.bodies[node];
-        Enclosure inner = nodeTimes == null ? null : nodeTimes.enclosure(node);
+        EnclosingScope inner = nodeTimes == null ? null : nodeTimes.enclosure(node);
         return carry(() -> inner == null
                 ? body.call(this, node)
                 : TaskContext.current().within(inner).call(() -> body.call(this, node)));
@@ -807,7 +807,7 @@ abstract class Engine extends Handover {
         runner.postponed = 0;
         Later later = runner.later();
         if (later.isBorrowed || isOnAlarmThread()) {
-            new Elsewhere(options.sink)
+            new OffloadExecutor(options.sink)
                     .execute(() -> runPostponed(places, null)); // the permit, and alarms, are for others
         } else {
             later.add(() -> runPostponed(places, later));
@@ -1015,7 +1015,7 @@ abstract class Engine extends Handover {
     }
 
     @Override
-    protected final @Nullable Enclosure around() {
+    protected final @Nullable EnclosingScope around() {
         return enclosing;
     }
 

@@ -1,6 +1,6 @@
 package dev.raddle.flow;
 
-import dev.raddle.task.Enclosure;
+import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
 import java.lang.invoke.MethodHandles;
@@ -361,7 +361,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (Enclosure.isInside(this)) {
+        if (EnclosingScope.isInside(this)) {
             throw new IllegalStateException("an action of flow \"" + graph.name
                     + "\" closes its own run and would wait for itself; call cancel, or close it where it was started");
         }

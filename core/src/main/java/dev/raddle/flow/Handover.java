@@ -1,6 +1,6 @@
 package dev.raddle.flow;
 
-import dev.raddle.task.Elsewhere;
+import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.Scheduler;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
@@ -246,7 +246,7 @@ abstract class Handover extends Decisions {
     /** Leaves it to another thread to place nodes in their groups, which may want them run by who places them. */
     final void placeElsewhere(ReadyNodes nodes) {
         oneMoreToTell(); // the keys of the groups are not asked for after the run's end
-        new Elsewhere(options.sink)
+        new OffloadExecutor(options.sink)
                 .execute(() -> asDecider(by -> {
                     by.finished++;
                     by.placesAnywhere = true; // here, if no other thread could be had

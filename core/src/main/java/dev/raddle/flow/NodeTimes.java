@@ -1,6 +1,6 @@
 package dev.raddle.flow;
 
-import dev.raddle.task.Enclosure;
+import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.lang.invoke.VarHandle;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 final class NodeTimes {
 
     /** What such a node has its tasks know. */
-    private static final class Inside extends Enclosure {
+    private static final class Inside extends EnclosingScope {
         private final Engine run;
         private final int node;
         private final Deadline deadline;
@@ -35,7 +35,7 @@ final class NodeTimes {
         }
 
         @Override
-        protected Enclosure around() {
+        protected EnclosingScope around() {
             return run;
         }
     }
@@ -74,7 +74,7 @@ final class NodeTimes {
 
     /** Returns what encloses the action of a node, or null if that is only the run. */
     @Nullable
-    Enclosure enclosure(int node) {
+    EnclosingScope enclosure(int node) {
         Deadline until = deadlines[node];
         return until == null ? null : new Inside(run, node, until);
     }

@@ -1,8 +1,8 @@
 package dev.raddle.flow;
 
+import dev.raddle.kernel.Propagation;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
-import dev.raddle.task.Propagation;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.Deadline;

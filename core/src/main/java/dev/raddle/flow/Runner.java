@@ -1,6 +1,6 @@
 package dev.raddle.flow;
 
-import dev.raddle.task.Attempts;
+import dev.raddle.kernel.Attempts;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;

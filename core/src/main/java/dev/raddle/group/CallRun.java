@@ -1,11 +1,11 @@
 package dev.raddle.group;
 
-import dev.raddle.limit.Grants;
-import dev.raddle.task.Dispatch;
+import dev.raddle.kernel.Dispatch;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.TaskRun;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.Outcome;
-import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskSpec;
-import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Signal;
 import org.jspecify.annotations.Nullable;
 
@@ -34,7 +34,7 @@ final class CallRun<T> extends TunedRun<T> {
     }
 
     @Override
-    boolean start(Grants grants) {
+    boolean start(GrantedPermits grants) {
         leftQueue();
         turn.set();
         return true;
@@ -88,7 +88,7 @@ final class CallRun<T> extends TunedRun<T> {
     /** Ends a run that its caller has left by a failure of the machinery, and returns what it still holds. */
     void leftBy(Thread caller, Throwable failure) {
         breakOff(failure, caller);
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         withdraw(grants);
         group().release(this, 0, group().owner.time().nanoTime(), grants);
         group().owner.dispatch(grants);

@@ -1,11 +1,11 @@
 package dev.raddle.group;
 
-import dev.raddle.limit.FairCap;
-import dev.raddle.limit.Grants;
-import dev.raddle.limit.Permit;
+import dev.raddle.kernel.FairCap;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.Permit;
+import dev.raddle.kernel.TaskGate;
+import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.Scheduler;
-import dev.raddle.task.TaskGate;
-import dev.raddle.task.TaskRun;
 import dev.raddle.time.Signal;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -150,7 +150,7 @@ final class Group extends TaskGate {
         }
     }
 
-    void release(GroupRun<?> run, long ranNanos, long nowNanos, Grants grants) {
+    void release(GroupRun<?> run, long ranNanos, long nowNanos, GrantedPermits grants) {
         Signal empty;
         ensureStackRoom();
         lock();
@@ -163,7 +163,7 @@ final class Group extends TaskGate {
         tell(empty);
     }
 
-    boolean withdraw(GroupRun<?> run, Grants grants) {
+    boolean withdraw(GroupRun<?> run, GrantedPermits grants) {
         ensureStackRoom();
         lock();
         try {
@@ -178,7 +178,7 @@ final class Group extends TaskGate {
         return withdrawLast(run, grants);
     }
 
-    private boolean withdrawLast(GroupRun<?> run, Grants grants) {
+    private boolean withdrawLast(GroupRun<?> run, GrantedPermits grants) {
         long now = owner.time().nanoTime();
         Signal empty;
         ensureStackRoom();
@@ -205,7 +205,7 @@ final class Group extends TaskGate {
                 return null;
             }
             if (bounds() == GroupBounds.UNKNOWN) {
-                bind(new GroupBounds.Pending(), new Grants());
+                bind(new GroupBounds.Pending(), new GrantedPermits());
             }
             return bounds() instanceof GroupBounds.Pending lookup && lookup.begin() ? lookup : null;
         } finally {
@@ -213,7 +213,7 @@ final class Group extends TaskGate {
         }
     }
 
-    Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, Grants grants) {
+    Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, GrantedPermits grants) {
         Map<Permit, Entry> refused = new LinkedHashMap<>(); // told in order of arrival
         long now = owner.time().nanoTime();
         Signal empty;
@@ -233,7 +233,7 @@ final class Group extends TaskGate {
     }
 
     /** Changes the limits by hand, now or when they have been looked up, which the caller begins; false if this group is gone. */
-    boolean adjust(UnaryOperator<GroupBounds.Known> change, Grants grants) {
+    boolean adjust(UnaryOperator<GroupBounds.Known> change, GrantedPermits grants) {
         ensureStackRoom();
         lock();
         try {
@@ -261,7 +261,7 @@ final class Group extends TaskGate {
     }
 
     /** Pauses or resumes; false if this group is gone. */
-    boolean pauseOrResume(boolean pause, Grants grants) {
+    boolean pauseOrResume(boolean pause, GrantedPermits grants) {
         long now = owner.time().nanoTime();
         Signal empty;
         ensureStackRoom();
@@ -291,7 +291,7 @@ final class Group extends TaskGate {
             forEachHeld(permit -> running.accept((GroupRun<?>) permit));
             unbind(GroupBounds.UNKNOWN);
             life = life == GONE ? GONE : OPEN;
-            pause(false, new Grants());
+            pause(false, new GrantedPermits());
             empty = noteIfEmpty(now);
         } finally {
             unlock();

@@ -1,6 +1,6 @@
 package dev.raddle.group;
 
-import dev.raddle.limit.Bounds;
+import dev.raddle.kernel.Bounds;
 import dev.raddle.task.Scheduler;
 import java.util.ArrayList;
 import java.util.List;

@@ -2,21 +2,21 @@ package dev.raddle.group;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
-import dev.raddle.limit.FairCap;
-import dev.raddle.limit.Gate;
-import dev.raddle.limit.Grants;
-import dev.raddle.limit.Permit;
-import dev.raddle.task.CapturedContext;
-import dev.raddle.task.Dispatch;
-import dev.raddle.task.Elsewhere;
-import dev.raddle.task.Enclosure;
+import dev.raddle.kernel.CapturedContext;
+import dev.raddle.kernel.Dispatch;
+import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.FairCap;
+import dev.raddle.kernel.Gate;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.Permit;
+import dev.raddle.kernel.Propagation;
+import dev.raddle.kernel.TaskRun;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.Outcome;
-import dev.raddle.task.Propagation;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
-import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskSpec;
-import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
@@ -67,7 +67,7 @@ public final class GroupExecutor implements AutoCloseable {
      * A task walks: ask (submit) ─► admit (Group, a gate) ─► place (Scheduler) ─► run, settle (TaskRun).
      *
      * The decisions are made in the group, under its lock, and in the cap, by its combiner. Every method here that may
-     * have made something possible collects it in Grants and acts on it in dispatch(), outside of both: it lets the cap
+     * have made something possible collects it in GrantedPermits and acts on it in dispatch(), outside of both: it lets the cap
      * serve, starts what was granted, and goes round again if a start failed, because a failed start frees slots. It is a
      * loop, never a recursion, so a million starts that all fail need no stack. A run that its scheduler may run in the
      * calling thread is started through that thread's Dispatch, so a million of these need no stack either.
@@ -96,7 +96,7 @@ public final class GroupExecutor implements AutoCloseable {
     private final TimeSource time;
     private final Events events;
     private final Propagation propagation;
-    private final Elsewhere elsewhere;
+    private final OffloadExecutor elsewhere;
     private final FairCap cap;
     private final IdleGroups idleGroups;
     private final @Nullable Scheduler onlyScheduler; // known without asking the group
@@ -122,7 +122,7 @@ public final class GroupExecutor implements AutoCloseable {
                 policy.timeSource(), failure -> policy.exceptionSink().report("time source of the policy", failure));
         this.events = new Events(policy);
         this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
-        this.elsewhere = new Elsewhere(policy.exceptionSink(), time);
+        this.elsewhere = new OffloadExecutor(policy.exceptionSink(), time);
         this.cap = new FairCap(policy.globalMaxInFlight(), policy.globalQueueThreshold());
         this.idleGroups = new IdleGroups(policy, time, this::forget);
         this.onlyScheduler = policy.hasScheduler() ? null : Scheduler.virtualThreads();
@@ -256,7 +256,7 @@ public final class GroupExecutor implements AutoCloseable {
         Objects.requireNonNull(groupKey, "groupKey");
         Objects.requireNonNull(spec, "spec");
         requireRunning(groupKey, spec.name());
-        Enclosure enclosure = Enclosure.innermost();
+        EnclosingScope enclosure = EnclosingScope.innermost();
         return admit(
                 groupKey, new TunedRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure)));
     }
@@ -354,20 +354,20 @@ public final class GroupExecutor implements AutoCloseable {
             return plainRun(task.taskId(), task.task());
         }
         TaskSpec<T> spec = task.options().specOf(task.taskId(), task.task());
-        Enclosure enclosure = Enclosure.innermost();
+        EnclosingScope enclosure = EnclosingScope.innermost();
         return new TunedRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure));
     }
 
     /** Returns the run of a task that asks for nothing special: a small one, unless it must watch the time. */
     private <T> GroupRun<T> plainRun(String taskId, Callable<T> task) {
-        Enclosure enclosure = Enclosure.innermost();
+        EnclosingScope enclosure = EnclosingScope.innermost();
         TimeLimit limit = limit(null, enclosure);
         return limit == null && policy.queueTimeout() == null
                 ? new GroupRun<>(taskId, carried(task, enclosure), submitNanos())
                 : new TunedRun<>(complete(TaskSpec.named(taskId, task), enclosure), submitNanos(), limit);
     }
 
-    private @Nullable TimeLimit limit(@Nullable Duration timeout, @Nullable Enclosure enclosure) {
+    private @Nullable TimeLimit limit(@Nullable Duration timeout, @Nullable EnclosingScope enclosure) {
         return timeout == null && enclosure == null ? null : TimeLimit.of(time, timeout, enclosure);
     }
 
@@ -503,7 +503,7 @@ public final class GroupExecutor implements AutoCloseable {
     private <T> Outcome<T> callInTurn(String groupKey, TaskSpec<T> spec, boolean attempt) throws InterruptedException {
         Objects.requireNonNull(groupKey, "groupKey");
         requireRunning(groupKey, spec.name());
-        Enclosure enclosure = Enclosure.innermost();
+        EnclosingScope enclosure = EnclosingScope.innermost();
         CallRun<T> run = admit(
                 groupKey,
                 new CallRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure), attempt));
@@ -577,7 +577,7 @@ public final class GroupExecutor implements AutoCloseable {
     private PlacedRun announcedHere(String groupKey, Runnable task) {
         CapturedContext context = task instanceof Scheduler.Placeable
                 ? propagation.captureWithoutTaskContext()
-                : propagation.capture(TaskContext.current().within(Enclosure.innermost()));
+                : propagation.capture(TaskContext.current().within(EnclosingScope.innermost()));
         PlacedRun run = new PlacedRun(task, context, policy.exceptionSink(), policy.queueTimeout(), submitNanos());
         Group.ensureRoom();
         run.giveTo(groupOf(groupKey));
@@ -655,7 +655,7 @@ public final class GroupExecutor implements AutoCloseable {
 
     /** A slot of the cap is free: a run that does not wait must not leave before the cap has found whether it gets that. */
     private void serveBeforeWaiting(GroupRun<?> run) {
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         try {
             cap.serve(grants);
             run.waitsInQueue();
@@ -685,7 +685,7 @@ public final class GroupExecutor implements AutoCloseable {
             return; // another thread does, or has
         }
         GroupBounds.Known found = shared(GroupBounds.Known.resolve(policy, group.key));
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         Map<Permit, Gate.Entry> refused = group.endLookup(lookup, found, grants);
         dispatch(grants);
         refused.forEach((permit, entry) -> rejectEarly((GroupRun<?>) permit, entry));
@@ -714,18 +714,18 @@ public final class GroupExecutor implements AutoCloseable {
             Dispatch.start(run);
             return;
         }
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         if (!run.start(grants)) {
             dispatch(grants);
         }
     }
 
     /** Starts what was granted, and what the cap grants, until nothing is left. */
-    void dispatch(Grants grants) {
+    void dispatch(GrantedPermits grants) {
         dispatch(grants, null);
     }
 
-    private @Nullable GroupRun<?> dispatch(Grants grants, @Nullable Group sameGroup) {
+    private @Nullable GroupRun<?> dispatch(GrantedPermits grants, @Nullable Group sameGroup) {
         GroupRun<?> following = null;
         GroupRun<?> starting = null;
         try {
@@ -755,7 +755,7 @@ public final class GroupExecutor implements AutoCloseable {
 
     /** Leaves what is granted to another thread, which has a stack of its own, because this one cannot go on. */
     private void dispatchElsewhere(
-            @Nullable GroupRun<?> following, @Nullable GroupRun<?> starting, Throwable failure, Grants grants) {
+            @Nullable GroupRun<?> following, @Nullable GroupRun<?> starting, Throwable failure, GrantedPermits grants) {
         Scheduler.virtualThreads().execute(() -> {
             if (starting != null) {
                 starting.breakOff(failure);
@@ -770,7 +770,7 @@ public final class GroupExecutor implements AutoCloseable {
     /** Gives back what a run held; returns one of the same group that its thread shall run next, if threads are reused. */
     @Nullable
     TaskRun<?> giveBack(GroupRun<?> run, long ranNanos, long nowNanos, boolean ownThread) {
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         run.group().release(run, ranNanos, nowNanos, grants);
         takeOver(grants);
         return dispatch(grants, ownThread && policy.reuseThreads() ? run.group() : null);
@@ -794,7 +794,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /** Starts, on this carrier, what was left to the carriers. */
-    private void takeOver(Grants grants) {
+    private void takeOver(GrantedPermits grants) {
         if (!Thread.currentThread().isVirtual()) {
             return;
         }
@@ -827,7 +827,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /** Returns who runs foreign code that must hold up neither an alarm nor a task. */
-    Elsewhere elsewhere() {
+    OffloadExecutor elsewhere() {
         return elsewhere;
     }
 
@@ -880,7 +880,7 @@ public final class GroupExecutor implements AutoCloseable {
         requireAtLeastOne("globalMaxInFlight", cap);
         this.cap.setMax(cap);
         groups.values().forEach(Group::count);
-        dispatch(new Grants());
+        dispatch(new GrantedPermits());
     }
 
     private void adjust(String key, UnaryOperator<GroupBounds.Known> change) {
@@ -888,7 +888,7 @@ public final class GroupExecutor implements AutoCloseable {
         for (; ; ) {
             requireRunning(key);
             Group group = groupOf(key);
-            Grants grants = new Grants();
+            GrantedPermits grants = new GrantedPermits();
             if (group.adjust(change, grants)) {
                 lookUp(group);
                 dispatch(grants);
@@ -910,9 +910,9 @@ public final class GroupExecutor implements AutoCloseable {
         for (; ; ) {
             requireRunning(groupKey);
             Group group = groupOf(groupKey);
-            if (group.pauseOrResume(true, new Grants())) {
+            if (group.pauseOrResume(true, new GrantedPermits())) {
                 lookUp(group);
-                dispatch(new Grants()); // the cap may have kept slots for this group
+                dispatch(new GrantedPermits()); // the cap may have kept slots for this group
                 return;
             }
             forget(group);
@@ -927,7 +927,7 @@ public final class GroupExecutor implements AutoCloseable {
     public void resumeGroup(String groupKey) {
         Group group = groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group != null) {
-            Grants grants = new Grants();
+            GrantedPermits grants = new GrantedPermits();
             group.pauseOrResume(false, grants);
             dispatch(grants);
         }
@@ -1071,7 +1071,7 @@ public final class GroupExecutor implements AutoCloseable {
         List<GroupRun<?>> waited = new ArrayList<>();
         ended.forEach(group -> waited.addAll(group.evict(running::add)));
         running.forEach(stop);
-        dispatch(new Grants()); // the cap may have kept slots for these groups
+        dispatch(new GrantedPermits()); // the cap may have kept slots for these groups
         waited.forEach(run -> reject(run, reason, false));
         return new Ended(running.size(), waited.size());
     }
@@ -1313,12 +1313,12 @@ public final class GroupExecutor implements AutoCloseable {
         return GroupRun.submitNanos(time, events);
     }
 
-    private <T> Callable<? extends T> carried(Callable<? extends T> task, @Nullable Enclosure enclosure) {
+    private <T> Callable<? extends T> carried(Callable<? extends T> task, @Nullable EnclosingScope enclosure) {
         return propagation.carry(task, TaskContext.current().within(enclosure));
     }
 
     /** Fills in what the submitter knows: its context, and the policy's queue timeout if the task has none of its own. */
-    private <T> TaskSpec<T> complete(TaskSpec<T> spec, @Nullable Enclosure enclosure) {
+    private <T> TaskSpec<T> complete(TaskSpec<T> spec, @Nullable EnclosingScope enclosure) {
         Duration timeout = spec.queueTimeout() != null ? spec.queueTimeout() : policy.queueTimeout();
         return new TaskSpec<>(
                 spec.name(),

@@ -1,6 +1,6 @@
 package dev.raddle.group;
 
-import dev.raddle.limit.FairCap;
+import dev.raddle.kernel.FairCap;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;

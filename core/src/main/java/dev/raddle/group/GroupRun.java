@@ -2,11 +2,11 @@ package dev.raddle.group;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
-import dev.raddle.limit.Grants;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
-import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
@@ -64,14 +64,14 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
 
     @Override
     protected final void startGranted() {
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         if (!start(grants)) {
             group().owner.dispatch(grants);
         }
     }
 
     /** Places the run, which was granted, on a thread; false if that failed and more may have been granted instead. */
-    boolean start(Grants grants) {
+    boolean start(GrantedPermits grants) {
         try {
             leftQueue();
             Group target = group();
@@ -94,7 +94,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
 
     @Override
     public final void reject(RejectedExecutionException reason) {
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         notStarted(reason, grants);
         group().owner.dispatch(grants);
     }
@@ -104,7 +104,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         return 0;
     }
 
-    private boolean notStarted(Throwable failure, Grants grants) {
+    private boolean notStarted(Throwable failure, GrantedPermits grants) {
         boolean claimed = claim();
         if (!claimed && !isDecided()) {
             return true; // it has begun nevertheless: its runner sees to the rest
@@ -137,7 +137,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     void waitsInQueue() {}
 
     /** Leaves the queue of whichever group the run is in; false if it stands in none. */
-    final boolean withdraw(Grants grants) {
+    final boolean withdraw(GrantedPermits grants) {
         Group at;
         do {
             at = group();
@@ -245,7 +245,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     /** Takes a granted or running run off what is shutting down: one that has not begun never does, others are interrupted. */
     final void stop(String reason, boolean mayInterrupt) {
         if (claimed()) {
-            Grants grants = new Grants();
+            GrantedPermits grants = new GrantedPermits();
             group().release(this, 0, time().nanoTime(), grants);
             group().owner.dispatch(grants);
             group().owner.rejectClaimed(this, reason, false);
@@ -357,7 +357,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     }
 
     private boolean leave() {
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         boolean left = withdraw(grants);
         if (left) {
             leftQueue();

@@ -1,12 +1,12 @@
 package dev.raddle.group;
 
-import dev.raddle.pool.NamedTask;
+import dev.raddle.kernel.CapturedContext;
+import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.CapturedContext;
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
-import dev.raddle.task.TaskRun;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.time.UserCode;
 import java.time.Duration;

@@ -1,7 +1,7 @@
 package dev.raddle.group;
 
-import dev.raddle.limit.FairCap;
-import dev.raddle.task.TaskRun;
+import dev.raddle.kernel.FairCap;
+import dev.raddle.kernel.TaskRun;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;

@@ -2,12 +2,12 @@ package dev.raddle.group;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
-import dev.raddle.limit.Grants;
-import dev.raddle.task.Attempts;
+import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskSpec;
-import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;
 import java.time.Duration;
 import java.util.concurrent.Callable;
@@ -114,7 +114,7 @@ class TunedRun<T> extends GroupRun<T> {
 
     /** Leaves the queue, and lets another thread start what that makes possible: this one may be an alarm's. */
     private void giveUpWaiting() {
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
             leftQueue();
             group().owner.elsewhere().execute(() -> group().owner.dispatch(grants));
@@ -154,7 +154,7 @@ class TunedRun<T> extends GroupRun<T> {
 
     /** Runs in the time source's thread: it decides here, and leaves what is foreign to another. */
     private void timedOut(Duration longest) {
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
             String reason = RejectionReason.QUEUE_TIMEOUT + ": queue timeout after " + MILLISECONDS.convert(longest)
                     + " ms, " + group().load();

@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import dev.raddle.pool.Worker.Doing;
+import dev.raddle.task.Rejectable;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import java.lang.invoke.VarHandle;

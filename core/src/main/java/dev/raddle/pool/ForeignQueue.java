@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.task.Rejectable;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Comparator;

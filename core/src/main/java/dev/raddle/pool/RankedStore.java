@@ -1,6 +1,6 @@
 package dev.raddle.pool;
 
-import dev.raddle.limit.SpinLock;
+import dev.raddle.kernel.SpinLock;
 import java.util.Comparator;
 import java.util.Map;
 import java.util.TreeMap;

@@ -2,6 +2,7 @@ package dev.raddle.pool;
 
 import dev.raddle.pool.PoolListener.Ended;
 import dev.raddle.pool.PoolListener.Stuck;
+import dev.raddle.task.NamedTask;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.time.Duration;

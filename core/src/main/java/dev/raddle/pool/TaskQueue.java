@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.task.Rejectable;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.lang.invoke.VarHandle;

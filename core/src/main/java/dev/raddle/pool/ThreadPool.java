@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import dev.raddle.pool.Worker.Doing;
+import dev.raddle.task.Rejectable;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;

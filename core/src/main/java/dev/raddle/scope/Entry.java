@@ -1,6 +1,6 @@
 package dev.raddle.scope;
 
-import dev.raddle.pool.NamedTask;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import java.util.concurrent.RejectedExecutionException;

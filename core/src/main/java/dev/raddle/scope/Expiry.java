@@ -1,7 +1,7 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.TimeLimit;
 import java.time.Duration;
 import java.util.List;
 

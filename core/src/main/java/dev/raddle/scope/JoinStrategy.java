@@ -1,6 +1,6 @@
 package dev.raddle.scope;
 
-import dev.raddle.task.TimeLimit;
+import dev.raddle.kernel.TimeLimit;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Function;

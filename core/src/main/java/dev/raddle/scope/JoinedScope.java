@@ -1,10 +1,10 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.scope.StructuredTaskScope.Configuration;
 import dev.raddle.scope.StructuredTaskScope.FailedException;
 import dev.raddle.scope.StructuredTaskScope.Joiner;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
-import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.io.Serial;

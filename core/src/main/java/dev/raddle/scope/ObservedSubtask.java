@@ -1,11 +1,11 @@
 package dev.raddle.scope;
 
-import dev.raddle.pool.NamedTask;
+import dev.raddle.kernel.CapturedContext;
+import dev.raddle.kernel.Propagation;
+import dev.raddle.kernel.Recorder;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.CapturedContext;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
-import dev.raddle.task.Propagation;
-import dev.raddle.task.Recorder;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.UserCode;

@@ -1,7 +1,7 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.Dispatch;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.Dispatch;
 import dev.raddle.task.Outcome;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Signal;

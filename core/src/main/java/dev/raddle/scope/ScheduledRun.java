@@ -1,7 +1,7 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.Outcome;
-import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import java.util.concurrent.Callable;

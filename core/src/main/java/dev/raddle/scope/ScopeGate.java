@@ -1,11 +1,11 @@
 package dev.raddle.scope;
 
-import dev.raddle.limit.Bounds;
-import dev.raddle.limit.FairCap;
-import dev.raddle.limit.Grants;
+import dev.raddle.kernel.Bounds;
+import dev.raddle.kernel.FairCap;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.TaskGate;
+import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.TaskGate;
-import dev.raddle.task.TaskRun;
 import dev.raddle.time.Signal;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,7 +63,7 @@ final class ScopeGate extends TaskGate {
         waits = new ConcurrentHashMap<>();
         lock();
         try {
-            bind(new Limit(concurrency), new Grants());
+            bind(new Limit(concurrency), new GrantedPermits());
         } finally {
             unlock();
         }
@@ -127,7 +127,7 @@ final class ScopeGate extends TaskGate {
     }
 
     /** Gives back what a run holds, or its place if it waits; does nothing if it has neither. Counts how it ended, if its runner has found that. */
-    void release(ScopeRun<?> run, boolean counts, long ranNanos, Grants grants) {
+    void release(ScopeRun<?> run, boolean counts, long ranNanos, GrantedPermits grants) {
         Signal nobody;
         lock();
         try {
@@ -145,7 +145,7 @@ final class ScopeGate extends TaskGate {
     }
 
     /** Takes a run out of those that wait; false if it does not wait. */
-    boolean withdraw(ScopeRun<?> run, Grants grants) {
+    boolean withdraw(ScopeRun<?> run, GrantedPermits grants) {
         Signal nobody;
         lock();
         try {

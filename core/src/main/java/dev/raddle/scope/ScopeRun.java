@@ -1,16 +1,16 @@
 package dev.raddle.scope;
 
-import dev.raddle.limit.Grants;
-import dev.raddle.task.Attempts;
+import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.CapturedContext;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.TaskRun;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.CapturedContext;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskExecutionException;
-import dev.raddle.task.TaskRun;
-import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
@@ -128,13 +128,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     protected final void startGranted() {
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         place(scope.scheduler(), grants);
         scope.dispatch(grants);
     }
 
     /** Hands the run, which was granted, to the scheduler; adds to the grants if that fails. */
-    final void place(Scheduler scheduler, Grants grants) {
+    final void place(Scheduler scheduler, GrantedPermits grants) {
         if (isDecided()) {
             release(false, 0, grants);
             return;
@@ -165,12 +165,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final void reject(RejectedExecutionException reason) {
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         neverRuns(reason, grants);
         scope.dispatch(grants);
     }
 
-    private void neverRuns(Throwable failure, Grants grants) {
+    private void neverRuns(Throwable failure, GrantedPermits grants) {
         boolean claimed = claim();
         if (!claimed && !isDecided()) {
             return; // it has begun nevertheless: its runner sees to the rest
@@ -189,7 +189,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    private void release(boolean counts, long ranNanos, Grants grants) {
+    private void release(boolean counts, long ranNanos, GrantedPermits grants) {
         scope.gate().release(this, counts, ranNanos, grants);
         left();
     }
@@ -287,7 +287,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (!toldByRunner && outcome != null) {
             tellOfFailure(outcome); // a task that ran out of time has failed, too, and its teller may come later
         }
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         release(toldByRunner, ranNanos, grants);
         lastRunner = null;
         scope.dispatch(grants);
@@ -322,7 +322,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             return;
         }
         leavePlace();
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         release(true, 0, grants);
         scope.dispatch(grants);
     }
@@ -397,7 +397,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (isDecided()) {
             return false;
         }
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         if (scope.gate().withdraw(this, grants)) {
             left();
             teller.execute(() -> scope.dispatch(grants));
@@ -408,7 +408,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Leaves the queue that the run has just entered, if it was ended meanwhile. */
     final void leaveIfEnded() {
-        Grants grants = new Grants();
+        GrantedPermits grants = new GrantedPermits();
         if (isDecided() && scope.gate().withdraw(this, grants)) {
             left();
             scope.dispatch(grants);

@@ -1,6 +1,6 @@
 package dev.raddle.scope;
 
-import dev.raddle.task.Elsewhere;
+import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Task;
 import dev.raddle.time.Alarm;
@@ -26,7 +26,7 @@ public final class SlowTaskHook implements ThreadHook {
     private final Consumer<SlowTaskEvent> consumer;
     private final TimeSource time;
     private final ExceptionSink sink = ExceptionSink.logging();
-    private final Elsewhere elsewhere = new Elsewhere(sink);
+    private final OffloadExecutor elsewhere = new OffloadExecutor(sink);
     private final ConcurrentHashMap<TaskInfo, Alarm> running = new ConcurrentHashMap<>();
 
     private SlowTaskHook(Duration threshold, Consumer<SlowTaskEvent> consumer, TimeSource time) {

@@ -1,8 +1,8 @@
 package dev.raddle.scope;
 
-import dev.raddle.task.Elsewhere;
+import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.ExceptionSink;
-import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -34,7 +34,7 @@ final class Stragglers {
     private final TimeSource time;
     private final Duration patience;
     private final ExceptionSink sink;
-    private final Elsewhere elsewhere;
+    private final OffloadExecutor elsewhere;
     private final Supplier<List<Straggler>> who;
     private boolean over; // guarded by this
     private @Nullable Alarm alarm; // guarded by this
@@ -44,7 +44,7 @@ final class Stragglers {
         this.time = time;
         this.patience = patience;
         this.sink = sink;
-        this.elsewhere = new Elsewhere(sink);
+        this.elsewhere = new OffloadExecutor(sink);
         this.who = who;
     }
 

@@ -1,6 +1,6 @@
 package dev.raddle.scope;
 
-import dev.raddle.task.Enclosure;
+import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
@@ -110,7 +110,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     private final StructuredScopeOptions options;
     private final Owner owner = Owner.current();
     private final @Nullable StructuredTaskScope<?> parent;
-    private final @Nullable Enclosure enclosure = Enclosure.entered(); // which subtasks would not see otherwise
+    private final @Nullable EnclosingScope enclosure = EnclosingScope.entered(); // which subtasks would not see otherwise
     private final Container container;
     private final Unfinished unfinished = new Unfinished();
 

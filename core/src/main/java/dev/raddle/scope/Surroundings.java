@@ -1,6 +1,6 @@
 package dev.raddle.scope;
 
-import dev.raddle.task.CapturedContext;
+import dev.raddle.kernel.CapturedContext;
 import org.jspecify.annotations.Nullable;
 
 /**

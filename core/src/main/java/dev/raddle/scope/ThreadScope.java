@@ -1,13 +1,14 @@
 package dev.raddle.scope;
 
-import dev.raddle.limit.Grants;
-import dev.raddle.limit.Permit;
+import dev.raddle.kernel.Dispatch;
+import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.Permit;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancellationToken;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ContextPropagator;
-import dev.raddle.task.Dispatch;
-import dev.raddle.task.Elsewhere;
-import dev.raddle.task.Enclosure;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
@@ -17,7 +18,6 @@ import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskPriority;
 import dev.raddle.task.TaskSpec;
-import dev.raddle.task.TimeLimit;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
@@ -75,7 +75,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task; the task
  * <i>happens-before</i> the return of a wait for it and of {@link #close()}.
  */
-public final class ThreadScope extends Enclosure implements AutoCloseable {
+public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     /*
      * Overview.
@@ -104,7 +104,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * it and of the time source. Whatever uses it next brings it back.
      *
      * The deadline's alarm decides, and interrupts, in the time source's thread; whoever has to be told of it is told in
-     * another (Elsewhere), because that thread must not run foreign code.
+     * another (OffloadExecutor), because that thread must not run foreign code.
      */
 
     private static final AtomicLong IDS = new AtomicLong();
@@ -152,7 +152,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private final Thread owner = Thread.currentThread();
     private final long id = IDS.incrementAndGet();
     private final String name;
-    private final @Nullable Enclosure enclosing;
+    private final @Nullable EnclosingScope enclosing;
     private final @Nullable ThreadScope parent; // which cancels this with itself
     private final ScopeGate gate = new ScopeGate(this);
     private final ScopeToken token = new ScopeToken(this);
@@ -180,9 +180,9 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     private ThreadScope(@Nullable String name, ScopeOptions options) {
         this.name = name == null ? "scope-" + id : name;
         this.options = options;
-        Enclosure entered = Enclosure.entered();
-        this.enclosing = entered != null ? entered : Enclosure.ofTask();
-        this.parent = scopeOf(Enclosure.nest());
+        EnclosingScope entered = EnclosingScope.entered();
+        this.enclosing = entered != null ? entered : EnclosingScope.ofTask();
+        this.parent = scopeOf(EnclosingScope.nest());
         Deadline outer = enclosing == null ? null : enclosing.deadline();
         if (outer != null) {
             requireTimeOf(outer, options.time);
@@ -194,7 +194,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     /** Returns the scope that an enclosure is, or whose task it is. */
-    private static @Nullable ThreadScope scopeOf(@Nullable Enclosure enclosure) {
+    private static @Nullable ThreadScope scopeOf(@Nullable EnclosingScope enclosure) {
         return switch (enclosure) {
             case ThreadScope scope -> scope;
             case TimedTask task -> task.scope();
@@ -290,7 +290,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * @return the innermost scope, or empty
      */
     public static Optional<ThreadScope> current() {
-        Enclosure inside = Enclosure.innermost();
+        EnclosingScope inside = EnclosingScope.innermost();
         while (inside != null && !(inside instanceof ThreadScope)) {
             inside = enclosureOf(inside);
         }
@@ -326,7 +326,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
      * inside, the owner is in its block, which closes it.
      */
     private void withdraw() {
-        if (Thread.currentThread() == owner && Enclosure.entered() == this && !begun.get()) {
+        if (Thread.currentThread() == owner && EnclosingScope.entered() == this && !begun.get()) {
             leaveThread();
             disarm();
             withdrawn = true;
@@ -781,7 +781,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
 
     private void start(ScopeRun<?> run) {
         if (options.scheduler == Scheduler.virtualThreads()) {
-            Grants grants = new Grants();
+            GrantedPermits grants = new GrantedPermits();
             run.place(options.scheduler, grants);
             dispatch(grants);
         } else {
@@ -790,7 +790,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     /** Places what was granted, and what becomes possible by that. */
-    void dispatch(Grants grants) {
+    void dispatch(GrantedPermits grants) {
         for (Permit granted; (granted = grants.poll()) != null; ) {
             ScopeRun<?> run = (ScopeRun<?>) granted;
             if (options.scheduler == Scheduler.virtualThreads()) {
@@ -1320,7 +1320,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     /** Closes what the owner has opened in this scope and not closed, the latest first, and returns what that was. */
     private List<String> closeInner(List<Throwable> failures) {
         List<String> labels = new ArrayList<>(0);
-        for (Enclosure last; (last = enteredSince()) != null; ) {
+        for (EnclosingScope last; (last = enteredSince()) != null; ) {
             labels.add(last.label());
             try {
                 ((ThreadScope) last).close();
@@ -1365,7 +1365,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private void requireMayClose() {
-        for (Enclosure inside = ofTask(); inside != null; inside = enclosureOf(inside)) {
+        for (EnclosingScope inside = ofTask(); inside != null; inside = enclosureOf(inside)) {
             if (inside == this) {
                 throw new IllegalStateException(
                         "scope \"" + name + "\" cannot be closed by one of its own tasks, for which"
@@ -1446,7 +1446,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     private @Nullable Deadline deadlineOfCaller() {
-        for (Enclosure inside = innermost(); inside != null; inside = enclosureOf(inside)) {
+        for (EnclosingScope inside = innermost(); inside != null; inside = enclosureOf(inside)) {
             if (inside instanceof TimedTask task && task.scope() == this) {
                 return task.deadline(); // which is earlier than that of the scope
             }
@@ -1505,7 +1505,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
     }
 
     @Override
-    protected @Nullable Enclosure around() {
+    protected @Nullable EnclosingScope around() {
         return enclosing;
     }
 
@@ -1565,8 +1565,8 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         return taskIds.incrementAndGet();
     }
 
-    Elsewhere elsewhere() {
-        return new Elsewhere(options.sink, time);
+    OffloadExecutor elsewhere() {
+        return new OffloadExecutor(options.sink, time);
     }
 
     int defaultRank() {
@@ -1597,7 +1597,7 @@ public final class ThreadScope extends Enclosure implements AutoCloseable {
         return last.seen();
     }
 
-    private Surroundings captureIn(Enclosure inside) {
+    private Surroundings captureIn(EnclosingScope inside) {
         return new Surroundings(
                 options.propagation.capture(TaskContext.current().ofTask(inside)),
                 Thread.currentThread().getContextClassLoader());

@@ -1,11 +1,11 @@
 package dev.raddle.scope;
 
-import dev.raddle.task.Enclosure;
+import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.time.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /** A task with a timeout of its own, as what is begun inside it sees it: that has no more time than the task. */
-final class TimedTask extends Enclosure {
+final class TimedTask extends EnclosingScope {
 
     private final ThreadScope scope;
     private final String task;
@@ -32,7 +32,7 @@ final class TimedTask extends Enclosure {
     }
 
     @Override
-    protected @Nullable Enclosure around() {
+    protected @Nullable EnclosingScope around() {
         return scope;
     }
 }

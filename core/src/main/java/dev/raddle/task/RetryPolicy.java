@@ -133,7 +133,14 @@ public final class RetryPolicy {
         return maxAttempts;
     }
 
-    boolean allowsRetry(int attempt, Throwable failure) {
+    /**
+     * Returns whether another attempt follows a failed one.
+     *
+     * @param attempt the number of the failed attempt, 1 for the first
+     * @param failure what it threw
+     * @return false after the last attempt, an {@code Error}, an interrupt, a cancellation, or if the condition says so
+     */
+    public boolean allowsRetry(int attempt, Throwable failure) {
         return attempt < maxAttempts
                 && !(failure instanceof Error)
                 && !(failure instanceof InterruptedException)
@@ -141,8 +148,14 @@ public final class RetryPolicy {
                 && condition.shouldRetry(attempt, failure);
     }
 
-    /** Returns the rest after an attempt, in nanoseconds. */
-    long delayNanos(int attempt, Throwable failure) {
+    /**
+     * Returns the delay between a failed attempt and the next one. With jitter, each call draws another.
+     *
+     * @param attempt the number of the failed attempt, 1 for the first
+     * @param failure what it threw
+     * @return the delay in nanoseconds, at least 0
+     */
+    public long delayNanos(int attempt, Throwable failure) {
         long nanos = Math.max(0, Deadline.nanos(backoff.nextDelay(attempt, failure)));
         return jitter && nanos > 0 ? ThreadLocalRandom.current().nextLong(nanos + 1) : nanos;
     }

@@ -1,6 +1,5 @@
 package dev.raddle.task;
 
-import dev.raddle.pool.Rejectable;
 import dev.raddle.time.UserCode;
 import java.util.Objects;
 import java.util.concurrent.Callable;
@@ -196,7 +195,7 @@ public interface Scheduler extends Executor {
      * @return a new scheduler
      */
     static Scheduler commonPool() {
-        return new ExecutorScheduler(ForkJoinPool.commonPool(), "common pool");
+        return Providers.SCHEDULERS.from(ForkJoinPool.commonPool(), "common pool");
     }
 
     /**
@@ -218,7 +217,7 @@ public interface Scheduler extends Executor {
      * @throws IllegalArgumentException if it is less than 1
      */
     static Scheduler fixed(int threads) {
-        return PoolScheduler.fixed(threads);
+        return Providers.SCHEDULERS.fixed(threads);
     }
 
     /**
@@ -229,7 +228,7 @@ public interface Scheduler extends Executor {
      * @throws IllegalArgumentException if it is less than 1
      */
     static Scheduler priority(int threads) {
-        return PoolScheduler.priority(threads);
+        return Providers.SCHEDULERS.priority(threads);
     }
 
     /**
@@ -246,7 +245,7 @@ public interface Scheduler extends Executor {
      * @return a new scheduler
      */
     static Scheduler from(ExecutorService executor) {
-        return new ExecutorScheduler(
+        return Providers.SCHEDULERS.from(
                 Objects.requireNonNull(executor, "executor"), "executor " + UserCode.textOf(executor));
     }
 }

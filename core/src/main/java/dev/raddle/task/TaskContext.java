@@ -1,5 +1,6 @@
 package dev.raddle.task;
 
+import dev.raddle.time.Deadline;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
@@ -50,16 +51,37 @@ public final class TaskContext {
         }
     }
 
+    /**
+     * The scope, or the run of a flow, in which a context is in force. It bounds the time of everything that is submitted
+     * inside it. Only Raddle implements this.
+     */
+    public interface Owner {
+        /**
+         * Returns the moment at which everything inside is cancelled.
+         *
+         * @return the moment, or null if there is none
+         */
+        @Nullable
+        Deadline deadline();
+
+        /**
+         * Returns what this is called in messages.
+         *
+         * @return a text such as {@code scope "checkout"}
+         */
+        String label();
+    }
+
     private static final TaskContext EMPTY = new TaskContext(Map.of(), null, false);
     private static final ScopedValue<TaskContext> CURRENT = ScopedValue.newInstance();
 
     private final Map<Key<?>, Object> values;
-    private final @Nullable Enclosure enclosure;
-    private final boolean member; // whether the enclosure waits for the task
+    private final @Nullable Owner owner;
+    private final boolean member; // whether the owner waits for the task
 
-    private TaskContext(Map<Key<?>, Object> values, @Nullable Enclosure enclosure, boolean member) {
+    private TaskContext(Map<Key<?>, Object> values, @Nullable Owner owner, boolean member) {
         this.values = values;
-        this.enclosure = enclosure;
+        this.owner = owner;
         this.member = member;
     }
 
@@ -95,51 +117,49 @@ public final class TaskContext {
     public <T> TaskContext with(Key<T> key, T value) {
         Map<Key<?>, Object> copy = new HashMap<>(values);
         copy.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
-        return new TaskContext(copy, enclosure, member);
+        return new TaskContext(copy, owner, member);
     }
 
     /**
-     * Returns the enclosure of the task that this context belongs to.
+     * Returns the scope or the run of a flow that the task of this context was submitted in.
      *
-     * @return what the task is inside of, or null
+     * @return the owner, or null if there is none
      */
-    @Nullable
-    Enclosure enclosure() {
-        return enclosure;
+    public @Nullable Owner owner() {
+        return owner;
     }
 
     /**
-     * Returns whether the task that this context belongs to is one of its enclosure's own, which the enclosure waits for.
+     * Returns whether the owner waits for the task of this context before it ends.
      *
-     * @return false if the task was only submitted inside the enclosure, or there is none
+     * @return false if the task was submitted inside the owner to something else, such as a group, or if there is no owner
      */
-    boolean isMember() {
+    public boolean isMember() {
         return member;
     }
 
     /**
-     * Returns this context inside an enclosure, for a task that is submitted there and that the enclosure does not wait for.
+     * Returns this context for a task that is submitted inside an owner which does not wait for it.
      *
-     * @param inside the enclosure whose time bounds the task, or null
-     * @return this context if it says so already, else a new one
+     * @param inside the owner, whose deadline bounds the task, or null
+     * @return this context if it is the same, else a new one
      */
-    public TaskContext within(@Nullable Enclosure inside) {
-        return inside == enclosure && !member ? this : new TaskContext(values, inside, false);
+    public TaskContext within(@Nullable Owner inside) {
+        return inside == owner && !member ? this : new TaskContext(values, inside, false);
     }
 
     /**
-     * Returns this context for a task of an enclosure's own: the enclosure ends no earlier than the task, so what the task
-     * opens is nested in the enclosure.
+     * Returns this context for a task that its owner waits for. What the task opens is nested in the owner.
      *
-     * @param owner the enclosure that waits for the task
-     * @return this context if it says so already, else a new one
+     * @param waiting the owner
+     * @return this context if it is the same, else a new one
      */
-    public TaskContext ofTask(Enclosure owner) {
-        return owner == enclosure && member ? this : new TaskContext(values, owner, true);
+    public TaskContext ofTask(Owner waiting) {
+        return waiting == owner && member ? this : new TaskContext(values, waiting, true);
     }
 
     /**
-     * Returns the scoped value through which contexts travel, for doors that rebind it themselves in threads of their own.
+     * Returns the scoped value through which contexts travel, for a thread container that binds it itself.
      *
      * @return the same key at every call
      */
@@ -147,8 +167,13 @@ public final class TaskContext {
         return CURRENT;
     }
 
-    boolean isEmpty() {
-        return values.isEmpty() && enclosure == null;
+    /**
+     * Returns whether this context has neither values nor an owner, so that there is nothing to carry.
+     *
+     * @return true for the context of a thread that has set nothing
+     */
+    public boolean isEmpty() {
+        return values.isEmpty() && owner == null;
     }
 
     /**

@@ -1,7 +1,5 @@
 package dev.raddle.task;
 
-import dev.raddle.pool.NamedTask;
-
 /**
  * One task, as those know it who hear of it: the same object in everything that is told of one task, and unlike that of any
  * other task, although names need not be unique.

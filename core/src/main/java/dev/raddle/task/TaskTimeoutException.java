@@ -35,7 +35,16 @@ public final class TaskTimeoutException extends RuntimeException {
         this.attempt = attempt;
     }
 
-    TaskTimeoutException(String message, String task, Duration budget, int attempt, Throwable lastFailure) {
+    /**
+     * Creates an exception for a task whose next attempt does not fit into its time.
+     *
+     * @param message the text
+     * @param task the name of the task
+     * @param budget the time that the task had
+     * @param attempt the number of the attempt that failed last
+     * @param lastFailure what that attempt threw, as the cause
+     */
+    public TaskTimeoutException(String message, String task, Duration budget, int attempt, Throwable lastFailure) {
         super(message, lastFailure);
         this.task = task;
         this.budget = budget;

@@ -2,9 +2,9 @@ package dev.raddle.group;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.raddle.pool.NamedTask;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.limit.Locks;
+import dev.raddle.kernel.Locks;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.Plug;

@@ -3,10 +3,10 @@ package dev.raddle.group;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.limit.Grants;
-import dev.raddle.limit.Locks;
+import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.Locks;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.Enclosure;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskSpec;
@@ -43,7 +43,7 @@ class RemovedGroupTest {
     private final VirtualTime time = new VirtualTime();
 
     /** An enclosure that the calling thread is inside of for as long as an action takes. */
-    private final class Request extends Enclosure {
+    private final class Request extends EnclosingScope {
         private final Deadline deadline = Deadline.after(time, LIMIT);
 
         @Override
@@ -163,17 +163,17 @@ class RemovedGroupTest {
             GroupRun<String> run = new GroupRun<>("run", () -> "value", 0);
             run.giveTo(gone);
             assertThat(gone.admit(run)).isEqualTo(Group.Admission.GONE);
-            assertThat(run.withdraw(new Grants())).as("it is in no queue yet").isFalse();
+            assertThat(run.withdraw(new GrantedPermits())).as("it is in no queue yet").isFalse();
             gone.passOn(run, next);
             assertThat(next.admit(run)).isEqualTo(Group.Admission.UNRESOLVED);
 
-            assertThat(gone.withdraw(run, new Grants())).isFalse();
+            assertThat(gone.withdraw(run, new GrantedPermits())).isFalse();
             assertThat(gone.holds(run)).isFalse();
             assertThat(gone.explain(run)).isEqualTo(Explanation.NOTHING);
-            gone.release(run, 0, 0, new Grants());
+            gone.release(run, 0, 0, new GrantedPermits());
 
             assertThat(next.explain(run).place()).isZero();
-            assertThat(run.withdraw(new Grants())).isTrue();
+            assertThat(run.withdraw(new GrantedPermits())).isTrue();
             assertThat(next.explain(run)).isEqualTo(Explanation.NOTHING);
             assertThat(next.isGone()).as("nothing waits in it").isTrue();
         }

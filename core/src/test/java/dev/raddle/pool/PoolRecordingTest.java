@@ -9,6 +9,7 @@ import dev.raddle.flow.RunOptions;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.scope.ThreadScope;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
 import dev.raddle.testing.VirtualTime;
 import java.nio.file.Path;

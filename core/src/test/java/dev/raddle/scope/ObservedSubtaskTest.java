@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
-import dev.raddle.pool.NamedTask;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;

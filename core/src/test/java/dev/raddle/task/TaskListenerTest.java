@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.kernel.Recorder;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;

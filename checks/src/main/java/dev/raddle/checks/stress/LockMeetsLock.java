@@ -3,9 +3,9 @@ package dev.raddle.checks.stress;
 import static org.openjdk.jcstress.annotations.Expect.ACCEPTABLE;
 import static org.openjdk.jcstress.annotations.Expect.FORBIDDEN;
 
-import dev.raddle.limit.Bounds;
-import dev.raddle.limit.FairCap;
-import dev.raddle.limit.Gate;
+import dev.raddle.kernel.Bounds;
+import dev.raddle.kernel.FairCap;
+import dev.raddle.kernel.Gate;
 import org.openjdk.jcstress.annotations.Actor;
 import org.openjdk.jcstress.annotations.Arbiter;
 import org.openjdk.jcstress.annotations.JCStressTest;

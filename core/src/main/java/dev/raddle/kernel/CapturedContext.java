@@ -1,0 +1,78 @@
+package dev.raddle.kernel;
+
+import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.time.UserCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/** A submitter's context as it was, to be put in force around calls in other threads. Immutable. */
+public final class CapturedContext {
+
+    /** A context in which nothing is carried. */
+    static final CapturedContext NOTHING = new CapturedContext(null, List.of(), ExceptionSink.logging());
+
+    private final ScopedValue.@Nullable Carrier bindings;
+    private final List<ContextPropagator.Captured> captured;
+    private final ExceptionSink sink;
+
+    CapturedContext(
+            ScopedValue.@Nullable Carrier bindings, List<ContextPropagator.Captured> captured, ExceptionSink sink) {
+        this.bindings = bindings;
+        this.captured = captured;
+        this.sink = sink;
+    }
+
+    /**
+     * Calls an action with this context in force: scoped values first, then propagators in their order, which restore in the
+     * reverse what was in force before.
+     *
+     * @param <T> the type of the value
+     * @param action what to call, in the calling thread
+     * @return what it returned
+     * @throws Exception what it threw
+     */
+    public <T> T call(Callable<? extends T> action) throws Exception {
+        Callable<? extends T> installed = captured.isEmpty() ? action : () -> install(action);
+        return bindings == null ? installed.call() : bindings.<T, Exception>call(installed::call);
+    }
+
+    /**
+     * Returns a callable that calls another one in this context.
+     *
+     * @param <T> the type of the value
+     * @param action what to call
+     * @return the action itself if nothing is carried
+     */
+    public <T> Callable<T> around(Callable<T> action) {
+        return this == NOTHING ? action : () -> call(action);
+    }
+
+    private <T> T install(Callable<? extends T> action) throws Exception {
+        List<ContextPropagator.Installed> installed = new ArrayList<>(captured.size());
+        for (ContextPropagator.Captured context : captured) {
+            try {
+                installed.add(context.install());
+            } catch (Throwable failure) {
+                sink.report("install() of captured context " + UserCode.textOf(context), failure);
+            }
+        }
+        try {
+            return action.call();
+        } finally {
+            restore(installed);
+        }
+    }
+
+    private void restore(List<ContextPropagator.Installed> installed) {
+        for (ContextPropagator.Installed context : installed.reversed()) {
+            try {
+                context.close();
+            } catch (Throwable failure) {
+                sink.report("close() of installed context " + UserCode.textOf(context), failure);
+            }
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package dev.raddle.kernel;
+
+import java.util.Arrays;
+import org.jspecify.annotations.Nullable;
+
+/** The line of ready gates before a {@link FairCap}, in the order of fairness. Owned by the cap's combiner. */
+final class FairLine extends Padding {
+
+    /*
+     * Overview.
+     *
+     * The order is start-time fair queueing. Each gate has a finish tag: the virtual time at which all that was granted to
+     * it is paid for. The gate with the smallest tag is first; what is granted costs slots x time / weight. The time is
+     * not known in advance, so a power of two near the gate's last run time is charged, and the difference is corrected
+     * when the permit is given back. A correction touches only the gate, under its lock; the heap finds out when the
+     * gate reaches the top, and sinks it again if its tag has grown. So shares are exact in the long run whatever the estimate was.
+     *
+     * A gate that was idle enters at max(its tag, virtual time - credit). The credit is what half of the cap would have cost
+     * it: had it been there all the time, that is what it might hold by now, and without it a newcomer's burst would wait
+     * for every second slot only. It is spent once; a gate that wants more than its share never becomes idle to earn another.
+     * Slots taken while nobody waits are not charged: nobody wanted them.
+     *
+     * The heap is in two arrays, so that comparisons read the tags only, not the gates.
+     */
+
+    static final long LONGEST_RUN = 1L << 42; // about 73 minutes: what a longer one costs more is not accounted for
+
+    private static final int LARGEST_CREDIT = 1 << 16; // slots
+    private static final int BRANCHES = 4; // half as deep as a binary heap, children lie side by side
+
+    private long[] tags = new long[16];
+    private @Nullable Gate[] gates = new Gate[16];
+    private int size;
+    private long virtualTime; // the largest tag that was served
+    private byte lastPace = 20; // about a millisecond, until something is known
+
+    static byte pace(long nanos) {
+        return (byte) (63 - Long.numberOfLeadingZeros(Math.clamp(nanos, 2, LONGEST_RUN)));
+    }
+
+    static long nanos(byte pace) {
+        return 1L << pace;
+    }
+
+    boolean isEmpty() {
+        return size == 0;
+    }
+
+    Gate first() {
+        return at(0);
+    }
+
+    /** Whether the first gate, under its lock, has gone back in the line, because what it was granted took long. */
+    boolean sinkIfLate(Gate first) {
+        if (first.finish - tags[0] <= 0) {
+            return false;
+        }
+        sinkFirst(first);
+        return true;
+    }
+
+    /** Adds a gate, under its lock, at a cap of so many slots. */
+    void add(Gate gate, int max) {
+        long credit = Math.min(max, LARGEST_CREDIT) / 2 * cost(gate, paceOf(gate), 1);
+        long earliest = virtualTime - credit;
+        if (gate.finish - earliest < 0) {
+            gate.finish = earliest;
+        }
+        insert(gate, gate.finish);
+    }
+
+    /** Charges what was granted to the first gate, under its lock. */
+    void charge(Gate first, Permit permit, int slots) {
+        byte pace = paceOf(first);
+        permit.charge = pace;
+        lastPace = pace;
+        first.finish += cost(first, pace, slots);
+        if (tags[0] - virtualTime > 0) {
+            virtualTime = tags[0];
+        }
+    }
+
+    /** Moves the first gate, under its lock, to where its tag belongs. */
+    void sinkFirst(Gate first) {
+        siftDown(first, first.finish);
+    }
+
+    void removeFirst() {
+        int last = --size;
+        Gate gate = at(last);
+        gates[last] = null;
+        if (last > 0) {
+            siftDown(gate, tags[last]);
+        }
+    }
+
+    private byte paceOf(Gate gate) {
+        return gate.pace == Gate.UNKNOWN_PACE ? lastPace : gate.pace;
+    }
+
+    private static long cost(Gate gate, byte pace, int slots) {
+        return Math.max(1, nanos(pace) * slots / gate.weight());
+    }
+
+    private void insert(Gate gate, long tag) {
+        if (size == gates.length) {
+            tags = Arrays.copyOf(tags, 2 * size);
+            gates = Arrays.copyOf(gates, 2 * size);
+        }
+        int hole = size++;
+        while (hole > 0) {
+            int parent = (hole - 1) / BRANCHES;
+            if (tags[parent] - tag <= 0) {
+                break;
+            }
+            move(parent, hole);
+            hole = parent;
+        }
+        put(hole, gate, tag);
+    }
+
+    private void siftDown(Gate gate, long tag) {
+        int hole = 0;
+        for (int child; (child = BRANCHES * hole + 1) < size; ) {
+            int smallest = child;
+            for (int other = child + 1; other < Math.min(child + BRANCHES, size); other++) {
+                if (tags[other] - tags[smallest] < 0) {
+                    smallest = other;
+                }
+            }
+            if (tag - tags[smallest] <= 0) {
+                break;
+            }
+            move(smallest, hole);
+            hole = smallest;
+        }
+        put(hole, gate, tag);
+    }
+
+    private void move(int from, int to) {
+        tags[to] = tags[from];
+        gates[to] = gates[from];
+    }
+
+    private void put(int index, Gate gate, long tag) {
+        tags[index] = tag;
+        gates[index] = gate;
+    }
+
+    private Gate at(int index) {
+        Gate gate = gates[index];
+        if (gate == null) {
+            throw new AssertionError("the line has " + size + " gates, none at " + index);
+        }
+        return gate;
+    }
+
+    @Override
+    public String toString() {
+        return size + " gates ready";
+    }
+}

@@ -1,0 +1,153 @@
+package dev.raddle.kernel;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+
+/**
+ * A lock for sections of a few instructions, in one word of the object that it guards.
+ *
+ * {@snippet :
+ * final class Counter extends SpinLock {
+ *     private long count; // guarded by this lock
+ *
+ *     void add(long more) {
+ *         lock();
+ *         try {
+ *             count += more;
+ *         } finally {
+ *             unlock();
+ *         }
+ *     }
+ * }
+ * }
+ *
+ * <p>A section must not wait for anybody, must not call foreign code, and is not entered twice by one thread.
+ */
+public abstract class SpinLock {
+
+    /*
+     * Overview.
+     *
+     * Whoever meets the lock taken pauses and tries again, and pauses longer each time. A thread that parked instead would
+     * cost more than a hundred of these sections take; and one that tried without a pause would take the cache lines from
+     * the holder in the middle of its section. The pauses let the holder's processor go through several sections in a row.
+     *
+     * A lock that is still taken after that is held for long (a queue is being drained) or by a thread that lost its
+     * processor, or its carrier at the bin of a map. Those who want it then sleep for a moment each time. They do not only
+     * yield: virtual threads that yield to each other on all carriers would keep the holder from ever getting one. An
+     * interrupt that comes meanwhile is put back afterwards; it would turn the sleep into spinning.
+     */
+
+    private static final int SOONEST = 4; // pauses, less than a microsecond in all
+    private static final int SHORTEST = 64; // pauses of a processor, a few microseconds in all
+    private static final int LONGEST = 256;
+    private static final int ROUNDS = 6;
+    private static final long NAP_NANOS = 50_000;
+    private static final VarHandle LOCKED;
+
+    static {
+        try {
+            LOCKED = MethodHandles.lookup().findVarHandle(SpinLock.class, "locked", boolean.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    private volatile boolean locked;
+
+    /** Creates a lock that is free. */
+    protected SpinLock() {}
+
+    /** Enters a section, which ends with {@link #unlock} in a {@code finally}. */
+    protected final void lock() {
+        if (!LOCKED.compareAndSet(this, false, true)) {
+            lockAfterPauses();
+        }
+    }
+
+    /**
+     * Enters a section as {@link #lock} does, and tries sooner: where threads do some work of their own between two sections,
+     * so that they meet seldom, and not several times in a row.
+     */
+    protected final void lockSoon() {
+        if (!LOCKED.compareAndSet(this, false, true) && !tryLockSoon()) {
+            lockAfterPauses();
+        }
+    }
+
+    private boolean tryLockSoon() {
+        for (int pauses = SOONEST; pauses < SHORTEST; pauses *= 2) {
+            pause(pauses);
+            if (tryLock()) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Leaves the section. Actions in it <i>happen-before</i> the next one. */
+    protected final void unlock() {
+        LOCKED.setRelease(this, false);
+    }
+
+    /**
+     * Tells whether some thread is in a section, for assertions.
+     *
+     * @return true between {@link #lock} and {@link #unlock}
+     */
+    protected final boolean isLocked() {
+        return locked;
+    }
+
+    /**
+     * Answers a question in a section of its own. Where nanoseconds count, write it out.
+     *
+     * @param <R> the type of the answer
+     * @param section what to ask
+     * @return the answer
+     */
+    protected final <R> R locked(Supplier<R> section) {
+        StackRoom.ensure();
+        lock();
+        try {
+            return section.get();
+        } finally {
+            unlock();
+        }
+    }
+
+    private void lockAfterPauses() {
+        int pauses = SHORTEST;
+        for (int round = 0; round < ROUNDS; round++) {
+            pause(pauses);
+            pauses = Math.min(2 * pauses, LONGEST);
+            if (tryLock()) {
+                return;
+            }
+        }
+        lockAfterNaps();
+    }
+
+    private void lockAfterNaps() {
+        boolean interrupted = false;
+        do {
+            interrupted |= Thread.interrupted();
+            LockSupport.parkNanos(this, NAP_NANOS);
+        } while (!tryLock());
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private boolean tryLock() {
+        return !locked && LOCKED.compareAndSet(this, false, true);
+    }
+
+    private static void pause(int pauses) {
+        for (int i = 0; i < pauses; i++) {
+            Thread.onSpinWait();
+        }
+    }
+}

@@ -1,0 +1,81 @@
+package dev.raddle.pool;
+
+import dev.raddle.task.Scheduler;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+
+/**
+ * A scheduler on a thread pool of its own, whose threads end when they have nothing to do: nobody has to close it. They end
+ * soon when the last of its leases is closed, and until there is another.
+ */
+final class PoolScheduler implements Scheduler {
+
+    private static final Duration KEEP_ALIVE = Duration.ofSeconds(60);
+
+    private static final Duration NO_LEASE = Duration.ofMillis(1);
+
+    private final ThreadPool pool;
+    private final Object lock = new Object();
+    private int leases; // guarded by lock
+
+    private PoolScheduler(ThreadPool.Builder builder, int threads) {
+        pool = builder.threads(threads)
+                .queueCapacity(Math.max(256, Math.multiplyExact(100, threads)))
+                .rejection(new ThreadPool.CallerRunsPolicy())
+                .keepAlive(KEEP_ALIVE)
+                .allowCoreTimeout(true)
+                .build();
+    }
+
+    static Scheduler fixed(int threads) {
+        return new PoolScheduler(ThreadPool.builder("raddle-fixed"), threads);
+    }
+
+    static Scheduler priority(int threads) {
+        return new PoolScheduler(ThreadPool.builder("raddle-priority").priority(PoolScheduler::rank), threads);
+    }
+
+    private static int rank(Object task) {
+        return task instanceof Placeable placed ? placed.priority() : 0;
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        pool.execute(task);
+    }
+
+    @Override
+    public Placement place(Placeable task) {
+        Placed placed = new Placed(task, pool);
+        pool.execute(placed);
+        return placed;
+    }
+
+    @Override
+    public Lease lease() {
+        count(1);
+        AtomicBoolean open = new AtomicBoolean(true);
+        return () -> {
+            if (open.compareAndSet(true, false)) {
+                count(-1);
+            }
+        };
+    }
+
+    private void count(int change) {
+        synchronized (lock) {
+            int before = leases;
+            leases = before + change;
+            if (before == 0 || leases == 0) {
+                Duration keepAlive = leases == 0 ? NO_LEASE : KEEP_ALIVE;
+                pool.setKeepAliveTime(keepAlive.toNanos(), TimeUnit.NANOSECONDS);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return "scheduler on " + pool;
+    }
+}
