@@ -6,6 +6,7 @@ import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPac
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.fields;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -14,14 +15,27 @@ import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaAccess;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaFieldAccess;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaMethodCall;
 import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.CompositeArchRule;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import dev.raddle.group.GroupExecutor;
+import java.lang.invoke.VarHandle;
+import java.lang.module.ModuleDescriptor;
+import java.lang.module.ModuleFinder;
+import java.net.URI;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.Executors;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,13 +58,17 @@ class ArchitectureTest {
     /** Every package of core, and what it may import besides itself. */
     private static final Map<String, Set<String>> MAY_IMPORT = Map.of(
             "time", Set.of(),
-            "limit", Set.of("time"),
-            "pool", Set.of("limit", "time"),
-            "task", Set.of("pool", "limit", "time"),
-            "scope", Set.of("task", "pool", "limit", "time"),
-            "group", Set.of("task", "pool", "limit", "time"),
-            "flow", Set.of("scope", "task", "pool", "limit", "time"),
+            "task", Set.of("time"),
+            "kernel", Set.of("task", "time"),
+            "pool", Set.of("kernel", "task", "time"),
+            "scope", Set.of("pool", "kernel", "task", "time"),
+            "group", Set.of("pool", "kernel", "task", "time"),
+            "flow", Set.of("scope", "pool", "kernel", "task", "time"),
             "testing", Set.of("task", "time"));
+
+    /** Methods of {@link VarHandle} and of atomic classes that write. */
+    private static final Pattern ATOMIC_WRITE =
+            Pattern.compile("(set|lazySet|compareAnd(Set|Exchange)|weakCompareAndSet|getAnd|increment|decrement|add|update).*");
 
     /** A rule for whatever lies below a root package. */
     record Rule(String name, Function<String, ArchRule> below) {
@@ -71,7 +89,8 @@ class ArchitectureTest {
                 new Rule("nobody reads the wall clock", root -> nobodyCalls(root, System.class, "currentTimeMillis")),
                 new Rule("only time reads the clock", ArchitectureTest::onlyTimeReadsTheClock),
                 new Rule("threads are made where the design says", ArchitectureTest::threads),
-                new Rule("no static field can be written", ArchitectureTest::noMutableStatics));
+                new Rule("no static field can be written", ArchitectureTest::noMutableStatics),
+                new Rule("a method that asks a question writes nothing", ArchitectureTest::questionsWriteNothing));
     }
 
     @ParameterizedTest(name = "{0}")
@@ -93,10 +112,26 @@ class ArchitectureTest {
         Set<String> seen = Set.copyOf(
                 CORE_CLASSES.stream().map(JavaClass::getPackageName).distinct().toList());
 
-        assertThat(seen).contains(CORE + ".time", CORE + ".limit", CORE + ".task", CORE + ".group", CORE + ".testing");
+        assertThat(seen).contains(CORE + ".time", CORE + ".kernel", CORE + ".task", CORE + ".group", CORE + ".testing");
         assertThat(CORE_CLASSES.contain("dev.raddle.group.GroupExecutor")).isTrue();
         assertThat(CORE_CLASSES.get("dev.raddle.kernel.FairCap").getDirectDependenciesFromSelf())
                 .isNotEmpty();
+    }
+
+    @Test
+    void the_kernel_is_not_exported() {
+        ModuleDescriptor core = ModuleFinder.of(Path.of(URI.create(GroupExecutor.class
+                                .getProtectionDomain()
+                                .getCodeSource()
+                                .getLocation()
+                                .toString())))
+                .find(CORE)
+                .orElseThrow()
+                .descriptor();
+
+        assertThat(core.exports().stream().map(ModuleDescriptor.Exports::source))
+                .contains(CORE + ".group", CORE + ".task", CORE + ".time")
+                .doesNotContain(CORE + ".kernel");
     }
 
     private static ArchRule arrows(String root) {
@@ -180,6 +215,36 @@ class ArchitectureTest {
 
     private static ArchRule noMutableStatics(String root) {
         return fields().that().areStatic().should().beFinal();
+    }
+
+    private static ArchRule questionsWriteNothing(String root) {
+        return methods()
+                .that()
+                .haveNameMatching("(is|has|can)(?!Next)[A-Z]\\w*")
+                .should(new WriteNothing());
+    }
+
+    /** Holds for a method that neither assigns a field nor calls an atomic operation that writes. */
+    private static final class WriteNothing extends ArchCondition<JavaMethod> {
+        WriteNothing() {
+            super("write nothing");
+        }
+
+        @Override
+        public void check(JavaMethod method, ConditionEvents events) {
+            method.getFieldAccesses().stream()
+                    .filter(access -> access.getAccessType() == JavaFieldAccess.AccessType.SET)
+                    .forEach(access -> events.add(SimpleConditionEvent.violated(method, access.getDescription())));
+            method.getMethodCallsFromSelf().stream()
+                    .filter(WriteNothing::writesAtomically)
+                    .forEach(call -> events.add(SimpleConditionEvent.violated(method, call.getDescription())));
+        }
+
+        private static boolean writesAtomically(JavaMethodCall call) {
+            String owner = call.getTargetOwner().getName();
+            return (owner.equals(VarHandle.class.getName()) || owner.startsWith("java.util.concurrent.atomic."))
+                    && ATOMIC_WRITE.matcher(call.getName()).matches();
+        }
     }
 
     private static DescribedPredicate<JavaAccess<?>> callOf(Class<?> owner, String method) {

@@ -2,12 +2,20 @@ package dev.raddle.checks.sample.time;
 
 import dev.raddle.checks.sample.group.LateComer;
 
-/** Breaks the rules of architecture, so that a test can see them fail: imports upwards, sleeps, and asks the wall clock. */
+/**
+ * Breaks the rules of architecture, so that a test can see them fail: imports upwards, sleeps, asks the wall clock, and writes
+ * in a method that asks a question.
+ */
 public final class EarlyRiser {
 
     public static LateComer last = new LateComer();
 
     private EarlyRiser() {}
+
+    public static boolean isAwake() {
+        last = new LateComer();
+        return true;
+    }
 
     public static long rise(long millis) throws InterruptedException {
         Thread.sleep(millis);
