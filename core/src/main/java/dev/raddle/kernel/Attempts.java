@@ -14,8 +14,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A callable that is tried as often as a policy allows, for one run. The runner's thread rests between attempts; whoever
- * decides the run interrupts it, so a rest ends at once when it has become pointless.
+ * A callable that is tried as often as a policy allows, for one run. The runner's thread rests between attempts;
+ * whoever decides the run interrupts it, so a rest ends at once when it has become pointless.
  *
  * @param <T> the type of the value
  */
@@ -105,7 +105,10 @@ public final class Attempts<T> implements Callable<T> {
         }
     }
 
-    /** Returns how long to rest, or less than nothing if no attempt follows. What the policy throws comes with all failures. */
+    /**
+     * Returns how long to rest, or less than nothing if no attempt follows. What the policy throws comes with all
+     * failures.
+     */
     private long delayBeforeNext(int attempt, Exception failure, List<Throwable> earlier) {
         try {
             return !isDecided.getAsBoolean() && policy.allowsRetry(attempt, failure)

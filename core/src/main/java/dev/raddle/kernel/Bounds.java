@@ -1,33 +1,33 @@
 package dev.raddle.kernel;
 
-/** The limits of one gate, read in one moment. Implementations are immutable; every number is at least what is said here. */
+/** The limits of one gate, as a snapshot. Implementations are immutable. */
 public interface Bounds {
 
     /**
-     * Returns how many slots may be held at once.
+     * Returns the bound on the slots held at once.
      *
-     * @return at least 1
+     * @return a number of slots, at least 1, or 0 if the limits are not known yet
      */
     int concurrency();
 
     /**
      * Returns the bulkhead: a second bound on the slots held at once. The smaller of the two is in force.
      *
-     * @return at least 1
+     * @return a number of slots, at least 1
      */
     int maxInFlight();
 
     /**
-     * Returns how many permits may wait at the gate.
+     * Returns the bound on the permits that wait at the gate.
      *
-     * @return at least 0
+     * @return a number of permits, at least 0
      */
     int maxWaiting();
 
     /**
      * Returns the gate's share of the common cap, relative to the other gates' weights.
      *
-     * @return at least 1
+     * @return the weight, at least 1
      */
     int weight();
 

@@ -26,8 +26,8 @@ public final class CapturedContext {
     }
 
     /**
-     * Calls an action with this context in force: scoped values first, then propagators in their order, which restore in the
-     * reverse what was in force before.
+     * Calls an action with this context in force: scoped values first, then propagators in their order, which restore
+     * in the reverse what was in force before.
      *
      * @param <T> the type of the value
      * @param action what to call, in the calling thread

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * Starts granted runs whose scheduler may run them in the calling thread, in a loop at the outermost level.
  *
- * <p>Some schedulers run a task before {@code execute} returns: {@code Runnable::run}, or a full pool whose handler makes the
- * caller run it. When such a task ends, it makes others possible. Starting these at once would put one task above the other
- * on the stack. So they are collected here, and started by the loop that started the first one.
+ * <p>Some schedulers run a task before {@code execute} returns: {@code Runnable::run}, or a full pool whose handler
+ * makes the caller run it. When such a task ends, it makes others possible. Starting these at once would put one task
+ * above the other on the stack. So they are collected here, and started by the loop that started the first one.
  */
 public final class Dispatch {
 
@@ -19,20 +19,22 @@ public final class Dispatch {
      * A dispatch belongs to one thread, and is that thread's innermost one from its opening until its loop has started
      * everything that was collected. Three things can be going on in it:
      *
-     *   starting   the thread is inside a scheduler, or in the code around it. A run that is entered now runs in place, and
-     *              whatever becomes possible now is collected: the stack does not grow.
-     *   in a task  the thread is inside the callable of a run that runs in place. That is user code, which may wait for what
-     *              it submits. So a start from there opens a dispatch of its own, around which this one waits. From the depth
-     *              DEEPEST on it is collected nevertheless: a task that submits the next one, and so on, needs no stack.
-     *   waiting    the thread is about to wait for a run, in a task or a listener. Everything collected in it, at any level, is
-     *              started before, because the thread may be waiting for that.
+     *   starting   the thread is inside a scheduler, or in the code around it. A run that is entered now runs in place,
+     *              and whatever becomes possible now is collected: the stack does not grow.
+     *   in a task  the thread is inside the callable of a run that runs in place. That is user code, which may wait for
+     *   what
+     *              it submits. So a start from there opens a dispatch of its own, around which this one waits. From the
+     *              depth DEEPEST on it is collected nevertheless: a task that submits the next one, and so on, needs no
+     *              stack.
+     *   waiting    the thread is about to wait for a run, in a task or a listener. Everything collected in it, at any
+     *              level, is started before, because the thread may be waiting for that.
      *
-     * A runner opens a dispatch when it gives its permits back, and is settled when all is started that it has made possible.
-     * If one of those is to run in place, the runner is settled before that (`unsettled`), for it has ended.
+     * A runner opens a dispatch when it gives its permits back, and is settled when all is started that it has made
+     * possible. If one of those is to run in place, the runner is settled before that (`unsettled`), for it has ended.
      *
-     * If the machinery itself fails in a start, by an exhausted stack for example, the run that was being started is broken:
-     * it is ended with that failure here; or, if that fails as well, by the loop around this one, which has more stack; or in
-     * another thread if there is none.
+     * If the machinery itself fails in a start, by an exhausted stack for example, the run that was being started is
+     * broken: it is ended with that failure here; or, if that fails as well, by the loop around this one, which has
+     * more stack; or in another thread if there is none.
      */
 
     private static final int DEEPEST = 16;
@@ -73,8 +75,8 @@ public final class Dispatch {
     }
 
     /**
-     * Starts what the calling thread has left to its loops. A thread calls this before it waits for a run, because that may be
-     * one of these, or need one of them.
+     * Starts what the calling thread has left to its loops. A thread calls this before it waits for a run, because that
+     * may be one of these, or need one of them.
      */
     public static void startAll() {
         for (Dispatch each = INNERMOST.get(); each != null; each = each.around) {
@@ -110,7 +112,10 @@ public final class Dispatch {
         }
     }
 
-    /** Starts what was collected, on behalf of a runner that is settled now, or before one of these runs in place, unless null. */
+    /**
+     * Starts what was collected, on behalf of a runner that is settled now, or before one of these runs in place,
+     * unless null.
+     */
     void closeAfter(@Nullable TaskRun<?> runner, long end, long waited, Recorder.@Nullable Begun begun) {
         unsettled = runner;
         unsettledEnd = end;
@@ -127,7 +132,9 @@ public final class Dispatch {
         }
     }
 
-    /** Notes that a run is entered in place, and settles the runner that has opened this before anything else runs here. */
+    /**
+     * Notes that a run is entered in place, and settles the runner that has opened this before anything else runs here.
+     */
     void enterRun(TaskRun<?> run) {
         settleRunner();
         inPlace = run;

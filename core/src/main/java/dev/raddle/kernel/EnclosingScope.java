@@ -5,26 +5,27 @@ import dev.raddle.time.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block of code that tasks belong to and that has an end, as those see it who are inside: a scope. Whatever is begun inside
- * it, through any door, has no more time than it has.
+ * A block of code that tasks belong to and that has an end, as those see it who are inside: a scope. Whatever is begun
+ * inside it, through any door, has no more time than it has.
  *
- * <p>A thread is inside an enclosure while it runs one of its tasks, or a task that was submitted from inside; and between
- * {@link #enter} and {@link #leave} in the thread that opened it.
+ * <p>A thread is inside an enclosure while it runs one of its tasks, or a task that was submitted from inside; and
+ * between {@link #enter} and {@link #leave} in the thread that opened it.
  */
 public abstract class EnclosingScope implements TaskContext.Owner {
 
     /*
      * Overview.
      *
-     * Two things say what a thread is inside of. In a task it is the TaskContext in force, which the task's door bound for
-     * it. In the thread that opened an enclosure it is a list, kept in a thread-local, of what this thread has opened and
-     * not left, the innermost first. An entry of the list counts only while the context says the same as when it was made.
+     * Two things say what a thread is inside of. In a task it is the TaskContext in force, which the task's door bound
+     * for it. In the thread that opened an enclosure it is a list, kept in a thread-local, of what this thread has
+     * opened and not left, the innermost first. An entry of the list counts only while the context says the same as
+     * when it was made.
      *
-     * A thread that is given a task to run puts its list away until the task has ended. So a task is inside of nothing that
-     * its thread happens to have entered, and what a task opened and never left is not seen by the next. Only a virtual
-     * thread does not, unless it is lent: to look at a thread-local would cost it more than it has to hide, for nearly every
-     * one ends with its one task. One that runs several, in a pool of virtual threads, may show one task what the one before
-     * it has opened in the same scope and never closed.
+     * A thread that is given a task to run puts its list away until the task has ended. So a task is inside of nothing
+     * that its thread happens to have entered, and what a task opened and never left is not seen by the next. Only a
+     * virtual thread does not, unless it is lent: to look at a thread-local would cost it more than it has to hide, for
+     * nearly every one ends with its one task. One that runs several, in a pool of virtual threads, may show one task
+     * what the one before it has opened in the same scope and never closed.
      */
 
     private static final ThreadLocal<@Nullable EnclosingScope> INNERMOST = new ThreadLocal<>();
@@ -86,8 +87,8 @@ public abstract class EnclosingScope implements TaskContext.Owner {
     }
 
     /**
-     * Returns the innermost enclosure that the calling thread has entered itself. Its scoped values do not say so: who starts
-     * a thread that inherits them has to put it into the {@linkplain TaskContext#within context} there.
+     * Returns the innermost enclosure that the calling thread has entered itself. Its scoped values do not say so: who
+     * starts a thread that inherits them has to put it into the {@linkplain TaskContext#within context} there.
      *
      * @return what the thread is inside of, or null if it has entered nothing since its task began
      */
@@ -120,8 +121,8 @@ public abstract class EnclosingScope implements TaskContext.Owner {
     }
 
     /**
-     * Returns the enclosure that the calling thread is nested in: the innermost that it has entered, or else that of its
-     * task, if the enclosure waits for that task.
+     * Returns the enclosure that the calling thread is nested in: the innermost that it has entered, or else that of
+     * its task, if the enclosure waits for that task.
      *
      * @return the enclosure, which ends after whatever the thread opens now; null if there is none
      */
@@ -135,7 +136,8 @@ public abstract class EnclosingScope implements TaskContext.Owner {
     }
 
     /**
-     * Returns the enclosure that the calling thread has entered last, if it has entered this one before and left neither.
+     * Returns the enclosure that the calling thread has entered last, if it has entered this one before and left
+     * neither.
      *
      * @return another enclosure, or null if there is none inside this one
      */

@@ -6,14 +6,15 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A bound on the slots held at many gates together, shared between the gates that want more than there is in proportion to
- * their weights, measured in slot-time: a slot held for 20 ms counts ten times one held for 2 ms. Also bounds how many
- * permits may wait at all those gates together.
+ * Bounds the slots held at many gates together. Under contention the gates share the slots in proportion to their
+ * weights, measured in slot-time: a slot held for 20 ms counts ten times as much as one held for 2 ms. A second bound
+ * limits the permits that wait at all gates together.
  *
- * <p>A gate that comes back after being idle gets up to half of the cap before the others continue, however many permits
- * they have waiting.
+ * <p>A gate that was idle may take up to half of the cap before the others continue, however many permits they have
+ * waiting.
  *
- * @see <a href="https://doi.org/10.1145/248156.248171">Goyal, Vin and Cheng, "Start-time Fair Queueing" (SIGCOMM 1996)</a>
+ * @see <a href="https://doi.org/10.1145/248156.248171">Goyal, Vin and Cheng, "Start-time Fair Queueing" (SIGCOMM
+ *     1996)</a>
  */
 public final class FairCap {
 
@@ -22,30 +23,31 @@ public final class FairCap {
      *
      * One word holds two numbers that must be seen together:
      *
-     *   used      slots held at all gates that are counted; at most `max`, except that a lowered max is reached by attrition
+     *   used      slots held at all counted gates; at most `max`, except that a lowered max is reached by attrition
      *   backlog   gates that are ready: their first permit fits into the gate and has no slot of the cap
      *
-     * While backlog is zero a permit takes slots by one compare-and-set (tryTake). While it is not, slots go to the ready
-     * gates alone, by one thread at a time, the combiner: so no newcomer overtakes. The invariant, whenever no combiner is
-     * at work or about to be: backlog is zero, or the first gate's permit does not fit into max - used.
+     * While backlog is zero, a permit takes slots by one compare-and-set (tryTake). Otherwise only the ready gates
+     * receive slots, from one thread at a time, the combiner, so no newcomer overtakes. The invariant, whenever no
+     * thread is the combiner or about to become it: backlog is zero, or the permit of the first gate does not fit into
+     * max - used.
      *
-     * Becoming the combiner: whoever may have changed something, by freeing slots or by making a gate ready, calls serve()
-     * afterwards. It looks at the word: unless a gate is ready and a slot is free, there is nothing to do, and as both are
-     * in one word, the later of the two changes sees the earlier. It counts `signals` up; who counts from zero is the
-     * combiner, the others leave, for the combiner sees their count before it can put the number back to zero and goes
-     * round again. So nobody waits for anybody, a change is never overlooked, and what the combiner owns needs no lock: the
-     * line of ready gates, in which they stand in the order of fairness (FairLine).
-     * It works under one gate's lock at a time. It starts nothing itself: it collects grants and leaves the role after a
-     * batch, so that a thread which came to submit one task is not kept to serve all others.
+     * A thread that has released slots or made a gate ready calls serve() afterwards. serve() reads the word and
+     * returns unless a gate is ready and a slot is free; because both numbers are in one word, the later of the two
+     * changes sees the earlier. Then it increments `signals`. The thread that increments it from zero is the combiner.
+     * The others return: the combiner resets `signals` by a compare-and-set from the value that it read before its
+     * round, so it sees their increment and makes another round. So no thread waits for another, no change is
+     * overlooked, and what the combiner owns needs no lock: the line of ready gates, in the order of fairness
+     * (FairLine). The combiner holds one gate's lock at a time. It starts nothing itself: it collects grants, and gives
+     * up the role after a batch, so that a thread which submits one task does not serve all others.
      *
-     * A ready gate may turn out to have nothing to start (its waiters withdrew, it was paused or evicted). It is left where
-     * it is and dropped when it reaches the top.
+     * A ready gate may turn out to have nothing to grant: its waiters withdrew, or it was paused or evicted. It stays
+     * in the line and is dropped when it reaches the top.
      *
-     * A cap may come into force while permits are held. Each gate then adds what runs there, once, at its next decision
-     * (Gate.isCapped); until all have, used is too small, never too large.
+     * A cap may come into force while permits are held. Each gate then adds the slots held there, once, at its next
+     * decision (Gate.countAtCap); until all have, used is too small, never too large.
      */
 
-    /** A maximum that is none. */
+    /** The value of a bound that is not in force. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
     private static final long ONE_GATE = 1L << 32;
@@ -66,8 +68,8 @@ public final class FairCap {
     /**
      * Creates a cap.
      *
-     * @param max how many slots may be held at all gates together, at least 1, or {@link #UNLIMITED}
-     * @param maxWaiting how many permits may wait at all gates together, at least 0, or {@link #UNLIMITED}
+     * @param max the bound on the slots held at all gates together, at least 1, or {@link #UNLIMITED}
+     * @param maxWaiting the bound on the permits waiting at all gates together, at least 0, or {@link #UNLIMITED}
      */
     public FairCap(int max, int maxWaiting) {
         this.max = max;
@@ -78,26 +80,26 @@ public final class FairCap {
     /**
      * Returns the maximum in force.
      *
-     * @return slots
+     * @return the bound on the slots held
      */
     public int max() {
         return max;
     }
 
     /**
-     * Returns how many slots are held.
+     * Returns the number of slots held.
      *
-     * @return slots, or 0 if there never was a maximum
+     * @return the number of slots, or 0 if there never was a maximum
      */
     public int used() {
         return (int) hot.get(WORD);
     }
 
     /**
-     * Changes the maximum. More slots are granted by the next {@link #serve}, fewer are reached by attrition. If there was
-     * no maximum before, the caller lets every gate {@linkplain Gate#recount() recount} before it serves.
+     * Changes the maximum. The next {@link #serve} grants additional slots; a lower maximum is reached as permits are
+     * released. If there was no maximum before, the caller makes every gate {@linkplain Gate#recount() recount} first.
      *
-     * @param slots the maximum from now on, at least 1, or {@link #UNLIMITED}
+     * @param slots the new maximum, at least 1, or {@link #UNLIMITED}
      */
     public void setMax(int slots) {
         max = slots;
@@ -105,10 +107,10 @@ public final class FairCap {
     }
 
     /**
-     * GrantedPermits what can be granted, in the order of fairness. Call it after every step at a gate, without its lock.
+     * Grants free slots to ready gates, in the order of fairness. Called after every step at a gate, without its lock.
      *
-     * @param grants receives the permits of any gate that were granted, for the caller to act on
-     * @return true if there may be more: act on these, then call again
+     * @param grants the collection to which granted permits, of any gate, are added; the caller starts them
+     * @return true if more may be granted: the caller starts these and calls again
      */
     public boolean serve(GrantedPermits grants) {
         if (!hasWork(hot.get(WORD))) {
@@ -139,13 +141,13 @@ public final class FairCap {
         }
     }
 
-    /** Whether a gate is ready and a slot is free. If one of the two is missing, who brings it serves. */
+    /** Returns whether a gate is ready and a slot is free. If not, the thread that changes that calls serve(). */
     private boolean hasWork(long now) {
         return now >= ONE_GATE && (int) now < max;
     }
 
     /**
-     * Tells whether {@link #serve} may have something to grant. If not, who changes that will serve.
+     * Returns whether {@link #serve} may have something to grant. If not, the thread that changes that calls it.
      *
      * @return true if a gate is ready and a slot is free
      */
@@ -198,7 +200,7 @@ public final class FairCap {
         }
     }
 
-    /** Hears, under a gate's lock, that it is ready. */
+    /** Adds a ready gate, whose lock the caller holds. */
     void offer(Gate gate) {
         hot.addAndGet(WORD, ONE_GATE);
         Gate top;
@@ -226,7 +228,7 @@ public final class FairCap {
         }
         Gate newest = arrivals.getAndSet(null);
         Gate oldest = null;
-        while (newest != null) { // a stack gives them newest first
+        while (newest != null) { // the stack is newest first
             Gate older = after(newest);
             newest.nextReady = oldest == null ? newest : oldest;
             oldest = newest;
@@ -249,7 +251,7 @@ public final class FairCap {
         return gate.nextReady == gate ? null : gate.nextReady;
     }
 
-    /** Deals with the first gate of the line; false if it has to wait for a slot of the cap. */
+    /** Serves the first gate of the line. Returns false if its permit has to wait for slots of the cap. */
     private boolean serveFirst(GrantedPermits grants) {
         Gate gate = line.first();
         gate.lock();

@@ -3,36 +3,37 @@ package dev.raddle.kernel;
 import java.util.Arrays;
 import org.jspecify.annotations.Nullable;
 
-/** The line of ready gates before a {@link FairCap}, in the order of fairness. Owned by the cap's combiner. */
+/** The ready gates of a {@link FairCap}, in the order of fairness. Owned by the cap's combiner. */
 final class FairLine extends Padding {
 
     /*
      * Overview.
      *
-     * The order is start-time fair queueing. Each gate has a finish tag: the virtual time at which all that was granted to
-     * it is paid for. The gate with the smallest tag is first; what is granted costs slots x time / weight. The time is
-     * not known in advance, so a power of two near the gate's last run time is charged, and the difference is corrected
-     * when the permit is given back. A correction touches only the gate, under its lock; the heap finds out when the
-     * gate reaches the top, and sinks it again if its tag has grown. So shares are exact in the long run whatever the estimate was.
+     * The order is start-time fair queueing. Each gate has a finish tag: the virtual time at which everything granted
+     * to it is paid for. The gate with the smallest tag is first. A grant costs slots x time / weight. The time is not
+     * known in advance, so a power of two near the gate's last run time is charged, and the difference is corrected
+     * when the permit is released. A correction changes only the gate's tag, under its lock; when the gate reaches the
+     * top of the heap and its tag has grown, it sinks again. So shares are exact in the long run, whatever the
+     * estimates were.
      *
-     * A gate that was idle enters at max(its tag, virtual time - credit). The credit is what half of the cap would have cost
-     * it: had it been there all the time, that is what it might hold by now, and without it a newcomer's burst would wait
-     * for every second slot only. It is spent once; a gate that wants more than its share never becomes idle to earn another.
-     * Slots taken while nobody waits are not charged: nobody wanted them.
+     * A gate that was idle enters at max(its tag, virtual time - credit). The credit is the cost of half of the cap,
+     * which is what the gate might hold if it had never been idle. Without it, a burst at an idle gate would receive
+     * only every second slot. The credit is spent once: a gate that wants more than its share never becomes idle, and
+     * gets no other. Slots that are taken while no gate is ready are not charged, because no other gate wanted them.
      *
-     * The heap is in two arrays, so that comparisons read the tags only, not the gates.
+     * The heap is in two arrays, so that comparisons read only the tags, not the gates.
      */
 
-    static final long LONGEST_RUN = 1L << 42; // about 73 minutes: what a longer one costs more is not accounted for
+    static final long LONGEST_RUN = 1L << 42; // about 73 minutes: longer runs are charged as this one
 
     private static final int LARGEST_CREDIT = 1 << 16; // slots
-    private static final int BRANCHES = 4; // half as deep as a binary heap, children lie side by side
+    private static final int BRANCHES = 4; // half as deep as a binary heap; children are adjacent
 
     private long[] tags = new long[16];
     private @Nullable Gate[] gates = new Gate[16];
     private int size;
-    private long virtualTime; // the largest tag that was served
-    private byte lastPace = 20; // about a millisecond, until something is known
+    private long virtualTime; // the largest tag served
+    private byte lastPace = 20; // about a millisecond, until a run time is known
 
     static byte pace(long nanos) {
         return (byte) (63 - Long.numberOfLeadingZeros(Math.clamp(nanos, 2, LONGEST_RUN)));
@@ -50,7 +51,9 @@ final class FairLine extends Padding {
         return at(0);
     }
 
-    /** Whether the first gate, under its lock, has gone back in the line, because what it was granted took long. */
+    /**
+     * Moves the first gate, whose lock the caller holds, down the line if its tag has grown; returns whether it has.
+     */
     boolean sinkIfLate(Gate first) {
         if (first.finish - tags[0] <= 0) {
             return false;
@@ -59,7 +62,7 @@ final class FairLine extends Padding {
         return true;
     }
 
-    /** Adds a gate, under its lock, at a cap of so many slots. */
+    /** Adds a gate, whose lock the caller holds, at a cap of {@code max} slots. */
     void add(Gate gate, int max) {
         long credit = Math.min(max, LARGEST_CREDIT) / 2 * cost(gate, paceOf(gate), 1);
         long earliest = virtualTime - credit;
@@ -69,7 +72,7 @@ final class FairLine extends Padding {
         insert(gate, gate.finish);
     }
 
-    /** Charges what was granted to the first gate, under its lock. */
+    /** Charges the first gate, whose lock the caller holds, for a grant. */
     void charge(Gate first, Permit permit, int slots) {
         byte pace = paceOf(first);
         permit.charge = pace;
@@ -80,7 +83,7 @@ final class FairLine extends Padding {
         }
     }
 
-    /** Moves the first gate, under its lock, to where its tag belongs. */
+    /** Moves the first gate, whose lock the caller holds, to the position of its tag. */
     void sinkFirst(Gate first) {
         siftDown(first, first.finish);
     }

@@ -8,11 +8,11 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the permits of one key are held, wait or are refused, within the key's {@link Bounds}.
+ * Holds, queues or refuses the permits of one key, within the key's {@link Bounds}.
  *
- * <p>A gate is the base of what keeps a key's state. Its protected methods are the steps of one decision and expect the
- * caller to hold the gate's lock; after it is free, the caller lets the cap {@linkplain FairCap#serve serve} and acts on
- * the {@link GrantedPermits} it has collected.
+ * <p>A class that keeps the state of a key extends this one. The protected methods are the steps of one decision; the
+ * caller holds the gate's lock. After it has released the lock, the caller lets the cap {@linkplain FairCap#serve
+ * serve} and starts the {@link GrantedPermits} that were collected.
  *
  * {@snippet :
  * GrantedPermits grants = new GrantedPermits();
@@ -42,68 +42,77 @@ public abstract class Gate extends SpinLock {
      *
      *   (1)  running <= bounds.slots(), except that bounds which were lowered are reached by attrition
      *   (2)  waiting <= bounds.maxWaiting(), once the bounds are known
-     *   (3)  without a cap, the first in the queue does not fit; with one, a gate whose first fits is `ready`: it is known
-     *        to the cap, which has been told or is about to be
+     *   (3)  without a cap, the first in the queue does not fit; with one, a gate whose first fits is `ready`: it is
+     *        known to the cap, or the thread that holds the lock is about to offer it
      *
-     * (3) says that nobody waits beside a free slot. A slot is not put back for all to compete for: whoever frees it grants
-     * it to the first that fits, so there is no window in which a newcomer overtakes and no lost wakeup to repair. Only
-     * the first is ever considered; a wide permit at the head is not overtaken for ever by narrow ones behind it.
+     * (3) says that no permit waits beside a free slot. A free slot is not left for all to compete for: the thread that
+     * frees it grants it to the first permit, if that fits. So there is no window in which a newcomer overtakes, and no
+     * wakeup can be lost. Only the first permit is considered; a wide permit at the head is not overtaken for ever by
+     * narrow ones behind it.
      *
-     * A permit leaves the queue in exactly one way, decided under the lock by the thread that unlinks it: granted, withdrawn
-     * or drained. So a slot is never handed to someone who has gone. It is O(1): both lists are circular, linked through the
-     * permits themselves, and known by their last member. The queue is one such list as long as everybody in it has
-     * priority 0, and a map of them, by priority, from the first other until it is empty again.
+     * A permit leaves the queue in exactly one way, decided under the lock by the thread that unlinks it: granted,
+     * withdrawn or drained. So a slot is never granted to a permit that has left. Unlinking is O(1): both lists are
+     * circular, linked through the permits, and referenced by their last member. The queue is one such list while all
+     * its permits have priority 0. The first permit of another priority turns it into a map of lists by priority, until
+     * it is empty.
      *
-     * A permit belongs to one gate at a time, and `place`, `previous` and `next` are guarded by the lock of that gate alone.
-     * A thread that came with a permit may have read its gate before the permit went on to another, so holding the lock of
-     * some gate proves nothing: `owns` is asked first, under the lock, and `place` is not even read if it says no. A subclass
-     * that lets a permit go from one gate to the next changes what `owns` reads under the lock of the gate that is left, and
-     * only while the permit is in neither list. So while a lock is held, what its gate owns stays its own; and a thread that
-     * is told no sees, after the lock is free, where the permit went.
+     * A permit belongs to one gate at a time, and `place`, `previous` and `next` are guarded by the lock of that gate
+     * alone. A thread may have read the gate of a permit before the permit moved to another gate, so holding the lock
+     * of some gate proves nothing: `owns` is called first, under the lock, and `place` is not read if it returns false.
+     * A subclass that moves a permit from one gate to the next changes what `owns` reads under the lock of the gate
+     * that is left, and only while the permit is in neither list. So while a lock is held, the gate keeps every permit
+     * that it owns; and a thread that receives false sees, after it has released the lock, the gate to which the permit
+     * moved.
      *
-     * Slots of the gate and of the cap are taken in the same step or not at all, so a waiting permit holds nothing but its
-     * place. The cap's part is one compare-and-set when nobody waits for the cap; else the permit waits and the cap's
-     * combiner grants it, under this lock again. The order of locks is: the cap's combiner, then a gate's lock; never two
-     * of these, and the combiner's role is never sought while one is held.
+     * Slots of the gate and of the cap are taken in the same step or not at all, so a waiting permit holds only its
+     * place in the queue. Taking slots of the cap is one compare-and-set if no gate waits for the cap. Otherwise the
+     * permit waits, and the cap's combiner grants it under this lock. The order of locks is: the role of the combiner,
+     * then the lock of one gate. No thread holds two gates' locks, or seeks the combiner's role while it holds a gate's
+     * lock.
      *
-     * Bounds that are not known yet have no slots: permits pile up, beyond any threshold, until `bindEarly` lets them enter
-     * again, in order, under the bounds that were found meanwhile. Until then they have no place in the common queue.
+     * Bounds that are not known yet have no slots: permits wait, beyond any threshold, until `bindEarly` lets them
+     * enter again, in order, under the bounds that were found. Until then they do not count as waiting at the cap.
      *
-     * Foreign code never runs under the lock. What may fail in a section comes first, and fields are written after it: the
-     * memory for grants is taken before a permit is granted, and a subclass ensures that there is stack before it takes the
-     * lock. So an exhausted stack or heap finds a decision made as a whole or not at all.
+     * User code never runs under the lock. In each section, the steps that may fail come before the first write: memory
+     * for grants is allocated before a permit is granted, and a subclass ensures stack room before it takes the lock.
+     * So when the stack or the heap is exhausted, a decision has been made as a whole or not at all.
      */
 
-    /** What became of a permit that wanted to enter. */
+    /** The result of an attempt to enter. */
     public enum Entry {
-        /** The permit holds its slots. The caller acts on it. */
+        /** The permit holds its slots. The caller starts it. */
         HELD,
-        /** The permit stands in the queue. */
+        /** The permit is in the queue. */
         WAITING,
-        /** Refused: as many permits wait at this gate as may. */
+        /** Refused: the queue of this gate is full. */
         QUEUE_FULL,
-        /** Refused for the same reason, and what they wait for is the bulkhead, not the concurrency. */
+        /**
+         * Refused: the queue of this gate is full, and the bulkhead, not the concurrency, keeps its permits waiting.
+         */
         BULKHEAD_FULL,
-        /** Refused: as many permits wait at all gates together as may. */
+        /** Refused: the common queue of all gates is full. */
         COMMON_QUEUE_FULL
     }
 
-    private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there is none so far
+    private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there was no cap so far
     static final byte UNKNOWN_PACE = 0;
 
     private volatile Bounds bounds; // written under this
-    private @Nullable Object queue; // the last permit of the ring, or PriorityQueues, or null if nobody waits; guarded by this
+    private @Nullable Object queue; // the last waiting permit, or PriorityQueues, or null; guarded by this
     private @Nullable Permit held; // the last of the held; guarded by this
     private int waiting; // guarded by this
     private int running; // guarded by this
     private boolean paused; // guarded by this
 
     byte pace = UNCOUNTED; // binary logarithm of the last run time in nanoseconds, or one of these; guarded by this
-    long finish; // virtual time at which all that was granted here is paid for; guarded by this
+    long finish; // virtual time at which everything granted here is paid for; guarded by this
 
-    /** Null unless the cap knows that the first in the queue may fit; then the next on the way to the line, or this. */
+    /**
+     * Null unless this gate was offered to the cap; then the next gate on the way to the line, or this gate if it is
+     * last.
+     */
     @Nullable
-    Gate nextReady; // turns from and to null under this; the cap's meanwhile
+    Gate nextReady; // changes from null and to null under this lock; owned by the cap in between
 
     /**
      * Creates an empty gate.
@@ -115,10 +124,10 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Returns if the stack has room for a section, and for starting what the section grants. Call it before a section whose
-     * effects must not be half done. It takes about a nanosecond.
+     * Ensures that the stack has room for a section and for starting what the section grants. Called before a section
+     * that must run as a whole or not at all. Takes about a nanosecond.
      *
-     * @throws StackOverflowError if there is not; nothing has been done then
+     * @throws StackOverflowError if the room is insufficient; nothing has changed then
      */
     protected static void ensureStackRoom() {
         StackRoom.ensure();
@@ -133,22 +142,22 @@ public abstract class Gate extends SpinLock {
 
     /**
      * Returns whether a permit belongs to this gate, so that this gate's lock guards its place. Called under the lock.
-     * Override it where a permit may go on from one gate to another: the answer changes from true to false under this lock
-     * only, while the permit is neither held nor waits.
+     * A subclass whose permits may move from one gate to another overrides this: the result changes from true to false
+     * only under this lock, while the permit neither waits nor is held.
      *
      * @param permit any permit
-     * @return true if it was given to this gate and not to another since; unless overridden, always true
+     * @return whether the permit belongs to this gate; this implementation returns true
      */
     protected boolean owns(Permit permit) {
         return true;
     }
 
     /**
-     * Lets a permit enter: it is held at once if it would be the first in the queue and its slots are free, else it waits
-     * if there is room.
+     * Lets a permit enter. The permit is held at once if it would be the first in the queue and its slots are free.
+     * Otherwise it waits if the queue has room.
      *
-     * @param permit a permit of this gate that is nowhere
-     * @return what became of it
+     * @param permit a permit of this gate that neither waits nor is held
+     * @return the result
      */
     protected final Entry enter(Permit permit) {
         assert isLocked() && owns(permit) && permit.place == Permit.NOWHERE;
@@ -166,7 +175,7 @@ public abstract class Gate extends SpinLock {
         }
         try {
             enqueue(permit);
-        } catch (Throwable failure) { // it waits nowhere: the heap is exhausted, for example
+        } catch (Throwable failure) { // for example, the heap is exhausted
             if (isBound()) {
                 cap().stopWaiting();
             }
@@ -177,19 +186,19 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Gives a held permit back and grants what that makes possible. A permit that is not held here is left alone, so that
-     * giving back twice frees one slot.
+     * Releases a held permit and grants those that fit then. Does nothing if the permit is not held here, so releasing
+     * a permit twice frees its slots once.
      *
      * @param permit any permit
-     * @param ranNanos how long it was in use, in nanoseconds
-     * @param grants receives what is granted
+     * @param ranNanos the time for which it was held, in nanoseconds
+     * @param grants the collection to which granted permits are added
      */
     protected final void leave(Permit permit, long ranNanos, GrantedPermits grants) {
         assert isLocked();
         if (!isHeld(permit)) {
             return;
         }
-        boolean capped = isCapped();
+        boolean capped = countAtCap();
         int slots = permit.taken();
         held = Ring.unlink(held, permit);
         permit.place = Permit.NOWHERE;
@@ -202,11 +211,12 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Takes a waiting permit out of the queue. A permit that does not wait here is left alone.
+     * Removes a waiting permit from the queue, and grants those that fit then. Does nothing if the permit does not wait
+     * here.
      *
      * @param permit any permit
-     * @param grants receives what becomes possible by its leaving
-     * @return true if it was waiting here: it will never be granted, and its place is free
+     * @param grants the collection to which granted permits are added
+     * @return true if the permit was waiting here; it is never granted then
      */
     protected final boolean withdraw(Permit permit, GrantedPermits grants) {
         assert isLocked();
@@ -219,7 +229,7 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Takes every waiting permit out of the queue.
+     * Removes all waiting permits from the queue.
      *
      * @return the permits, in the order in which they would have been granted
      */
@@ -234,10 +244,10 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Replaces the limits. More slots take effect at once, fewer by attrition.
+     * Replaces the limits. Additional slots are granted at once; a lower limit is reached as permits are released.
      *
-     * @param replacement the limits from now on
-     * @param grants receives what becomes possible
+     * @param replacement the new limits
+     * @param grants the collection to which granted permits are added
      */
     protected final void bind(Bounds replacement, GrantedPermits grants) {
         assert isLocked();
@@ -246,11 +256,11 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Gives limits to a gate that had none, and lets those who came before enter under them, in order.
+     * Sets the limits of a gate that had none, and lets the permits that came before enter again, in order.
      *
-     * @param found the limits from now on, with at least one slot
-     * @param grants receives what is granted
-     * @param refused is told of each permit for which there is no room, and why
+     * @param found the new limits, with at least one slot
+     * @param grants the collection to which granted permits are added
+     * @param refused the map to which each refused permit is added, with the reason
      */
     protected final void bindEarly(Bounds found, GrantedPermits grants, Map<Permit, Entry> refused) {
         assert isLocked() && !isBound();
@@ -268,8 +278,8 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Forgets the limits, after {@link #drain()}: from now on whoever enters waits until there are some again. What runs
-     * goes on and counts.
+     * Removes the limits, after {@link #drain()}. Permits that enter from now on wait until limits are set again. Held
+     * permits stay held and are counted.
      *
      * @param unknown bounds without slots
      */
@@ -279,10 +289,10 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Stops or resumes granting. What runs goes on.
+     * Stops or resumes granting. Held permits stay held.
      *
      * @param pause true to stop, false to resume
-     * @param grants receives what becomes possible
+     * @param grants the collection to which granted permits are added
      */
     protected final void pause(boolean pause, GrantedPermits grants) {
         assert isLocked();
@@ -290,10 +300,12 @@ public abstract class Gate extends SpinLock {
         advance(grants);
     }
 
-    /** Makes the cap count what runs here, if there is one by now, and grants or offers what the change made possible. */
+    /**
+     * Adds the slots held here to the cap if a cap has come into force, and offers this gate to the cap if it is ready.
+     */
     protected final void recount() {
         assert isLocked();
-        if (isCapped()) {
+        if (countAtCap()) {
             offer();
         }
     }
@@ -301,14 +313,14 @@ public abstract class Gate extends SpinLock {
     /**
      * Returns the limits in force. The lock need not be held.
      *
-     * @return the bounds given last
+     * @return the bounds set last
      */
     protected final Bounds bounds() {
         return bounds;
     }
 
     /**
-     * Tells whether the limits are known.
+     * Returns whether the limits are known.
      *
      * @return true if the bounds in force have slots
      */
@@ -317,7 +329,7 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Tells whether granting is stopped.
+     * Returns whether granting is stopped.
      *
      * @return true between {@code pause(true)} and {@code pause(false)}
      */
@@ -327,9 +339,9 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Tells whether nothing is held and nobody waits.
+     * Returns whether no permit is held or waits.
      *
-     * @return true if this gate could be forgotten
+     * @return true if this gate can be removed
      */
     protected final boolean isEmpty() {
         assert isLocked();
@@ -337,9 +349,9 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Returns how many slots are taken.
+     * Returns the number of slots that are taken.
      *
-     * @return the slots of all held permits
+     * @return the sum of the slots of all held permits
      */
     protected final int running() {
         assert isLocked();
@@ -347,7 +359,7 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Returns how many permits wait.
+     * Returns the number of waiting permits.
      *
      * @return the length of the queue
      */
@@ -357,10 +369,10 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Tells whether a permit waits here.
+     * Returns whether a permit waits here.
      *
      * @param permit any permit
-     * @return true if it stands in the queue of this gate
+     * @return true if it is in the queue of this gate
      */
     protected final boolean isWaiting(Permit permit) {
         assert isLocked();
@@ -368,10 +380,10 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Tells whether a permit is held here.
+     * Returns whether a permit is held here.
      *
      * @param permit any permit
-     * @return true if this gate granted it and it was not given back
+     * @return true if this gate has granted the permit and it was not released since
      */
     protected final boolean isHeld(Permit permit) {
         assert isLocked();
@@ -379,9 +391,9 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Shows each held permit, oldest grant first.
+     * Calls an action for each held permit, oldest grant first.
      *
-     * @param action what to do with it; it must not change this gate
+     * @param action the action, which must not change this gate
      */
     protected final void forEachHeld(Consumer<Permit> action) {
         assert isLocked();
@@ -389,24 +401,24 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Shows each waiting permit, in the order in which they would be granted.
+     * Calls an action for each waiting permit, in the order in which they would be granted.
      *
-     * @param action what to do with it; it must not change this gate
+     * @param action the action, which must not change this gate
      */
     protected final void forEachWaiting(Consumer<Permit> action) {
         assert isLocked();
-        if (queue instanceof PriorityQueues ranks) {
-            ranks.forEach(action);
+        if (queue instanceof PriorityQueues priorities) {
+            priorities.forEach(action);
         } else {
             Ring.forEach((Permit) queue, action);
         }
     }
 
     /**
-     * Tells whether a held permit has some property.
+     * Returns whether any held permit matches a predicate.
      *
-     * @param property what to ask of each; it must not change this gate
-     * @return true if at least one has it
+     * @param property the predicate, which must not change this gate
+     * @return true if at least one permit matches
      */
     protected final boolean anyHeld(Predicate<Permit> property) {
         assert isLocked();
@@ -414,20 +426,20 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Counts those who will be granted before a permit that waits here. Takes time in proportion to the answer.
+     * Returns the number of permits that wait before a waiting permit. Takes time in proportion to the result.
      *
      * @param permit a waiting permit
      * @return 0 for the first in the queue
      */
     protected final int ahead(Permit permit) {
         assert isWaiting(permit);
-        return queue instanceof PriorityQueues ranks ? ranks.before(permit) : Ring.before(onlyRing(), permit);
+        return queue instanceof PriorityQueues priorities ? priorities.before(permit) : Ring.before(onlyList(), permit);
     }
 
     /**
-     * Tells whether only the cap keeps the first in the queue from running.
+     * Returns whether only the cap keeps the first permit in the queue from being granted.
      *
-     * @return true if this gate stands in the cap's line
+     * @return true if this gate is in the cap's line
      */
     protected final boolean waitsForCap() {
         assert isLocked();
@@ -435,18 +447,20 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Returns the finish tag of this gate at the cap, in virtual time: of two gates, the one with the smaller goes first.
+     * Returns the finish tag of this gate at the cap, in virtual time. The gate with the smallest tag is served first.
      *
-     * @return a value to be compared in the form {@code a - b < 0}, because it may wrap around
+     * @return the tag, which is compared in the form {@code a - b < 0} because it may wrap around
      */
     protected final long tag() {
         assert isLocked();
         return finish;
     }
 
-    // What the cap's combiner does, under this lock.
+    // Called by the cap's combiner, under this lock.
 
-    /** Returns how many slots a permit would take now, or 0 if it does not fit. Asked once, for the cap's max may change. */
+    /**
+     * Returns how many slots a permit would take now, or 0 if it does not fit. Call it once: the cap's max may change.
+     */
     int fitting(Permit permit) {
         int most = bounds.slots();
         int slots = permit.cost() == 1 ? 1 : Math.min(permit.cost(), Math.min(most, cap().max()));
@@ -459,7 +473,7 @@ public abstract class Gate extends SpinLock {
     }
 
     int weight() {
-        return Math.max(1, bounds.weight()); // bounds that are not known have none
+        return Math.max(1, bounds.weight()); // unknown bounds have no weight
     }
 
     void grant(Permit permit, int slots, GrantedPermits grants) {
@@ -478,7 +492,7 @@ public abstract class Gate extends SpinLock {
     }
 
     private boolean take(Permit permit, int slots) {
-        if (slots == 0 || (isCapped() && !cap().tryTake(slots))) {
+        if (slots == 0 || (countAtCap() && !cap().tryTake(slots))) {
             return false;
         }
         hold(permit, slots);
@@ -491,12 +505,12 @@ public abstract class Gate extends SpinLock {
         }
         int taken = permit.taken();
         held = Ring.append(held, permit);
-        permit.place = Permit.HELD; // from here on only fields: the permit is held as a whole or not at all
+        permit.place = Permit.HELD; // from here on, only writes of fields, which cannot fail
         running += taken;
     }
 
     private void advance(GrantedPermits grants) {
-        if (isCapped()) {
+        if (countAtCap()) {
             offer();
             return;
         }
@@ -507,12 +521,15 @@ public abstract class Gate extends SpinLock {
     }
 
     private void offer() {
-        if (nextReady == null && waiting > 0 && isCapped() && firstFits()) {
+        if (nextReady == null && waiting > 0 && countAtCap() && firstFits()) {
             cap().offer(this);
         }
     }
 
-    private boolean isCapped() {
+    /**
+     * Returns whether a cap is in force. Adds the slots held here to the cap, once, if it has come into force since.
+     */
+    private boolean countAtCap() {
         if (!cap().isActive()) {
             return false;
         }
@@ -533,16 +550,16 @@ public abstract class Gate extends SpinLock {
     }
 
     private void enqueue(Permit permit) {
-        if (queue instanceof PriorityQueues ranks) {
-            ranks.add(permit);
+        if (queue instanceof PriorityQueues priorities) {
+            priorities.add(permit);
         } else if (permit.priority() == 0) {
             queue = Ring.append((Permit) queue, permit);
         } else {
-            PriorityQueues ranks = new PriorityQueues((Permit) queue);
-            ranks.add(permit);
-            queue = ranks;
+            PriorityQueues priorities = new PriorityQueues((Permit) queue);
+            priorities.add(permit);
+            queue = priorities;
         }
-        permit.place = Permit.WAITING; // last, for a queue of ranks may find no memory
+        permit.place = Permit.WAITING; // last, because adding to a map of priorities may fail
         waiting++;
     }
 
@@ -552,12 +569,12 @@ public abstract class Gate extends SpinLock {
         if (isBound()) {
             cap().stopWaiting();
         }
-        if (!(queue instanceof PriorityQueues ranks)) {
+        if (!(queue instanceof PriorityQueues priorities)) {
             queue = Ring.unlink((Permit) queue, permit);
             return;
         }
-        ranks.remove(permit);
-        if (ranks.isEmpty()) {
+        priorities.remove(permit);
+        if (priorities.isEmpty()) {
             queue = null;
         }
     }
@@ -567,13 +584,13 @@ public abstract class Gate extends SpinLock {
         if (queue == null) {
             return null;
         }
-        return queue instanceof PriorityQueues ranks ? ranks.first() : Ring.first(onlyRing());
+        return queue instanceof PriorityQueues priorities ? priorities.first() : Ring.first(onlyList());
     }
 
-    private Permit onlyRing() {
+    private Permit onlyList() {
         if (queue instanceof Permit last) {
             return last;
         }
-        throw new AssertionError(waiting + " permits wait in no ring");
+        throw new AssertionError(waiting + " permits wait in no list");
     }
 }

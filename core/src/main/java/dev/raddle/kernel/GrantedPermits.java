@@ -3,8 +3,8 @@ package dev.raddle.kernel;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Permits that have just been granted, oldest first, for the thread that made them possible to act on once it is out of
- * every lock. It must act on each: a granted permit occupies its slots until it is given back. Belongs to one thread.
+ * Permits that have just been granted, oldest first. The thread that collected them starts each of them after it has
+ * released every lock: a granted permit occupies its slots until it is released. Confined to one thread.
  */
 public final class GrantedPermits {
 
@@ -18,7 +18,7 @@ public final class GrantedPermits {
     /** Creates an empty collection. */
     public GrantedPermits() {}
 
-    /** Takes the memory for further permits, so that adding these cannot fail. */
+    /** Allocates memory for further permits, so that adding them cannot fail. */
     void makeRoom(int permits) {
         int needed = first == null ? permits - 1 : permits;
         if (needed > more.length - tail) {
@@ -30,7 +30,7 @@ public final class GrantedPermits {
         }
     }
 
-    /** Adds a permit. That fails at most if there is no memory for it and none was taken before. */
+    /** Adds a permit. Cannot fail if memory was allocated before. */
     void add(Permit permit) {
         makeRoom(1);
         if (first == null) {
@@ -45,9 +45,9 @@ public final class GrantedPermits {
     }
 
     /**
-     * Takes out the permit that was granted first.
+     * Removes the permit that was granted first.
      *
-     * @return a permit to act on, or null if none is left
+     * @return the permit, or null if none is left
      */
     public @Nullable Permit poll() {
         Permit oldest = first;

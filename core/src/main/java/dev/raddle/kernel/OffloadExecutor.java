@@ -9,7 +9,8 @@ import java.util.concurrent.Executor;
  * Runs user code that must hold up neither an alarm nor a task, in a virtual thread of its own, unless the time source
  * {@linkplain TimeSource#follow takes it over}.
  *
- * @param sink receives the failure if no thread can be started; the caller then does the work itself, for it must be done
+ * @param sink receives the failure if no thread can be started; the caller then does the work itself, for it must be
+ *     done
  * @param time the time source whose alarms need user code to be run
  */
 public record OffloadExecutor(ExceptionSink sink, TimeSource time) implements Executor {

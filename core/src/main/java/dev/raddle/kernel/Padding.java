@@ -1,7 +1,7 @@
 package dev.raddle.kernel;
 
-/** Keeps what one thread writes all the time off the cache line of what every thread reads all the time. */
-@SuppressWarnings("unused") // it is there to be in between
+/** Separates fields that one thread writes often from the cache line of fields that other threads read often. */
+@SuppressWarnings("unused") // only its size matters
 abstract class Padding {
     private int p;
     private long p0, p1, p2, p3, p4, p5, p6, p7;

@@ -4,11 +4,11 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One request for the right to run: a node in the queue of its {@link Gate} while it waits, and in the gate's list of
- * holders while it runs. What wants to run extends this class, so that waiting costs no object beside it.
+ * held permits while it runs. Runs extend this class, so a waiting run needs no second object.
  */
 public abstract class Permit {
 
-    static final byte NOWHERE = 0; // not entered, refused, withdrawn or given back
+    static final byte NOWHERE = 0; // not entered, refused, withdrawn or released
     static final byte WAITING = 1;
     static final byte HELD = 2;
 
@@ -25,34 +25,36 @@ public abstract class Permit {
     protected Permit() {}
 
     /**
-     * Returns how many slots this permit asks for. One that asks for more than its gate or the cap has in all takes all.
+     * Returns the number of slots that this permit requests. A permit that requests more than its gate or the cap has
+     * takes all.
      *
-     * @return at least 1, the same at every call
+     * @return a constant number, at least 1
      */
     protected int cost() {
         return 1;
     }
 
     /**
-     * Returns this permit's rank among those that wait at its gate: the higher goes first, equal ones in order of arrival.
+     * Returns the priority of this permit in the queue of its gate. Higher priorities are granted first, equal ones in
+     * the order of arrival.
      *
-     * @return any number, the same at every call
+     * @return any constant number
      */
     protected int priority() {
         return 0;
     }
 
     /**
-     * Notes how many slots were taken for this permit. Called under the gate's lock.
+     * Records the number of slots taken for this permit. Called under the gate's lock.
      *
-     * @param slots from 1 to {@link #cost()}; always 1 if the cost is 1
+     * @param slots the number of slots, from 1 to {@link #cost()}; always 1 if the cost is 1
      */
     protected void taken(int slots) {}
 
     /**
-     * Returns how many slots were taken for this permit.
+     * Returns the number of slots taken for this permit.
      *
-     * @return what {@link #taken(int)} noted last
+     * @return the number that {@link #taken(int)} recorded last
      */
     protected int taken() {
         return 1;

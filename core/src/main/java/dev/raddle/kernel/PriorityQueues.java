@@ -6,12 +6,14 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** A queue in which permits of several priorities wait: a ring for each, the highest first. Guarded by its gate. */
+/**
+ * The waiting permits of a gate that have several priorities: a list for each, the highest first. Guarded by the gate.
+ */
 final class PriorityQueues {
 
     private final TreeMap<Integer, Permit> lasts = new TreeMap<>(Comparator.reverseOrder());
 
-    /** Creates a queue from those that waited before anybody had a priority. */
+    /** Creates a queue of the permits that wait with priority 0, if there are any. */
     PriorityQueues(@Nullable Permit lastOfZero) {
         if (lastOfZero != null) {
             lasts.put(0, lastOfZero);
@@ -19,8 +21,8 @@ final class PriorityQueues {
     }
 
     void add(Permit permit) {
-        Integer rank = permit.priority(); // made before the ring is changed, for there may be no memory
-        lasts.put(rank, Ring.append(lasts.get(rank), permit));
+        Integer priority = permit.priority(); // allocated before the list is changed, because that may fail
+        lasts.put(priority, Ring.append(lasts.get(priority), permit));
     }
 
     void remove(Permit permit) {
@@ -46,12 +48,12 @@ final class PriorityQueues {
 
     int before(Permit permit) {
         int[] count = {0};
-        for (Map.Entry<Integer, Permit> rank : lasts.entrySet()) {
-            if (rank.getKey() == permit.priority()) {
-                return count[0] + Ring.before(rank.getValue(), permit);
+        for (Map.Entry<Integer, Permit> entry : lasts.entrySet()) {
+            if (entry.getKey() == permit.priority()) {
+                return count[0] + Ring.before(entry.getValue(), permit);
             }
-            Ring.forEach(rank.getValue(), other -> count[0]++);
+            Ring.forEach(entry.getValue(), other -> count[0]++);
         }
-        throw new AssertionError(permit + " stands in no rank");
+        throw new AssertionError(permit + " is in no list");
     }
 }

@@ -29,7 +29,8 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
      *
      * @param <T> the type of the value
      * @param callable the task's callable
-     * @return a callable that calls the given one in the captured context; the given one itself if there is nothing to carry
+     * @return a callable that calls the given one in the captured context; the given one itself if there is nothing to
+     *     carry
      */
     public <T> Callable<? extends T> carry(Callable<? extends T> callable) {
         return carry(callable, TaskContext.current().within(EnclosingScope.innermost()));
@@ -61,7 +62,8 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
     }
 
     /**
-     * Captures the calling thread's context but for the task context, which is in force already wherever the rest will be.
+     * Captures the calling thread's context but for the task context, which is in force already wherever the rest will
+     * be.
      *
      * @return the context, to be put in force around calls
      */

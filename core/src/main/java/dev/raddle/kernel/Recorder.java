@@ -7,8 +7,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what becomes of tasks into flight recordings of the JDK, where the runtime image has the recorder; elsewhere it does
- * nothing. A {@link TaskRun} records itself; the nodes of flows, which are none, are recorded here by the flow.
+ * Writes what becomes of tasks into flight recordings of the JDK, where the runtime image has the recorder; elsewhere
+ * it does nothing. A {@link TaskRun} records itself; the nodes of flows, which are none, are recorded here by the flow.
  *
  * {@snippet :
  * Recorder.Begun begun = Recorder.begin();
@@ -85,7 +85,8 @@ public final class Recorder {
     }
 
     /**
-     * Records how a task of a group or of a scope has ended. Does nothing if no recording asks for it, or there is no recorder.
+     * Records how a task of a group or of a scope has ended. Does nothing if no recording asks for it, or there is no
+     * recorder.
      *
      * @param group the key of its group, or null
      * @param scope the name of its scope, or null

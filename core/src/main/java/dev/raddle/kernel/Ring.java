@@ -4,7 +4,9 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Circular lists of permits, linked through the permits and known by their last member, whose {@code next} is the first. */
+/**
+ * Operations on circular lists of permits. A list is referenced by its last member, whose {@code next} is the first.
+ */
 final class Ring {
 
     private Ring() {}
@@ -13,7 +15,7 @@ final class Ring {
         return linked(last.next);
     }
 
-    /** Appends a permit; returns the new last, which is the permit. */
+    /** Appends a permit; returns the new last member, which is the permit. */
     static Permit append(@Nullable Permit last, Permit permit) {
         if (last == null) {
             permit.previous = permit;
@@ -28,7 +30,7 @@ final class Ring {
         return permit;
     }
 
-    /** Takes a member out; returns the last of those left, or null if there is none. */
+    /** Removes a member; returns the last member of the rest, or null if none is left. */
     static @Nullable Permit unlink(@Nullable Permit last, Permit permit) {
         Permit before = linked(permit.previous);
         Permit after = linked(permit.next);
@@ -63,7 +65,7 @@ final class Ring {
         }
     }
 
-    /** Counts the members before one of them. */
+    /** Returns the number of members before a member. */
     static int before(Permit last, Permit permit) {
         int count = 0;
         for (Permit other = first(last); other != permit; other = linked(other.next)) {
@@ -74,7 +76,7 @@ final class Ring {
 
     private static Permit linked(@Nullable Permit permit) {
         if (permit == null) {
-            throw new AssertionError("a permit that waits or is held stands in a ring");
+            throw new AssertionError("a permit that waits or is held is in a list");
         }
         return permit;
     }

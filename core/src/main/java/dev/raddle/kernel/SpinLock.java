@@ -23,21 +23,21 @@ import java.util.function.Supplier;
  * }
  * }
  *
- * <p>A section must not wait for anybody, must not call foreign code, and is not entered twice by one thread.
+ * <p>A section must not block or call user code. The lock is not reentrant.
  */
 public abstract class SpinLock {
 
     /*
      * Overview.
      *
-     * Whoever meets the lock taken pauses and tries again, and pauses longer each time. A thread that parked instead would
-     * cost more than a hundred of these sections take; and one that tried without a pause would take the cache lines from
-     * the holder in the middle of its section. The pauses let the holder's processor go through several sections in a row.
+     * A thread that finds the lock taken pauses and tries again, and pauses longer each time. Parking would cost more
+     * than a hundred of these sections; and trying without a pause would take the cache lines from the holder in the
+     * middle of its section. The pauses let the holder's processor execute several sections in a row.
      *
-     * A lock that is still taken after that is held for long (a queue is being drained) or by a thread that lost its
-     * processor, or its carrier at the bin of a map. Those who want it then sleep for a moment each time. They do not only
-     * yield: virtual threads that yield to each other on all carriers would keep the holder from ever getting one. An
-     * interrupt that comes meanwhile is put back afterwards; it would turn the sleep into spinning.
+     * If the lock is still taken then, its holder executes a long section (it drains a queue), or has lost its
+     * processor or its carrier. The waiting threads then park for a moment before each attempt. Yielding would not
+     * suffice: virtual threads that yield to each other on all carriers would keep the holder from getting one. The
+     * interrupt status is cleared before parking, because parking would return at once, and is restored afterwards.
      */
 
     private static final int SOONEST = 4; // pauses, less than a microsecond in all
@@ -68,8 +68,8 @@ public abstract class SpinLock {
     }
 
     /**
-     * Enters a section as {@link #lock} does, and tries sooner: where threads do some work of their own between two sections,
-     * so that they meet seldom, and not several times in a row.
+     * Enters a section as {@link #lock} does, with shorter pauses first. For sections between which a thread does other
+     * work, so that contention is rare.
      */
     protected final void lockSoon() {
         if (!LOCKED.compareAndSet(this, false, true) && !tryLockSoon()) {
@@ -93,7 +93,7 @@ public abstract class SpinLock {
     }
 
     /**
-     * Tells whether some thread is in a section, for assertions.
+     * Returns whether a thread is in a section, for assertions.
      *
      * @return true between {@link #lock} and {@link #unlock}
      */
@@ -102,11 +102,11 @@ public abstract class SpinLock {
     }
 
     /**
-     * Answers a question in a section of its own. Where nanoseconds count, write it out.
+     * Calls a supplier in a section. Code in which nanoseconds matter uses {@link #lock} instead.
      *
-     * @param <R> the type of the answer
-     * @param section what to ask
-     * @return the answer
+     * @param <R> the type of the result
+     * @param section the supplier
+     * @return the result of the supplier
      */
     protected final <R> R locked(Supplier<R> section) {
         StackRoom.ensure();

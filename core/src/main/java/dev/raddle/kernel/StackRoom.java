@@ -2,31 +2,32 @@ package dev.raddle.kernel;
 
 import org.jspecify.annotations.Nullable;
 
-/** Makes sure, at no cost, that the stack does not end in the middle of a section that must be done as a whole. */
+/** Ensures, at almost no cost, that the stack does not end in the middle of a section that must run as a whole. */
 final class StackRoom {
 
     /*
      * Overview.
      *
-     * A StackOverflowError is thrown by a call, any call, also by that of unlock() in a finally. So a section that takes a lock
-     * first makes sure that there is room for what it calls. If there is none, nothing has been done yet.
+     * Any call may throw a StackOverflowError, even the call of unlock() in a finally block. So a section that takes a
+     * lock first ensures that there is room for the calls in it. If there is none, nothing has changed yet.
      *
-     * The probe is one method with many local variables that are never used. In the interpreter its frame has a slot for each
-     * of them. Compiled code keeps none, and is not slower for them; but it must be able to go on in the interpreter wherever
-     * an assumption of the compiler fails, so it checks on entry whether the stack has room for the interpreter's frame. The
-     * branch that is never taken is such a place. A compiler that does not do this leaves a smaller margin, no wrong result.
+     * The probe is one method with many local variables that are never used. In the interpreter its frame has a slot
+     * for each of them. Compiled code keeps none, and is not slower for them; but it must be able to go on in the
+     * interpreter wherever an assumption of the compiler fails, so it checks on entry whether the stack has room for
+     * the interpreter's frame. The branch that is never taken is such a place. A compiler that does not do this leaves
+     * a smaller margin, no wrong result.
      */
 
     private static final StackRoom PROBE = new StackRoom();
 
-    private @Nullable Object never; // always null, which no compiler knows
+    private @Nullable Object never; // always null, but not a constant for the compiler
 
     private StackRoom() {}
 
     /**
-     * Returns if there is room for a section and what follows it: 8 kilobytes, some sixty frames.
+     * Ensures that there is room for a section and the calls after it: 8 kilobytes, about sixty frames.
      *
-     * @throws StackOverflowError if there is not; nothing has been done then
+     * @throws StackOverflowError if the room is insufficient; nothing has changed then
      */
     static void ensure() {
         probe(PROBE.never);

@@ -4,8 +4,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A gate of task runs, which knows who of them waits for whom. A task that waits for another task of its own gate, while
- * every task that runs there does the same, would wait for ever; such a wait is refused.
+ * A gate of task runs, which knows who of them waits for whom. A task that waits for another task of its own gate,
+ * while every task that runs there does the same, would wait for ever; such a wait is refused.
  */
 public abstract class TaskGate extends Gate {
 
@@ -46,14 +46,14 @@ public abstract class TaskGate extends Gate {
     protected abstract String label();
 
     /**
-     * Notes that a thread, if it may run a task here, waits for a run of this gate. A wait for a run that ends by itself is
-     * not noted: it comes to an end.
+     * Notes that a thread, if it may run a task here, waits for a run of this gate. A wait for a run that ends by
+     * itself is not noted: it comes to an end.
      *
      * @param self the thread
      * @param awaited the run
      * @return true if it was noted: the caller calls {@link #endWait} when the wait is over
-     * @throws IllegalStateException if that thread runs a task here, and every task that runs here waits like this, so that
-     *     none of the waits could end
+     * @throws IllegalStateException if that thread runs a task here, and every task that runs here waits like this, so
+     *     that none of the waits could end
      */
     public final boolean beginWait(Thread self, TaskRun<?> awaited) {
         if (awaited.endsByItself()) {

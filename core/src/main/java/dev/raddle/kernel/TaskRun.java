@@ -17,8 +17,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * One life of a callable, from submission to settlement: the state machine under every door's handles.
  *
- * <p>A door extends it to say how the run gives its permits back and who is told, and admits it where its limits are. The
- * run is the node in the queue, the handle and the {@link Runnable} in one object.
+ * <p>A door extends it to say how the run gives its permits back and who is told, and admits it where its limits are.
+ * The run is the node in the queue, the handle and the {@link Runnable} in one object.
  *
  * <p>Memory consistency effects: actions before a run is admitted <i>happen-before</i> its callable, and the callable
  * <i>happens-before</i> the return of {@link #awaitOutcome()}.
@@ -37,38 +37,42 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *   Thread ──────► INTERRUPTING ─► Outcome                             by who ends it and interrupts
      *   Thread ──────► INTERRUPTING ─► Thread                              by who only interrupts (a shutdown)
      *   null ───────► CLAIMED ───────► Outcome                             by who rejects or fails it before it began
-     *   null, ENTERING, Thread ──────► BROKEN ───────► Outcome             by the loop whose attempt to start or run it failed
+     *   null, ENTERING, Thread ──────► BROKEN ───────► Outcome             by the loop whose attempt to start or run it
+     *   failed
      *
      *   null          submitted; waiting, or granted and not begun
      *   ENTERING      the runner has it: it notes the start and tells `started`; the callable is not entered yet
      *   Thread        that thread is inside the callable
      *   INTERRUPTING  somebody is calling interrupt() on that thread
      *   CLAIMED       it will never begin; what becomes of it is being found out by foreign code (a rejection handler)
-     *   BROKEN        the code around the callable has failed, because the stack or the heap is exhausted or a class could not
-     *                 be linked; it will not go on, and is being given up
+     *   BROKEN        the code around the callable has failed, because the stack or the heap is exhausted or a class
+     *                 could not be linked; it will not go on, and is being given up
      *   Outcome       decided for good
      *
-     * Exactly one thread decides: the one whose step leads to the Outcome. That step is all that a cancel, a start and an
-     * end compete for, so a callable whose run was cancelled first is never entered, and a value that came late is dropped.
+     * Exactly one thread decides: the one whose step leads to the Outcome. That step is all that a cancel, a start and
+     * an end compete for, so a callable whose run was cancelled first is never entered, and a value that came late is
+     * dropped.
      *
-     * An interrupt reaches the thread only while INTERRUPTING stands in the field, which is only reached while that thread
-     * is inside this callable. The runner cannot pass it: it leaves the callable by a step from Thread, and waits the few
-     * instructions until the field has changed if it meets INTERRUPTING. Afterwards it clears the flag. So the next task of
-     * that thread never sees an interrupt meant for this one.
+     * An interrupt reaches the thread only while INTERRUPTING stands in the field, which is only reached while that
+     * thread is inside this callable. The runner cannot pass it: it leaves the callable by a step from Thread, and
+     * waits the few instructions until the field has changed if it meets INTERRUPTING. Afterwards it clears the flag.
+     * So the next task of that thread never sees an interrupt meant for this one.
      *
-     * Decided is not yet settled. The one who decides, in this order: lets the permits be given back (the runner; after a
-     * cancel the callable still runs, and its runner gives them back when it has really ended), tells `settled`, and then
-     * sets `signal`, which wakes those who wait. So whoever sees a run settled finds its slot free and its listener told. A
-     * door that wants to tell before permits are given back does so in `ended`, which only the runner calls. The one exception to who tells: a run that was decided while ENTERING is told and settled
-     * by its runner, because only the runner knows when `started` has returned; so `started` comes before `settled`.
+     * Decided is not yet settled. The one who decides, in this order: lets the permits be given back (the runner; after
+     * a cancel the callable still runs, and its runner gives them back when it has really ended), tells `settled`, and
+     * then sets `signal`, which wakes those who wait. So whoever sees a run settled finds its slot free and its
+     * listener told. A door that wants to tell before permits are given back does so in `ended`, which only the runner
+     * calls. The one exception to who tells: a run that was decided while ENTERING is told and settled by its runner,
+     * because only the runner knows when `started` has returned; so `started` comes before `settled`.
      *
      * A run that its scheduler runs in the thread that is starting it runs in place. Whatever its end makes possible is
      * started by that thread after it, at the outermost level: see Dispatch.
      *
-     * `startNanos` is written by the runner when it has the run, or by who settles a run that never began; `endNanos` by who
-     * settles. Until then they have other uses, for a waiting run must stay small: while the run waits, `startNanos` is the
-     * moment of its submission, and while it is inside its callable, `endNanos` is how long it waited. The runner writes that before its step to Thread, and who
-     * takes the run from there reads it after a step from Thread. `signal` is null until somebody waits, and SET in the end.
+     * `startNanos` is written by the runner when it has the run, or by who settles a run that never began; `endNanos`
+     * by who settles. Until then they have other uses, for a waiting run must stay small: while the run waits,
+     * `startNanos` is the moment of its submission, and while it is inside its callable, `endNanos` is how long it
+     * waited. The runner writes that before its step to Thread, and who takes the run from there reads it after a step
+     * from Thread. `signal` is null until somebody waits, and SET in the end.
      */
 
     /** Instead of the moment of submission: nobody will ask how long the run waited. */
@@ -113,8 +117,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * A callable whose start a flight recording wants: it stands in `callable` from before the step to Thread, so whoever ends
-     * the run from there finds the start without a field for it.
+     * A callable whose start a flight recording wants: it stands in `callable` from before the step to Thread, so
+     * whoever ends the run from there finds the start without a field for it.
      */
     private record Recorded<T>(Callable<? extends T> body, Recorder.Begun begun) implements Callable<T> {
         @Override
@@ -167,8 +171,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected void ended(Outcome<T> outcome) {}
 
     /**
-     * Hands the run, which holds its permits, to its scheduler, and starts what becomes possible if that fails. Called by a
-     * loop of {@link Dispatch}. Must not throw.
+     * Hands the run, which holds its permits, to its scheduler, and starts what becomes possible if that fails. Called
+     * by a loop of {@link Dispatch}. Must not throw.
      */
     protected void startGranted() {
         throw new UnsupportedOperationException(this + " is not started by a scheduler");
@@ -180,7 +184,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Tells whether the run comes to an end although it is waited for by whatever it needs: it has a timeout, for example.
+     * Tells whether the run comes to an end although it is waited for by whatever it needs: it has a timeout, for
+     * example.
      *
      * @return true if a wait for it ends some time
      */
@@ -208,8 +213,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     protected abstract @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos);
 
     /**
-     * Runs the callable, unless the run was decided before, gives back its permits, and settles. The scheduler calls this
-     * once, after the run was granted.
+     * Runs the callable, unless the run was decided before, gives back its permits, and settles. The scheduler calls
+     * this once, after the run was granted.
      */
     @Override
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that goes on and on lets others have its carrier
@@ -244,8 +249,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Does what {@link #run()} does in a thread that belongs to the caller: its interrupt status is left as the callable
-     * leaves it, unless this run was cancelled by an interrupt.
+     * Does what {@link #run()} does in a thread that belongs to the caller: its interrupt status is left as the
+     * callable leaves it, unless this run was cancelled by an interrupt.
      */
     protected final void runHere() {
         TaskRun<?> next = runOrBreakOff(null, false);
@@ -473,8 +478,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Interrupts the run if it is inside its callable, and leaves it to the callable how it ends. A run that has been granted
-     * and has not entered its callable is cancelled instead.
+     * Interrupts the run if it is inside its callable, and leaves it to the callable how it ends. A run that has been
+     * granted and has not entered its callable is cancelled instead.
      *
      * @param reason why, for people
      */
@@ -782,7 +787,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Returns how the run will have ended, if that is decided. It may not be settled yet, and its callable may still run.
+     * Returns how the run will have ended, if that is decided. It may not be settled yet, and its callable may still
+     * run.
      *
      * @return the outcome, or null if it is open
      */

@@ -9,8 +9,8 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The moment at which a task is over, whether it has ended or not: that of its own timeout, or that of the enclosure it was
- * submitted in, whichever comes first.
+ * The moment at which a task is over, whether it has ended or not: that of its own timeout, or that of the enclosure it
+ * was submitted in, whichever comes first.
  *
  * @param deadline the moment
  * @param budget how long that is from the submission
@@ -40,8 +40,8 @@ public record TimeLimit(
     }
 
     /**
-     * Says how a task ends whose time is over: it has failed if the timeout was its own, and is cancelled with everything
-     * else inside its enclosure.
+     * Says how a task ends whose time is over: it has failed if the timeout was its own, and is cancelled with
+     * everything else inside its enclosure.
      *
      * @param <T> the type of the value
      * @param task what the task is called
