@@ -61,9 +61,9 @@ class ArchitectureTest {
             "task", Set.of("time"),
             "kernel", Set.of("task", "time"),
             "pool", Set.of("kernel", "task", "time"),
-            "scope", Set.of("pool", "kernel", "task", "time"),
-            "group", Set.of("pool", "kernel", "task", "time"),
-            "flow", Set.of("scope", "pool", "kernel", "task", "time"),
+            "scope", Set.of("kernel", "task", "time"),
+            "group", Set.of("kernel", "task", "time"),
+            "flow", Set.of("scope", "kernel", "task", "time"),
             "testing", Set.of("task", "time"));
 
     /** Methods of {@link VarHandle} and of atomic classes that write. */

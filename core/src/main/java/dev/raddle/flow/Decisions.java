@@ -610,7 +610,7 @@ abstract class Decisions extends EnclosingScope {
         board.began(node, began); // the runner does not note it any more
         Attempts<?> resting = runner.attempts;
         if (slot == runner && resting != null) {
-            resting.endRest(); // nobody interrupts it
+            resting.endDelay(); // nobody interrupts it
         }
         return true;
     }

@@ -14,8 +14,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A callable that is tried as often as a policy allows, for one run. The runner's thread rests between attempts;
- * whoever decides the run interrupts it, so a rest ends at once when it has become pointless.
+ * Calls a callable as often as a retry policy allows, for one run. The runner waits between attempts. A thread that
+ * decides the run interrupts the runner, so a delay ends at once when it is no longer needed.
  *
  * @param <T> the type of the value
  */
@@ -27,19 +27,19 @@ public final class Attempts<T> implements Callable<T> {
     private final TimeSource time;
     private final String task;
     private final @Nullable TimeLimit limit;
-    private volatile @Nullable Signal restEnd; // of the latest rest
+    private volatile @Nullable Signal delayEnd; // of the latest delay
     private volatile boolean ranOutOfTime;
-    private volatile int current; // which attempt it is at, 0 before the first
+    private volatile int current; // the number of the current attempt, 0 before the first
 
     /**
      * Creates attempts of which none has begun.
      *
-     * @param callable what to try
-     * @param policy how often
-     * @param isDecided tells whether what they are attempts at is decided: none begins then
-     * @param time what rests are measured with
-     * @param task what the run is called
-     * @param limit no rest leads beyond it; null if there is none
+     * @param callable the callable
+     * @param policy the retry policy
+     * @param isDecided returns whether the run is decided, so that no further attempt begins
+     * @param time the time source for delays
+     * @param task the name of the run
+     * @param limit the time limit, beyond which no attempt begins, or null
      */
     public Attempts(
             Callable<? extends T> callable,
@@ -57,7 +57,7 @@ public final class Attempts<T> implements Callable<T> {
     }
 
     /**
-     * Returns which attempt this is at.
+     * Returns the number of the current attempt.
      *
      * @return 1 for the first; 0 if none has begun
      */
@@ -66,17 +66,17 @@ public final class Attempts<T> implements Callable<T> {
     }
 
     /**
-     * Returns how many attempts there may be.
+     * Returns the maximum number of attempts.
      *
-     * @return at least 1
+     * @return a number, at least 1
      */
     public int most() {
         return policy.maxAttempts();
     }
 
     /**
-     * Returns whether the last attempt was not followed by another because that would have begun after the limit. What
-     * {@link #call} has thrown then is a {@link TaskTimeoutException}.
+     * Returns whether {@link #call} has thrown a {@link TaskTimeoutException}, because the next attempt would have
+     * begun after the limit.
      *
      * @return false before the end of {@link #call}
      */
@@ -100,14 +100,14 @@ public final class Attempts<T> implements Callable<T> {
                 }
                 requireTimeFor(delay, attempt, failure, earlier);
                 earlier.add(failure);
-                rest(delay, earlier);
+                await(delay, earlier);
             }
         }
     }
 
     /**
-     * Returns how long to rest, or less than nothing if no attempt follows. What the policy throws comes with all
-     * failures.
+     * Returns the delay before the next attempt, or a negative number if none follows. An exception of the policy
+     * carries all failures as suppressed exceptions.
      */
     private long delayBeforeNext(int attempt, Exception failure, List<Throwable> earlier) {
         try {
@@ -153,19 +153,19 @@ public final class Attempts<T> implements Callable<T> {
         throw withEarlier(late, earlier);
     }
 
-    /** Ends a rest that goes on, because what this is at was decided. Who calls this must have decided it before. */
-    public void endRest() {
-        Signal end = restEnd;
+    /** Ends a delay because the run is decided. The caller has decided it before. */
+    public void endDelay() {
+        Signal end = delayEnd;
         if (end != null && isDecided.getAsBoolean()) {
             end.set();
         }
     }
 
-    private void rest(long delay, List<Throwable> earlier) throws InterruptedException {
+    private void await(long delay, List<Throwable> earlier) throws InterruptedException {
         if (delay > 0) {
             try {
                 Signal end = new Signal();
-                restEnd = end;
+                delayEnd = end;
                 if (!isDecided.getAsBoolean()) {
                     end.await(Deadline.after(time, Duration.ofNanos(delay)));
                 }
@@ -174,7 +174,7 @@ public final class Attempts<T> implements Callable<T> {
             }
         }
         if (isDecided.getAsBoolean()) {
-            throw new CancelledException("task \"" + task + "\" was decided while it rested");
+            throw new CancelledException("task \"" + task + "\" was decided while it waited for its next attempt");
         }
     }
 }

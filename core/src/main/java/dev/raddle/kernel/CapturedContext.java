@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** A submitter's context as it was, to be put in force around calls in other threads. Immutable. */
+/** The context of a submitter, for calls in other threads. Immutable. */
 public final class CapturedContext {
 
-    /** A context in which nothing is carried. */
+    /** A context without contents. */
     static final CapturedContext NOTHING = new CapturedContext(null, List.of(), ExceptionSink.logging());
 
     private final ScopedValue.@Nullable Carrier bindings;
@@ -26,13 +26,13 @@ public final class CapturedContext {
     }
 
     /**
-     * Calls an action with this context in force: scoped values first, then propagators in their order, which restore
-     * in the reverse what was in force before.
+     * Calls an action in this context: binds scoped values, then installs the propagators' contexts in their order.
+     * These are closed in reverse order afterwards.
      *
      * @param <T> the type of the value
-     * @param action what to call, in the calling thread
-     * @return what it returned
-     * @throws Exception what it threw
+     * @param action the action, which is called in the calling thread
+     * @return the value of the action
+     * @throws Exception if the action throws it
      */
     public <T> T call(Callable<? extends T> action) throws Exception {
         Callable<? extends T> installed = captured.isEmpty() ? action : () -> install(action);
@@ -40,11 +40,11 @@ public final class CapturedContext {
     }
 
     /**
-     * Returns a callable that calls another one in this context.
+     * Returns a callable that calls an action in this context.
      *
      * @param <T> the type of the value
-     * @param action what to call
-     * @return the action itself if nothing is carried
+     * @param action the action
+     * @return the callable; the action itself if this context is empty
      */
     public <T> Callable<T> around(Callable<T> action) {
         return this == NOTHING ? action : () -> call(action);

@@ -8,33 +8,34 @@ import org.jspecify.annotations.Nullable;
  * Starts granted runs whose scheduler may run them in the calling thread, in a loop at the outermost level.
  *
  * <p>Some schedulers run a task before {@code execute} returns: {@code Runnable::run}, or a full pool whose handler
- * makes the caller run it. When such a task ends, it makes others possible. Starting these at once would put one task
- * above the other on the stack. So they are collected here, and started by the loop that started the first one.
+ * makes the caller run it. The end of such a task makes other tasks possible. If they were started at once, the stack
+ * would grow with each of them. So they are collected here, and started by the loop that started the first one.
  */
 public final class Dispatch {
 
     /*
      * Overview.
      *
-     * A dispatch belongs to one thread, and is that thread's innermost one from its opening until its loop has started
-     * everything that was collected. Three things can be going on in it:
+     * A dispatch belongs to one thread. It is that thread's innermost one from its opening until its loop has started
+     * all collected runs. The thread is in one of three situations:
      *
      *   starting   the thread is inside a scheduler, or in the code around it. A run that is entered now runs in place,
-     *              and whatever becomes possible now is collected: the stack does not grow.
-     *   in a task  the thread is inside the callable of a run that runs in place. That is user code, which may wait for
-     *   what
-     *              it submits. So a start from there opens a dispatch of its own, around which this one waits. From the
-     *              depth DEEPEST on it is collected nevertheless: a task that submits the next one, and so on, needs no
+     *              and runs that become possible now are collected: the stack does not grow.
+     *   in a task  the thread is inside the callable of a run in place. That is user code, which may wait for tasks
+     *   that
+     *              it submits. So a start from there opens a nested dispatch, and this one waits for it. From the depth
+     *              DEEPEST on, the run is collected nevertheless: a task that submits the next one, and so on, needs no
      *              stack.
-     *   waiting    the thread is about to wait for a run, in a task or a listener. Everything collected in it, at any
-     *              level, is started before, because the thread may be waiting for that.
+     *   waiting    the thread is about to wait for a run, in a task or a listener. All runs collected at any level are
+     *              started first, because the thread may be waiting for one of them.
      *
-     * A runner opens a dispatch when it gives its permits back, and is settled when all is started that it has made
-     * possible. If one of those is to run in place, the runner is settled before that (`unsettled`), for it has ended.
+     * A runner opens a dispatch when it releases its permits, and is settled when all runs that it has made possible
+     * are started. If one of those is to run in place, the runner is settled before that (`unsettled`), because it has
+     * ended.
      *
-     * If the machinery itself fails in a start, by an exhausted stack for example, the run that was being started is
-     * broken: it is ended with that failure here; or, if that fails as well, by the loop around this one, which has
-     * more stack; or in another thread if there is none.
+     * If the kernel itself fails in a start, for example by an exhausted stack, the run that was being started is ended
+     * with that failure here. If that fails as well, the enclosing loop ends it, which has more stack, or another
+     * thread if there is no enclosing loop.
      */
 
     private static final int DEEPEST = 16;
@@ -42,13 +43,13 @@ public final class Dispatch {
 
     private final @Nullable Dispatch around;
     private final int depth;
-    private @Nullable ArrayDeque<TaskRun<?>> more; // after the first; most dispatches start one run or none
+    private @Nullable ArrayDeque<TaskRun<?>> more; // after the first; most dispatches start at most one run
     private @Nullable TaskRun<?> first;
     private boolean inTask;
-    private @Nullable TaskRun<?> inPlace; // one that was entered in place, until it is left as it should be
-    private @Nullable Throwable leftBy; // what the last one was left by that was not
-    private @Nullable ArrayDeque<Runnable> broken; // what could not be repaired by a dispatch inside this one
-    private @Nullable TaskRun<?> unsettled; // the runner that has opened this, until it is settled
+    private @Nullable TaskRun<?> inPlace; // the run entered in place, until it is left normally
+    private @Nullable Throwable leftBy; // the exception by which the last one was left
+    private @Nullable ArrayDeque<Runnable> broken; // repairs that failed in a nested dispatch
+    private @Nullable TaskRun<?> unsettled; // the runner that opened this, until it is settled
     private long unsettledEnd;
     private long unsettledWait;
     private Recorder.@Nullable Begun unsettledBegin;
@@ -59,7 +60,7 @@ public final class Dispatch {
     }
 
     /**
-     * Starts a run, or leaves it to the loop of the calling thread that is starting another one.
+     * Starts a run, or adds it to the loop of the calling thread that is starting another one.
      *
      * @param granted a run that holds its permits
      */
@@ -75,8 +76,8 @@ public final class Dispatch {
     }
 
     /**
-     * Starts what the calling thread has left to its loops. A thread calls this before it waits for a run, because that
-     * may be one of these, or need one of them.
+     * Starts the runs that the loops of the calling thread have collected. A thread calls this before it waits for a
+     * run, because that may be one of them, or need one of them.
      */
     public static void startAll() {
         for (Dispatch each = INNERMOST.get(); each != null; each = each.around) {
@@ -90,20 +91,20 @@ public final class Dispatch {
         }
     }
 
-    /** Returns the dispatch that collects what becomes possible in the calling thread now, or null if there is none. */
+    /** Returns the dispatch that collects runs of the calling thread now, or null if there is none. */
     static @Nullable Dispatch current() {
         Dispatch innermost = INNERMOST.get();
         return innermost == null || innermost.inTask ? null : innermost;
     }
 
-    /** Opens a dispatch, which collects until it is closed. */
+    /** Opens a dispatch, which collects runs until it is closed. */
     static Dispatch open() {
         Dispatch opened = new Dispatch(INNERMOST.get());
         INNERMOST.set(opened);
         return opened;
     }
 
-    /** Starts what was collected, and what that makes possible, and closes this. */
+    /** Starts the collected runs, and those that become possible by them, and closes this. */
     void close() {
         try {
             drain();
@@ -112,10 +113,7 @@ public final class Dispatch {
         }
     }
 
-    /**
-     * Starts what was collected, on behalf of a runner that is settled now, or before one of these runs in place,
-     * unless null.
-     */
+    /** Starts the collected runs. Settles the runner, unless null, after that, or before one of them runs in place. */
     void closeAfter(@Nullable TaskRun<?> runner, long end, long waited, Recorder.@Nullable Begun begun) {
         unsettled = runner;
         unsettledEnd = end;
@@ -127,25 +125,23 @@ public final class Dispatch {
             try {
                 settleRunner();
             } finally {
-                close(); // starts what listeners have submitted
+                close(); // starts the runs that listeners have submitted
             }
         }
     }
 
-    /**
-     * Notes that a run is entered in place, and settles the runner that has opened this before anything else runs here.
-     */
+    /** Records that a run is entered in place. Settles the runner that opened this first. */
     void enterRun(TaskRun<?> run) {
         settleRunner();
         inPlace = run;
     }
 
-    /** Notes that the run was left as it should be. */
+    /** Records that the run was left normally. */
     void leaveRun() {
         inPlace = null;
     }
 
-    /** Notes what a run is left by that is not left as it should be. */
+    /** Records the exception by which a run was left. */
     void leaveRunBy(Throwable failure) {
         leftBy = failure;
     }
@@ -158,14 +154,14 @@ public final class Dispatch {
         }
     }
 
-    /** Enters the callable of a run that runs in place. Returns whether that was in a task already. */
+    /** Enters the callable of a run in place. Returns whether the thread was in a task before. */
     boolean enterTask() {
         boolean before = inTask;
         inTask = depth < DEEPEST;
         return before;
     }
 
-    /** Leaves the callable of a run that runs in place. */
+    /** Leaves the callable of a run in place. */
     void leaveTask(boolean before) {
         inTask = before;
     }

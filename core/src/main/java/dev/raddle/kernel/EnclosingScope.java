@@ -5,47 +5,47 @@ import dev.raddle.time.Deadline;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block of code that tasks belong to and that has an end, as those see it who are inside: a scope. Whatever is begun
- * inside it, through any door, has no more time than it has.
+ * A scope or a run of a flow, as the owner of everything that is submitted inside it. Its deadline bounds all of that,
+ * whatever API it is submitted through.
  *
- * <p>A thread is inside an enclosure while it runs one of its tasks, or a task that was submitted from inside; and
- * between {@link #enter} and {@link #leave} in the thread that opened it.
+ * <p>A thread is inside while it runs a task of the scope, or a task that was submitted inside; and, in the thread that
+ * opened the scope, between {@link #enter} and {@link #leave}.
  */
 public abstract class EnclosingScope implements TaskContext.Owner {
 
     /*
      * Overview.
      *
-     * Two things say what a thread is inside of. In a task it is the TaskContext in force, which the task's door bound
-     * for it. In the thread that opened an enclosure it is a list, kept in a thread-local, of what this thread has
-     * opened and not left, the innermost first. An entry of the list counts only while the context says the same as
-     * when it was made.
+     * The scope of a thread is found in two places. In a task it is the owner of the TaskContext in force, which was
+     * bound for the task. In a thread that has opened scopes it is a list in a thread-local: the scopes that this
+     * thread has entered and not left, the innermost first. An entry of the list counts only while the context's owner
+     * is the same as when the scope was entered.
      *
-     * A thread that is given a task to run puts its list away until the task has ended. So a task is inside of nothing
-     * that its thread happens to have entered, and what a task opened and never left is not seen by the next. Only a
-     * virtual thread does not, unless it is lent: to look at a thread-local would cost it more than it has to hide, for
-     * nearly every one ends with its one task. One that runs several, in a pool of virtual threads, may show one task
-     * what the one before it has opened in the same scope and never closed.
+     * A thread removes its list before it runs a task and restores it afterwards. So a task is not inside the scopes
+     * that its thread happens to have entered, and scopes that a task opened and never left are not seen by the next
+     * task. Virtual threads that belong to one task skip this, because access to a thread-local would cost more than it
+     * protects: nearly all of them end with their task. In a pool of virtual threads, a task may see a scope that the
+     * task before it, in the same scope, has opened and never closed.
      */
 
     private static final ThreadLocal<@Nullable EnclosingScope> INNERMOST = new ThreadLocal<>();
 
-    private @Nullable EnclosingScope outer; // what the thread had entered before; owned by the thread that entered
-    private @Nullable EnclosingScope within; // what the context said then; owned by the thread that entered
+    private @Nullable EnclosingScope outer; // the scope entered before; confined to the thread that entered
+    private @Nullable EnclosingScope within; // the context's owner then; confined to the thread that entered
 
-    /** Creates an enclosure that nobody has entered. */
+    /** Creates a scope that no thread has entered. */
     protected EnclosingScope() {}
 
     /**
-     * Returns when everything inside is cancelled.
+     * Returns the deadline at which everything inside is cancelled.
      *
-     * @return the moment, or null if there is none
+     * @return the deadline, or null if there is none
      */
     @Override
     public abstract @Nullable Deadline deadline();
 
     /**
-     * Returns what this is called in messages.
+     * Returns the name of this scope for messages.
      *
      * @return a text such as {@code scope "checkout"}
      */
@@ -53,19 +53,19 @@ public abstract class EnclosingScope implements TaskContext.Owner {
     public abstract String label();
 
     /**
-     * Returns what this is inside of.
+     * Returns the scope around this one.
      *
-     * @return the next enclosure around this one, or null if there is none
+     * @return the next outer scope, or null if there is none
      */
     protected @Nullable EnclosingScope around() {
         return null;
     }
 
     /**
-     * Tells whether the calling thread is inside an enclosure, near or far.
+     * Returns whether the calling thread is inside a scope, directly or in a nested one.
      *
-     * @param enclosure which
-     * @return true if that encloses what the thread does
+     * @param enclosure the scope
+     * @return true if it is the innermost scope of the calling thread, or around that
      */
     public static boolean isInside(EnclosingScope enclosure) {
         for (EnclosingScope each = innermost(); each != null; each = each.around()) {
@@ -77,9 +77,9 @@ public abstract class EnclosingScope implements TaskContext.Owner {
     }
 
     /**
-     * Returns the innermost enclosure of the calling thread.
+     * Returns the innermost scope of the calling thread.
      *
-     * @return what the thread is inside of, or null
+     * @return the scope, or null
      */
     public static @Nullable EnclosingScope innermost() {
         EnclosingScope entered = entered();
@@ -87,10 +87,11 @@ public abstract class EnclosingScope implements TaskContext.Owner {
     }
 
     /**
-     * Returns the innermost enclosure that the calling thread has entered itself. Its scoped values do not say so: who
-     * starts a thread that inherits them has to put it into the {@linkplain TaskContext#within context} there.
+     * Returns the innermost scope that the calling thread itself has entered. It is not part of the thread's scoped
+     * values: code that starts a thread which inherits these must add it to the {@linkplain TaskContext#within context}
+     * there.
      *
-     * @return what the thread is inside of, or null if it has entered nothing since its task began
+     * @return the scope, or null if the thread has entered none since its task began
      */
     public static @Nullable EnclosingScope entered() {
         EnclosingScope entered = INNERMOST.get();
@@ -98,9 +99,9 @@ public abstract class EnclosingScope implements TaskContext.Owner {
     }
 
     /**
-     * Returns the enclosure of the task that the calling thread runs.
+     * Returns the scope of the task that the calling thread runs.
      *
-     * @return what the task is inside of, or null
+     * @return the scope, or null
      */
     protected static @Nullable EnclosingScope ofTask() {
         return of(TaskContext.current());
@@ -111,20 +112,20 @@ public abstract class EnclosingScope implements TaskContext.Owner {
     }
 
     /**
-     * Returns what an enclosure is inside of.
+     * Returns the scope around another one.
      *
-     * @param inner any enclosure
-     * @return the next enclosure around it, or null if there is none
+     * @param inner any scope
+     * @return the next outer scope, or null if there is none
      */
     protected static @Nullable EnclosingScope enclosureOf(EnclosingScope inner) {
         return inner.around();
     }
 
     /**
-     * Returns the enclosure that the calling thread is nested in: the innermost that it has entered, or else that of
-     * its task, if the enclosure waits for that task.
+     * Returns the scope in which the calling thread is nested: the innermost scope that it has entered, or else the
+     * scope of its task, if that waits for the task.
      *
-     * @return the enclosure, which ends after whatever the thread opens now; null if there is none
+     * @return the scope, which ends after everything that the thread opens now, or null if there is none
      */
     protected static @Nullable EnclosingScope nest() {
         EnclosingScope entered = entered();
@@ -136,10 +137,9 @@ public abstract class EnclosingScope implements TaskContext.Owner {
     }
 
     /**
-     * Returns the enclosure that the calling thread has entered last, if it has entered this one before and left
-     * neither.
+     * Returns the scope that the calling thread has entered last, if that is inside this one.
      *
-     * @return another enclosure, or null if there is none inside this one
+     * @return another scope, or null if there is none inside this one
      */
     protected final @Nullable EnclosingScope enteredSince() {
         EnclosingScope last = INNERMOST.get();
@@ -151,14 +151,14 @@ public abstract class EnclosingScope implements TaskContext.Owner {
         return null;
     }
 
-    /** Notes that the calling thread is inside this, from now until it {@linkplain #leave leaves}. */
+    /** Enters this scope in the calling thread, until that {@linkplain #leave leaves}. */
     protected final void enter() {
         outer = INNERMOST.get();
         within = ofTask();
         INNERMOST.set(this);
     }
 
-    /** Notes that the calling thread, which entered this, is out of it, and of whatever it entered since. */
+    /** Leaves this scope, and all that the calling thread has entered since. */
     protected final void leave() {
         for (EnclosingScope entered = INNERMOST.get(); entered != null; entered = entered.outer) {
             if (entered == this) {
@@ -168,19 +168,19 @@ public abstract class EnclosingScope implements TaskContext.Owner {
         }
     }
 
-    /** Puts away what the calling thread has entered, and returns it. */
+    /** Removes the list of the calling thread and returns it. */
     static @Nullable EnclosingScope suspend() {
         EnclosingScope entered = INNERMOST.get();
         forget();
         return entered;
     }
 
-    /** Forgets what the calling thread has entered. */
+    /** Removes the list of the calling thread. */
     static void forget() {
         INNERMOST.remove();
     }
 
-    /** Brings back what was put away, instead of what the calling thread has entered since. */
+    /** Restores a list that was removed, in place of the current one. */
     static void resume(@Nullable EnclosingScope innermost) {
         if (innermost == null) {
             INNERMOST.remove();

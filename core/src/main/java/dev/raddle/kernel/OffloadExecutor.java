@@ -6,19 +6,18 @@ import dev.raddle.time.TimeSource;
 import java.util.concurrent.Executor;
 
 /**
- * Runs user code that must hold up neither an alarm nor a task, in a virtual thread of its own, unless the time source
- * {@linkplain TimeSource#follow takes it over}.
+ * Runs user code that must not delay an alarm or a task in a new virtual thread, unless the time source
+ * {@linkplain TimeSource#follow runs it}.
  *
- * @param sink receives the failure if no thread can be started; the caller then does the work itself, for it must be
- *     done
- * @param time the time source whose alarms need user code to be run
+ * @param sink the sink for the failure if no thread can be started; the caller then runs the action itself
+ * @param time the time source
  */
 public record OffloadExecutor(ExceptionSink sink, TimeSource time) implements Executor {
 
     /**
-     * Creates one for real time.
+     * Creates an executor for real time.
      *
-     * @param sink receives the failure if no thread can be started
+     * @param sink the sink for the failure if no thread can be started
      */
     public OffloadExecutor(ExceptionSink sink) {
         this(sink, TimeSource.system());
@@ -32,7 +31,7 @@ public record OffloadExecutor(ExceptionSink sink, TimeSource time) implements Ex
         try {
             Scheduler.virtualThreads().execute(action);
         } catch (Throwable noThread) {
-            sink.report("start of a virtual thread; the caller does the work itself", noThread);
+            sink.report("start of a virtual thread; the caller runs the action itself", noThread);
             action.run();
         }
     }

@@ -10,11 +10,12 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a door carries from a submitter into its tasks: the {@link TaskContext}, further contexts, and scoped values.
+ * What is captured in a submitter for its tasks: the {@link TaskContext}, the contexts of propagators, and scoped
+ * values.
  *
- * @param propagators carry further contexts; installed in this order, restored in the reverse
- * @param scopedValues are bound in the task as they were bound in the submitter
- * @param sink hears of propagators that throw
+ * @param propagators the propagators; their contexts are installed in this order and closed in reverse
+ * @param scopedValues the scoped values that are bound in the task as they were in the submitter
+ * @param sink the sink for exceptions of propagators
  */
 public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<?>> scopedValues, ExceptionSink sink) {
 
@@ -25,12 +26,11 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
     }
 
     /**
-     * Captures the calling thread's context for a task, and what the thread is inside of.
+     * Captures the calling thread's context for a task, with the thread's innermost scope as its owner.
      *
      * @param <T> the type of the value
      * @param callable the task's callable
-     * @return a callable that calls the given one in the captured context; the given one itself if there is nothing to
-     *     carry
+     * @return a callable that calls the given one in the captured context; the given one itself if the context is empty
      */
     public <T> Callable<? extends T> carry(Callable<? extends T> callable) {
         return carry(callable, TaskContext.current().within(EnclosingScope.innermost()));
@@ -41,8 +41,8 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
      *
      * @param <T> the type of the value
      * @param callable the task's callable
-     * @param context the task context that the task shall see
-     * @return a callable that calls the given one in that context; the given one itself if there is nothing to carry
+     * @param context the task context for the task
+     * @return a callable that calls the given one in the captured context; the given one itself if the context is empty
      */
     public <T> Callable<? extends T> carry(Callable<? extends T> callable, TaskContext context) {
         return capture(context).around(callable);
@@ -51,8 +51,8 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
     /**
      * Captures the calling thread's context.
      *
-     * @param context the task context that goes with it
-     * @return the context, to be put in force around calls
+     * @param context the task context to include
+     * @return the captured context
      */
     public CapturedContext capture(TaskContext context) {
         ScopedValue.Carrier bindings = bindings(context);
@@ -62,10 +62,9 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
     }
 
     /**
-     * Captures the calling thread's context but for the task context, which is in force already wherever the rest will
-     * be.
+     * Captures the calling thread's context without the task context, for calls in which that is bound already.
      *
-     * @return the context, to be put in force around calls
+     * @return the captured context
      */
     public CapturedContext captureWithoutTaskContext() {
         ScopedValue.Carrier bindings = bindings(null);
@@ -75,7 +74,7 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
     }
 
     /**
-     * Tells whether what is captured depends on the task context alone.
+     * Returns whether only the task context is captured.
      *
      * @return true if there are no propagators and no scoped values
      */

@@ -7,8 +7,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes what becomes of tasks into flight recordings of the JDK, where the runtime image has the recorder; elsewhere
- * it does nothing. A {@link TaskRun} records itself; the nodes of flows, which are none, are recorded here by the flow.
+ * Writes the ends of tasks into flight recordings. Does nothing if the runtime image has no flight recorder. A
+ * {@link TaskRun} records itself; a flow records its nodes, and a {@code StructuredTaskScope} its subtasks.
  *
  * {@snippet :
  * Recorder.Begun begun = Recorder.begin();
@@ -16,15 +16,15 @@ import org.jspecify.annotations.Nullable;
  * Recorder.settled("checkout", "price", TaskStatus.SUCCESS, waited, ran, begun);
  * }
  *
- * <p>Any thread may call it, also while recordings begin and end. Nothing is thrown and nobody waits.
+ * <p>Any thread may call it, also while recordings begin and end. No method throws or blocks.
  *
  * @see <a href="https://openjdk.org/jeps/328">JEP 328, "Flight Recorder"</a>
  */
 public final class Recorder {
 
-    /** A task that has begun while a recording asks how tasks end. */
+    /** The event of a task that has started while a recording includes the ends of tasks. */
     public static final class Begun {
-        private final Object event; // whose class is there only where the recorder is
+        private final Object event; // whose class exists only with the recorder
 
         private Begun(Object event) {
             this.event = event;
@@ -36,21 +36,21 @@ public final class Recorder {
 
     private Recorder() {}
 
-    // The classes of the events are loaded only where the recorder is present.
+    // The classes of the events are loaded only if the recorder is present.
 
     /**
-     * Tells whether a recording asks how tasks end. That may change at any moment.
+     * Returns whether a recording includes the ends of tasks. That may change at any moment.
      *
-     * @return true if it is worth while to measure what will be recorded; false, always, where there is no recorder
+     * @return true if times must be measured for a recording; always false without the recorder
      */
     public static boolean isOn() {
         return IS_PRESENT && TaskEvent.isOn();
     }
 
     /**
-     * Notes that a task begins now, if a recording asks how tasks end.
+     * Begins the event of a task that starts now, if a recording includes the ends of tasks.
      *
-     * @return what {@code settled} takes, or null if no recording asks
+     * @return the event, for {@code settled}, or null if no recording includes it
      */
     public static @Nullable Begun begin() {
         return isOn() ? begun() : null;
@@ -68,14 +68,14 @@ public final class Recorder {
     }
 
     /**
-     * Records how the node of a flow has ended. Does nothing if no recording asks for it, or there is no recorder.
+     * Records the end of a node of a flow. Does nothing if no recording includes it.
      *
      * @param flow the name of the flow
-     * @param id of the node
-     * @param status how it ended
-     * @param waited nanoseconds from when it was ready to when it began, or to its end if it did not
-     * @param ran nanoseconds from when it began to its end; 0 if it did not begin
-     * @param begun its begin; null if it did not begin, or before a recording asked
+     * @param id the id of the node
+     * @param status the status at the end
+     * @param waited the nanoseconds from when it was ready to its start, or to its end if it did not start
+     * @param ran the nanoseconds from its start to its end; 0 if it did not start
+     * @param begun the event of its start, or null
      */
     public static void settled(
             String flow, String id, TaskStatus status, long waited, long ran, @Nullable Begun begun) {
@@ -85,16 +85,15 @@ public final class Recorder {
     }
 
     /**
-     * Records how a task of a group or of a scope has ended. Does nothing if no recording asks for it, or there is no
-     * recorder.
+     * Records the end of a task of a group or of a scope. Does nothing if no recording includes it.
      *
      * @param group the key of its group, or null
      * @param scope the name of its scope, or null
-     * @param name the task's name
-     * @param status how it ended
-     * @param waited nanoseconds from its submission to when it began, or to its end if it did not
-     * @param ran nanoseconds from when it began to its end; 0 if it did not begin
-     * @param begun its begin; null if it did not begin, or before a recording asked
+     * @param name the name of the task
+     * @param status the status at the end
+     * @param waited the nanoseconds from its submission to its start, or to its end if it did not start
+     * @param ran the nanoseconds from its start to its end; 0 if it did not start
+     * @param begun the event of its start, or null
      */
     public static void settled(
             @Nullable String group,

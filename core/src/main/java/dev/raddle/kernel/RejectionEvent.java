@@ -9,10 +9,10 @@ import jdk.jfr.Name;
 import jdk.jfr.StackTrace;
 import org.jspecify.annotations.Nullable;
 
-/** A task that a group did not admit, as a flight recording has it. Off unless a recording asks for it. */
+/** The flight recorder's event for a task that a group did not admit. Disabled unless a recording enables it. */
 @Name("dev.raddle.Rejection")
 @Label("Rejection")
-@Description("A group has not admitted a task; what a rejection handler then makes of it, the task's own event tells")
+@Description("A task that a group did not admit; the event dev.raddle.Task has its outcome")
 @Category("Raddle")
 @StackTrace(false)
 @Enabled(false)
@@ -27,7 +27,7 @@ final class RejectionEvent extends Event {
     String name;
 
     @Label("Reason")
-    @Description("Which rule left no room, and with what numbers")
+    @Description("The rule that left no room, and its numbers")
     @Nullable
     String reason;
 }

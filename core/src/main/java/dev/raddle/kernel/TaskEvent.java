@@ -10,7 +10,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/** How one task ended, as a flight recording has it. Off unless a recording asks for it. */
+/** The flight recorder's event for the end of a task. Disabled unless a recording enables it. */
 @Name("dev.raddle.Task")
 @Label("Task")
 @Description("A task, from its start to its end; if it never started, its end")
@@ -30,7 +30,7 @@ final class TaskEvent extends Event {
     String scope;
 
     @Label("Flow")
-    @Description("The name of its flow, of which it is a node; null if it is none")
+    @Description("The name of its flow; null if it is not a node of a flow")
     @Nullable
     String flow;
 
@@ -55,7 +55,7 @@ final class TaskEvent extends Event {
     @Timespan(Timespan.NANOSECONDS)
     long runTime;
 
-    /** Tells whether a recording asks for it. The class can be loaded only where the runtime image has the recorder. */
+    /** Returns whether a recording enables it. This class can be loaded only if the runtime image has the recorder. */
     static boolean isOn() {
         return new TaskEvent().isEnabled();
     }

@@ -4,54 +4,54 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A gate of task runs, which knows who of them waits for whom. A task that waits for another task of its own gate,
+ * A gate of task runs that records which of them wait for which. A task that waits for another task of its own gate,
  * while every task that runs there does the same, would wait for ever; such a wait is refused.
  */
 public abstract class TaskGate extends Gate {
 
-    /** How many slots may be in use for a hopeless wait to be found. */
+    /** The largest number of slots in use with which hopeless waits are detected. */
     private static final int LARGEST_SCAN = 4096;
 
-    /** How many slots are in use at most where every wait may look at all of them. */
+    /** The largest number of slots in use with which every wait examines all held permits. */
     private static final int SHORT_SCAN = 64;
 
     /**
      * Creates an empty gate.
      *
-     * @param bounds its limits; bounds with no slots let nothing run until they are replaced
+     * @param bounds the limits; bounds without slots admit nothing until they are replaced
      */
     protected TaskGate(Bounds bounds) {
         super(bounds);
     }
 
     /**
-     * Returns who waits without a timeout, by thread that may run a task: the run that it waits for.
+     * Returns the map from each thread that waits without a timeout to the run that it waits for.
      *
-     * @return the same map at every call
+     * @return the map, always the same
      */
     protected abstract ConcurrentHashMap<Thread, TaskRun<?>> waits();
 
     /**
-     * Returns what kind of gate this is, in messages.
+     * Returns the kind of this gate, for messages.
      *
-     * @return a word such as {@code group}
+     * @return a noun such as {@code group}
      */
     protected abstract String kind();
 
     /**
-     * Returns what this gate is called.
+     * Returns the name of this gate, for messages.
      *
-     * @return its key or name
+     * @return the key or the name
      */
     protected abstract String label();
 
     /**
-     * Notes that a thread, if it may run a task here, waits for a run of this gate. A wait for a run that ends by
-     * itself is not noted: it comes to an end.
+     * Records that a thread waits for a run of this gate, if the thread may run a task here. Does not record a wait for
+     * a run that ends by itself, because such a wait ends.
      *
      * @param self the thread
      * @param awaited the run
-     * @return true if it was noted: the caller calls {@link #endWait} when the wait is over
+     * @return true if the wait was recorded: the caller calls {@link #endWait} after it
      * @throws IllegalStateException if that thread runs a task here, and every task that runs here waits like this, so
      *     that none of the waits could end
      */
@@ -80,7 +80,7 @@ public abstract class TaskGate extends Gate {
     }
 
     /**
-     * Notes that a wait is over.
+     * Removes the record of a wait.
      *
      * @param self the thread that waited
      * @param awaited the run that it waited for
@@ -89,7 +89,7 @@ public abstract class TaskGate extends Gate {
         waits().remove(self, awaited);
     }
 
-    /** Whether a thread runs a task here, as far as can be told: one that is being interrupted does not show. */
+    /** Returns whether a thread may run a task here. (A runner that is being interrupted cannot be identified.) */
     private boolean mayRunHere(Thread thread, TaskRun<?> awaited) {
         return running() > SHORT_SCAN
                 || anyHeld(permit -> {
@@ -116,7 +116,7 @@ public abstract class TaskGate extends Gate {
         return !waitsHere(held.runningThread()) || held.endsByItself();
     }
 
-    /** Whether a thread waits for a run of this gate that has not given its permits back. */
+    /** Returns whether a thread waits for a run of this gate that has not released its permits. */
     private boolean waitsHere(@Nullable Thread runner) {
         TaskRun<?> awaited = runner == null ? null : waits().get(runner);
         return awaited != null && (isWaiting(awaited) || isHeld(awaited));

@@ -15,10 +15,10 @@ import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One life of a callable, from submission to settlement: the state machine under every door's handles.
+ * The life of one callable, from submission to settlement: the state machine under the handles of groups and scopes.
  *
- * <p>A door extends it to say how the run gives its permits back and who is told, and admits it where its limits are.
- * The run is the node in the queue, the handle and the {@link Runnable} in one object.
+ * <p>An API extends this class: the subclass releases the run's permits, notifies listeners, and admits the run. The
+ * run is the node in the queue, the handle and the {@link Runnable} in one object.
  *
  * <p>Memory consistency effects: actions before a run is admitted <i>happen-before</i> its callable, and the callable
  * <i>happens-before</i> the return of {@link #awaitOutcome()}.
@@ -30,52 +30,51 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /*
      * Overview.
      *
-     * One field, `state`, holds state, runner and result together, and moves by compare-and-set only:
+     * One field, `state`, holds state, runner and result together, and changes by compare-and-set only:
      *
      *   null ───────► ENTERING ──────► Thread ──────────► Outcome          by the runner
-     *   null, ENTERING ──────────────────────────────────► Outcome         by who ends it: a canceller, an alarm
-     *   Thread ──────► INTERRUPTING ─► Outcome                             by who ends it and interrupts
-     *   Thread ──────► INTERRUPTING ─► Thread                              by who only interrupts (a shutdown)
-     *   null ───────► CLAIMED ───────► Outcome                             by who rejects or fails it before it began
-     *   null, ENTERING, Thread ──────► BROKEN ───────► Outcome             by the loop whose attempt to start or run it
-     *   failed
+     *   null, ENTERING ──────────────────────────────────► Outcome         by a canceller or an alarm
+     *   Thread ──────► INTERRUPTING ─► Outcome                             by a canceller or an alarm that interrupts
+     *   Thread ──────► INTERRUPTING ─► Thread                              by a shutdown, which only interrupts
+     *   null ───────► CLAIMED ───────► Outcome                             by the thread that rejects or fails the run
+     *   null, ENTERING, Thread ──────► BROKEN ───────► Outcome             by the loop whose start or run of it failed
      *
-     *   null          submitted; waiting, or granted and not begun
-     *   ENTERING      the runner has it: it notes the start and tells `started`; the callable is not entered yet
+     *   null          submitted; waiting, or granted and not started
+     *   ENTERING      the runner records the start and calls `started`; the callable is not entered yet
      *   Thread        that thread is inside the callable
-     *   INTERRUPTING  somebody is calling interrupt() on that thread
-     *   CLAIMED       it will never begin; what becomes of it is being found out by foreign code (a rejection handler)
+     *   INTERRUPTING  a thread is calling interrupt() on the runner
+     *   CLAIMED       the run will never start; its outcome is being determined by user code (a rejection handler)
      *   BROKEN        the code around the callable has failed, because the stack or the heap is exhausted or a class
-     *                 could not be linked; it will not go on, and is being given up
-     *   Outcome       decided for good
+     *                 could not be linked; the run is being ended
+     *   Outcome       decided; this never changes
      *
-     * Exactly one thread decides: the one whose step leads to the Outcome. That step is all that a cancel, a start and
-     * an end compete for, so a callable whose run was cancelled first is never entered, and a value that came late is
-     * dropped.
+     * The thread whose step leads to the Outcome decides the run. A cancel, a start and an end compete only for that
+     * step. So the callable of a run that was cancelled first is never entered, and a value that is returned too late
+     * is dropped.
      *
-     * An interrupt reaches the thread only while INTERRUPTING stands in the field, which is only reached while that
-     * thread is inside this callable. The runner cannot pass it: it leaves the callable by a step from Thread, and
-     * waits the few instructions until the field has changed if it meets INTERRUPTING. Afterwards it clears the flag.
-     * So the next task of that thread never sees an interrupt meant for this one.
+     * A thread calls interrupt() on the runner only while `state` is INTERRUPTING, which is reached only while the
+     * runner is inside the callable. The runner leaves the callable by a step from Thread; if it finds INTERRUPTING
+     * instead, it spins for the few instructions until the field has changed. Afterwards it clears its interrupt
+     * status. So the next task of that thread never sees an interrupt meant for this one.
      *
-     * Decided is not yet settled. The one who decides, in this order: lets the permits be given back (the runner; after
-     * a cancel the callable still runs, and its runner gives them back when it has really ended), tells `settled`, and
-     * then sets `signal`, which wakes those who wait. So whoever sees a run settled finds its slot free and its
-     * listener told. A door that wants to tell before permits are given back does so in `ended`, which only the runner
-     * calls. The one exception to who tells: a run that was decided while ENTERING is told and settled by its runner,
-     * because only the runner knows when `started` has returned; so `started` comes before `settled`.
+     * A run is decided before it is settled. The thread that decides lets the permits be released (the runner releases
+     * them; after a cancel the callable still runs, and its runner releases them when it has returned), calls
+     * `settled`, and then sets `signal`, which wakes waiting threads. So a thread that sees a settled run finds its
+     * slot free and its listener notified. An API that notifies before permits are released does so in `ended`, which
+     * only the runner calls. There is one exception: a run that was decided while ENTERING is settled by its runner,
+     * because only the runner knows when `started` has returned. So `started` always comes before `settled`.
      *
-     * A run that its scheduler runs in the thread that is starting it runs in place. Whatever its end makes possible is
-     * started by that thread after it, at the outermost level: see Dispatch.
+     * If a scheduler runs a run in the thread that is starting it, the run is in place. That thread starts the runs
+     * that become possible by its end afterwards, at the outermost level: see Dispatch.
      *
-     * `startNanos` is written by the runner when it has the run, or by who settles a run that never began; `endNanos`
-     * by who settles. Until then they have other uses, for a waiting run must stay small: while the run waits,
-     * `startNanos` is the moment of its submission, and while it is inside its callable, `endNanos` is how long it
-     * waited. The runner writes that before its step to Thread, and who takes the run from there reads it after a step
-     * from Thread. `signal` is null until somebody waits, and SET in the end.
+     * `startNanos` is written by the runner when it enters the run, or by the thread that settles a run which never
+     * started; `endNanos` is written by the thread that settles. Both have other uses before, to keep a waiting run
+     * small: while the run waits, `startNanos` is the moment of its submission, and while it is inside its callable,
+     * `endNanos` is the time that it waited. The runner writes that before its step to Thread; a thread that ends the
+     * run from there reads it after a step from Thread. `signal` is null until a thread waits, and SET at the end.
      */
 
-    /** Instead of the moment of submission: nobody will ask how long the run waited. */
+    /** The moment of submission of a run whose waiting time is not needed. */
     protected static final long NOT_MEASURED = Long.MIN_VALUE;
 
     private static final Object ENTERING = new Object();
@@ -99,16 +98,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
 
     private volatile @Nullable Object state;
     private volatile @Nullable Signal signal;
-    private @Nullable Callable<? extends T> callable; // forgotten when it has run, so that a handle does not keep it
+    private @Nullable Callable<? extends T> callable; // null when it has run, so that a handle does not retain it
     private long startNanos;
     private long endNanos;
-    private boolean entered; // written by who decides, before anybody is told
-    private boolean mayRunInPlace; // written by who starts it, before the scheduler has it
+    private boolean entered; // written by the deciding thread, before it notifies
+    private boolean mayRunInPlace; // written by the starting thread, before it calls the scheduler
 
     /**
-     * Creates a run that was submitted now.
+     * Creates a run that is submitted now.
      *
-     * @param callable what to call
+     * @param callable the callable
      * @param submitNanos the moment of submission, for waiting times, or {@link #NOT_MEASURED}
      */
     protected TaskRun(Callable<? extends T> callable, long submitNanos) {
@@ -117,8 +116,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * A callable whose start a flight recording wants: it stands in `callable` from before the step to Thread, so
-     * whoever ends the run from there finds the start without a field for it.
+     * A callable with the event of its start, for flight recordings. It is in `callable` before the step to Thread, so
+     * a thread that ends the run from there finds the event, and the run needs no field for it.
      */
     private record Recorded<T>(Callable<? extends T> body, Recorder.Begun begun) implements Callable<T> {
         @Override
@@ -132,92 +131,90 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Returns the clock of the door.
+     * Returns the time source of the API.
      *
-     * @return the same object at every call
+     * @return the time source, always the same
      */
     protected abstract TimeSource time();
 
     /**
-     * Hears that the callable is about to be entered, in the runner's thread. Must not throw.
+     * Called by the runner before it enters the callable. Must not throw.
      *
-     * @param waitNanos the time since submission; 0 if that is not known
+     * @param waitNanos the time since submission, or 0 if that is unknown
      */
     protected abstract void started(long waitNanos);
 
     /**
-     * Hears how the run ended, once, before those who wait are woken. Must not throw.
+     * Called once when the run has ended, before waiting threads are woken. Must not throw.
      *
-     * @param outcome how it ended
+     * @param outcome the outcome
      */
     protected abstract void settled(Outcome<T> outcome);
 
     /**
-     * Calls the callable: the innermost part of the corridor, in which the run may be interrupted.
+     * Calls the callable. Only inside this method may the run be interrupted.
      *
-     * @param callable what to call
-     * @return what it returned
-     * @throws Exception what it threw
+     * @param callable the callable
+     * @return the value of the callable
+     * @throws Exception if the callable throws it
      */
     protected T enter(Callable<? extends T> callable) throws Exception {
         return callable.call();
     }
 
     /**
-     * Hears how the run ended before it gives anything back, if its runner decided that. Must not throw.
+     * Called by the runner, if it has decided the run, before permits are released. Must not throw.
      *
-     * @param outcome how it ended
+     * @param outcome the outcome
      */
     protected void ended(Outcome<T> outcome) {}
 
     /**
-     * Hands the run, which holds its permits, to its scheduler, and starts what becomes possible if that fails. Called
-     * by a loop of {@link Dispatch}. Must not throw.
+     * Passes the run, which holds its permits, to its scheduler. If that fails, starts the runs that become possible.
+     * Called by a loop of {@link Dispatch}. Must not throw.
      */
     protected void startGranted() {
         throw new UnsupportedOperationException(this + " is not started by a scheduler");
     }
 
-    /** Notes that the scheduler which gets the run next may run it in the calling thread, which is starting it. */
+    /** Records that the scheduler may run this in the calling thread, which is starting it. */
     protected final void mayRunInPlace() {
         mayRunInPlace = true;
     }
 
     /**
-     * Tells whether the run comes to an end although it is waited for by whatever it needs: it has a timeout, for
-     * example.
+     * Returns whether the run ends even if everything it needs waits for it, for example because it has a timeout.
      *
-     * @return true if a wait for it ends some time
+     * @return true if every wait for it ends
      */
     protected boolean endsByItself() {
         return false;
     }
 
     /**
-     * Tells whether the callable is user code, which may wait for what it submits.
+     * Returns whether the callable is user code, which may wait for tasks that it submits.
      *
-     * @return false if it only enters another run
+     * @return false if the callable only enters another run
      */
     protected boolean isUserCode() {
         return true;
     }
 
     /**
-     * Gives back what this run holds, because its runner is through with it, and places what becomes possible. Must not
-     * throw.
+     * Releases the permits of this run and starts the runs that become possible. Must not throw.
      *
-     * @param ranNanos how long it was held
-     * @param nowNanos the moment until which it was held
-     * @return a granted run that this thread shall run next, or null
+     * @param ranNanos the time for which they were held, in nanoseconds
+     * @param nowNanos the moment at which they are released
+     * @return a granted run that the calling thread runs next, or null
      */
     protected abstract @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos);
 
     /**
-     * Runs the callable, unless the run was decided before, gives back its permits, and settles. The scheduler calls
-     * this once, after the run was granted.
+     * Runs the callable, unless the run was decided before, releases its permits, and settles. The scheduler calls this
+     * once, after the run was granted.
      */
     @Override
-    @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that goes on and on lets others have its carrier
+    @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that runs many tasks yields its carrier
     public final void run() {
         Dispatch starting = mayRunInPlace ? Dispatch.current() : null;
         Thread self = Thread.currentThread();
@@ -226,7 +223,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             starting.enterRun(this);
         }
         boolean interrupted =
-                !ownThread && Thread.interrupted(); // it is for the caller, and for nothing that it runs here
+                !ownThread && Thread.interrupted(); // meant for the caller, not for the runs here
         boolean endsWithThis = ownThread && self.isVirtual();
         EnclosingScope entered = endsWithThis ? null : EnclosingScope.suspend();
         TaskRun<?> next = this;
@@ -249,8 +246,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Does what {@link #run()} does in a thread that belongs to the caller: its interrupt status is left as the
-     * callable leaves it, unless this run was cancelled by an interrupt.
+     * Does what {@link #run()} does, in a thread that belongs to the caller: the interrupt status is left as the
+     * callable left it, unless this run was cancelled by an interrupt.
      */
     protected final void runHere() {
         TaskRun<?> next = runOrBreakOff(null, false);
@@ -262,11 +259,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private @Nullable TaskRun<?> runOrBreakOff(@Nullable Dispatch starting, boolean ownThread) {
         try {
             return runOnce(starting, ownThread);
-        } catch (Throwable failure) { // the code around the callable has failed: it catches what the callable throws
+        } catch (Throwable failure) { // not from the callable, whose exceptions are caught
             if (starting == null) {
                 breakOffSafely(failure, Thread.currentThread());
             } else {
-                starting.leaveRunBy(failure); // the loop that has started it has more stack left
+                starting.leaveRunBy(failure); // the loop that started it has more stack
             }
             throw failure;
         }
@@ -296,8 +293,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
         Outcome<T> outcome = starting == null ? call() : callInPlace(starting);
         boolean deciding = leave(self, outcome);
-        boolean interrupted = Thread.interrupted(); // nobody who is told, and no next task, shall see it
-        long end = momentOr(start); // the run has ended, and gives back what it holds, whatever else fails
+        boolean interrupted = Thread.interrupted(); // neither listeners nor the next task may see it
+        long end = momentOr(start); // permits are released even if the clock fails
         if (deciding) {
             endNanos = end;
             entered = true;
@@ -325,7 +322,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         return next;
     }
 
-    /** Gives back what the run holds, in another thread if this one fails. */
+    /** Releases what the run holds, in another thread if that fails here. */
     private @Nullable TaskRun<?> giveBackSafely(long ranNanos, long nowNanos) {
         try {
             return giveBack(ranNanos, nowNanos);
@@ -343,17 +340,17 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Ends a run whose start failed, or whose runner did, and gives back what it holds. May be tried again.
+     * Ends a run whose start or runner has failed, and releases what it holds. May be called again if it throws.
      *
-     * @param failure how it then ended
-     * @param left the runner, if it has left the run by an exception of the machinery
+     * @param failure the failure, which becomes the outcome
+     * @param left the runner, if it has left the run by an exception of the kernel, or null
      */
     protected final void breakOff(Throwable failure, @Nullable Thread left) {
         if (left != null) {
             leaveBroken(left);
         }
         if (state != BROKEN && !step(null, BROKEN)) {
-            return; // it has begun elsewhere and is seen to there, or it has ended
+            return; // another thread runs it, or it has ended
         }
         long now = momentOr(endNanos);
         giveBackHere(0, now);
@@ -372,7 +369,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
     }
 
-    /** Takes a thread that has left this run by an exception out of the field. */
+    /** Replaces a runner that has left this run by an exception in the field `state`. */
     private void leaveBroken(Thread left) {
         if (!step(ENTERING, BROKEN)) {
             while (!step(left, BROKEN) && state == INTERRUPTING) {
@@ -385,7 +382,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         try {
             return time().nanoTime();
         } catch (Throwable noTime) {
-            return other; // what has broken the run, perhaps
+            return other; // perhaps the clock has broken the run
         }
     }
 
@@ -412,12 +409,12 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private Callable<? extends T> body() {
         Callable<? extends T> body = callable;
         if (body == null) {
-            throw new IllegalStateException(this + " has run before; a run has one life");
+            throw new IllegalStateException(this + " has run before; a run runs once");
         }
         return body;
     }
 
-    /** Takes the runner out of the field; true if the outcome that it brings is the one that counts. */
+    /** Replaces the runner in the field `state` by its outcome; returns false if the run was decided before. */
     private boolean leave(Thread self, Outcome<T> outcome) {
         boolean deciding = step(self, outcome);
         while (!deciding && !isDecided()) {
@@ -431,9 +428,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Cancels the run, unless it is decided already.
      *
-     * @param outcome how it then ended
-     * @param mayInterrupt whether to interrupt it if it is inside its callable; if false, such a run is left alone
-     * @return true if this call decided it
+     * @param outcome the outcome
+     * @param mayInterrupt whether to interrupt the run if it is inside its callable; if false, such a run is not
+     *     cancelled
+     * @return true if this call decided the run
      */
     protected final boolean cancel(Outcome.Cancelled<T> outcome, boolean mayInterrupt) {
         return end(outcome, mayInterrupt, Runnable::run);
@@ -442,23 +440,23 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Ends the run from outside, unless it is decided already.
      *
-     * @param outcome how it then ended
-     * @param mayInterrupt whether to interrupt it if it is inside its callable; if false, such a run is left alone
-     * @param teller where those hear of it who are told: here, or in another thread if this one must not run their code
-     * @return true if this call decided it
+     * @param outcome the outcome
+     * @param mayInterrupt whether to interrupt the run if it is inside its callable; if false, such a run is not ended
+     * @param teller the executor that notifies listeners and wakes waiting threads
+     * @return true if this call decided the run
      */
     protected final boolean end(Outcome<T> outcome, boolean mayInterrupt, Executor teller) {
         for (; ; ) {
             Object now = state;
             if (now == null) {
                 if (step(null, outcome)) {
-                    long waited = neverBegan();
+                    long waited = endUnstarted();
                     teller.execute(() -> settle(startNanos, outcome, waited, null));
                     return true;
                 }
             } else if (now == ENTERING) {
                 if (step(ENTERING, outcome)) {
-                    return true; // its runner settles it
+                    return true; // the runner settles it
                 }
             } else if (now instanceof Thread runner && mayInterrupt) {
                 Recorder.Begun begun = callable instanceof Recorded<?> recorded ? recorded.begun : null;
@@ -478,10 +476,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Interrupts the run if it is inside its callable, and leaves it to the callable how it ends. A run that has been
-     * granted and has not entered its callable is cancelled instead.
+     * Interrupts the run if it is inside its callable, which decides how it ends. A run that was granted and has not
+     * entered its callable is cancelled instead.
      *
-     * @param reason why, for people
+     * @param reason the reason, for the message
      */
     protected final void interrupt(String reason) {
         for (; ; ) {
@@ -509,7 +507,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
         try {
             runner.interrupt();
-        } catch (Throwable failure) { // of a thread of the user's own class; the run must settle all the same
+        } catch (Throwable failure) { // of a subclass of Thread; the run must settle all the same
             UserCode.uncaught(failure);
         } finally {
             state = then;
@@ -518,8 +516,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Takes a run that has not begun out of everybody's hands: it will not begin, and cannot be cancelled any more. The
-     * caller must {@linkplain #conclude conclude} it.
+     * Claims a run that has not started: it will not start, and cannot be cancelled. The caller must
+     * {@linkplain #conclude conclude} it.
      *
      * @return true if this call claimed it
      */
@@ -530,21 +528,21 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Settles a run that was claimed and never ran.
      *
-     * @param outcome how it ended
-     * @param tell whether {@link #settled} still has to hear of it
+     * @param outcome the outcome
+     * @param tell whether {@link #settled} still has to be called
      */
     protected final void conclude(Outcome<T> outcome, boolean tell) {
-        long waited = neverBegan();
+        long waited = endUnstarted();
         conclude(outcome, startNanos, startNanos, waited, null, tell);
     }
 
     /**
-     * Settles a run that was claimed, with an outcome and times that somebody else found.
+     * Settles a run that was claimed, with an outcome and times from elsewhere.
      *
-     * @param outcome how it ended
-     * @param start when that began
-     * @param end when that ended
-     * @param tell whether {@link #settled} still has to hear of it
+     * @param outcome the outcome
+     * @param start the moment of the start
+     * @param end the moment of the end
+     * @param tell whether {@link #settled} still has to be called
      */
     protected final void conclude(Outcome<T> outcome, long start, long end, boolean tell) {
         conclude(outcome, start, end, waitedUntil(start), null, tell);
@@ -574,13 +572,13 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Outcome<T> outcome = call();
         callable = null;
         if (outcome instanceof Outcome.Cancelled<T> cancelled && cancelled.cause() instanceof InterruptedException) {
-            Thread.currentThread().interrupt(); // it was meant for the caller, who does not get to see the exception
+            Thread.currentThread().interrupt(); // meant for the caller, which does not see the exception
         }
         conclude(outcome, start, time().nanoTime(), waitedUntil(start), begun, false);
     }
 
-    /** Returns how long the run has waited. */
-    private long neverBegan() {
+    /** Records that the run ends now without having started; returns how long it has waited. */
+    private long endUnstarted() {
         long now = time().nanoTime();
         long waited = waitedUntil(now);
         startNanos = now;
@@ -591,10 +589,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private long waitedUntil(long now) {
         return startNanos == NOT_MEASURED
                 ? NOT_MEASURED
-                : Math.max(0, now - startNanos); // a round may be called off early
+                : Math.max(0, now - startNanos); // it may have been cancelled before its planned start
     }
 
-    /** Settles a run that its runner has decided and that has given its permits back. */
+    /** Settles a run that its runner has decided and whose permits are released. */
     final void settle(long end, long waited, Recorder.@Nullable Begun begun) {
         settle(end, settledOutcome(), waited, begun);
     }
@@ -624,7 +622,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Tells what the {@link #owner()} is, for flight recordings.
+     * Returns whether the {@link #owner()} is a group, for flight recordings.
      *
      * @return true if it is the key of a group, false if it is the name of a scope
      */
@@ -633,18 +631,18 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Tells whether a flight recording asks how tasks end, and so how long they wait.
+     * Returns whether a flight recording includes the ends of tasks, and so their waiting times.
      *
-     * @return true if the moment of submission will be wanted
+     * @return true if the moment of submission is needed
      */
     protected static boolean isRecorded() {
         return Recorder.isOn();
     }
 
     /**
-     * Notes in flight recordings that the run was not admitted by its group.
+     * Records in flight recordings that the run was not admitted by its group.
      *
-     * @param reason why, for people
+     * @param reason the rule that left no room
      */
     protected final void recordRejection(String reason) {
         Recorder.rejected(this, reason);
@@ -658,9 +656,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Tells whether the run is settled. Never blocks.
+     * Returns whether the run is settled. Never blocks.
      *
-     * @return true if its outcome is known, its permits are given back and its listener is told
+     * @return true if its outcome is set, its permits are released and its listener is notified
      */
     protected final boolean isSettled() {
         return signal == SET;
@@ -676,9 +674,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Tells whether the run is inside its callable.
+     * Returns whether the run is inside its callable.
      *
-     * @return true if it was entered and neither returned nor was ended from outside
+     * @return true if the callable was entered and has not returned, and the run was not ended from outside
      */
     protected final boolean isRunning() {
         Object now = state;
@@ -686,7 +684,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Tells whether the callable was entered. Call it on a settled run, or from {@link #settled} or {@link #ended}.
+     * Returns whether the callable was entered. Called on a settled run, or from {@link #settled} or {@link #ended}.
      *
      * @return false if the run was decided before
      */
@@ -695,7 +693,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Returns what to call, for a handler of rejections.
+     * Returns the callable, for a rejection handler.
      *
      * @return the callable of a claimed run
      */
@@ -704,9 +702,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Returns what the run's end sets, to wait for it or to follow it.
+     * Returns the signal that is set when the run is settled.
      *
-     * @return a signal that is set when the run is settled
+     * @return the signal, always the same
      */
     protected final Signal end() {
         Signal existing = signal;
@@ -719,9 +717,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Tells whether it is decided how the run ends. It may not be settled yet, and its callable may still run.
+     * Returns whether the outcome is decided. The run may not be settled yet, and its callable may still run.
      *
-     * @return true if nothing can change the outcome any more
+     * @return true if the outcome cannot change any more
      */
     protected final boolean isDecided() {
         return state instanceof Outcome<?>;
@@ -730,8 +728,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Waits until the run is settled.
      *
-     * @return how it ended
-     * @throws InterruptedException if the calling thread is interrupted; the run goes on
+     * @return the outcome
+     * @throws InterruptedException if the calling thread is interrupted; the run continues
      */
     protected final Outcome<T> awaitOutcome() throws InterruptedException {
         if (!isSettled()) {
@@ -742,11 +740,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Waits until the run is settled or a moment has come.
+     * Waits until the run is settled or a deadline has passed.
      *
-     * @param deadline the moment
-     * @return how it ended, or null if the moment came first
-     * @throws InterruptedException if the calling thread is interrupted; the run goes on
+     * @param deadline the deadline
+     * @return the outcome, or null if the deadline passed first
+     * @throws InterruptedException if the calling thread is interrupted; the run continues
      */
     protected final @Nullable Outcome<T> awaitOutcome(Deadline deadline) throws InterruptedException {
         if (!isSettled()) {
@@ -756,16 +754,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Returns when the callable was entered. Call it on a settled run.
+     * Returns when the callable was entered. Called on a settled run.
      *
-     * @return the moment at which all permits were held and the callable began; that of the end if it never began
+     * @return the moment at which the callable was entered, or that of the end if it never was
      */
     protected final long startNanos() {
         return startNanos;
     }
 
     /**
-     * Returns when the run ended. Call it on a settled run.
+     * Returns when the run ended. Called on a settled run.
      *
      * @return the moment at which the callable ended or the run was cancelled
      */
@@ -774,7 +772,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Returns how the run ended. Call it on a settled run.
+     * Returns the outcome of a settled run.
      *
      * @return the outcome
      */
@@ -787,10 +785,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Returns how the run will have ended, if that is decided. It may not be settled yet, and its callable may still
-     * run.
+     * Returns the outcome, if it is decided. The run may not be settled yet, and its callable may still run.
      *
-     * @return the outcome, or null if it is open
+     * @return the outcome, or null if it is not decided
      */
     @SuppressWarnings("unchecked") // only outcomes of T are ever put into the field
     protected final @Nullable Outcome<T> decided() {

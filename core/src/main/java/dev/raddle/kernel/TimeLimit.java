@@ -9,12 +9,11 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The moment at which a task is over, whether it has ended or not: that of its own timeout, or that of the enclosure it
- * was submitted in, whichever comes first.
+ * The deadline of a task: that of its own timeout or that of the scope in which it was submitted, whichever is earlier.
  *
- * @param deadline the moment
- * @param budget how long that is from the submission
- * @param enclosure whose moment it is, or null if it is that of the task's own timeout
+ * @param deadline the deadline
+ * @param budget the time from the submission to the deadline
+ * @param enclosure the scope that has this deadline, or null if it is that of the task's own timeout
  */
 public record TimeLimit(
         Deadline deadline, Duration budget, @Nullable EnclosingScope enclosure) {
@@ -22,10 +21,10 @@ public record TimeLimit(
     /**
      * Returns the limit of a task that is submitted now.
      *
-     * @param time the door's clock
+     * @param time the time source
      * @param timeout the task's own timeout, or null
-     * @param enclosure what it is submitted in, or null
-     * @return the earlier of the two moments, or null if there is none
+     * @param enclosure the scope in which it is submitted, or null
+     * @return the limit with the earlier deadline, or null if there is none
      */
     public static @Nullable TimeLimit of(TimeSource time, @Nullable Duration timeout, @Nullable EnclosingScope enclosure) {
         TimeLimit own = timeout == null ? null : new TimeLimit(Deadline.after(time, timeout), timeout, null);
@@ -40,13 +39,12 @@ public record TimeLimit(
     }
 
     /**
-     * Says how a task ends whose time is over: it has failed if the timeout was its own, and is cancelled with
-     * everything else inside its enclosure.
+     * Returns the outcome of a task whose deadline has passed: failed if the timeout was its own, else cancelled.
      *
      * @param <T> the type of the value
-     * @param task what the task is called
-     * @param attempts its attempts, or null if it has one
-     * @param begun whether it has begun
+     * @param task the name of the task
+     * @param attempts its attempts, or null if it has only one
+     * @param begun whether it has started
      * @return the outcome
      */
     public <T> Outcome<T> outcome(String task, @Nullable Attempts<?> attempts, boolean begun) {
@@ -68,10 +66,10 @@ public record TimeLimit(
     }
 
     /**
-     * Returns a length for people.
+     * Returns a duration as text, for messages.
      *
      * @param length any duration
-     * @return such as {@code 200 ms}, {@code 1.5 ms} or {@code 800 ns}
+     * @return a text such as {@code 200 ms}, {@code 1.5 ms} or {@code 800 ns}
      */
     public static String text(Duration length) {
         long nanos = Deadline.nanos(length);
