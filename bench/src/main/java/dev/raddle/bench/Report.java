@@ -8,8 +8,10 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.stream.Stream;
@@ -20,12 +22,26 @@ import org.openjdk.jmh.runner.options.OptionsBuilder;
 import org.openjdk.jmh.runner.options.TimeValue;
 
 /**
- * Measures everything that has a goal, and prints one table. Arguments choose chapters by name; none means all. The
- * argument {@code short} makes everything run once and briefly, to see that it runs: its numbers mean nothing.
+ * Measures everything that has a goal, and prints the tables of {@code docs/performance.md}. Arguments choose sections
+ * or chapters by name; none means all. With {@code write}, each section whose chapters have all been measured replaces
+ * the one on the page. With {@code short} everything runs once and briefly, to show that it runs: the numbers mean
+ * nothing.
  */
 public final class Report {
 
-    private record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> rows) {}
+    private record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> rows) {
+        /** Returns the name of the section of the page that this chapter belongs to. */
+        String section() {
+            return PerformancePage.SECTIONS.stream()
+                    .filter(section -> name.startsWith(section + "-"))
+                    .findFirst()
+                    .orElse(PerformancePage.GROUP);
+        }
+
+        boolean isChosenBy(String argument) {
+            return name.startsWith(argument) || section().equals(argument);
+        }
+    }
 
     private static final List<Chapter> CHAPTERS = List.of(
             new Chapter("heap-task", HeapPerWaitingTask.class, HeapPerWaitingTask::rows),
@@ -54,20 +70,21 @@ public final class Report {
             new Chapter("pool-bytes", PoolBytes.class, PoolBytes::rows),
             new Chapter("pool-isolation", PoolIsolation.class, PoolIsolation::rows));
 
-    private static final String MEANING = """
-            Numbers are medians of the forks, in brackets the forks' range; three forks, five for round trips, one for
-            the fair semaphore. A goal is judged by the median, with two decimals.
-            """;
+    private static final PerformancePage PAGE = new PerformancePage(Path.of("docs", "performance.md"));
 
     private final boolean brief;
+    private final boolean writing;
     private final List<Chapter> chapters;
     private final Path logs;
 
     private Report(List<String> args) throws IOException {
         brief = args.contains("short");
-        List<String> names = args.stream().filter(arg -> !arg.equals("short")).toList();
+        writing = args.contains("write") && !brief;
+        List<String> names = args.stream()
+                .filter(arg -> !arg.equals("short") && !arg.equals("write"))
+                .toList();
         chapters = CHAPTERS.stream()
-                .filter(chapter -> names.isEmpty() || names.stream().anyMatch(chapter.name::startsWith))
+                .filter(chapter -> names.isEmpty() || names.stream().anyMatch(chapter::isChosenBy))
                 .toList();
         logs = Files.createTempDirectory("raddle-bench-");
     }
@@ -75,8 +92,8 @@ public final class Report {
     /**
      * Runs the report.
      *
-     * @param args {@code short}, names of chapters or their beginnings
-     * @throws IOException if there is no place for JMH's log
+     * @param args {@code short}, {@code write}, names of sections, names of chapters or their beginnings
+     * @throws IOException if JMH's log or the page cannot be written
      * @throws RunnerException if a benchmark fails
      */
     public static void main(String[] args) throws IOException, RunnerException {
@@ -89,23 +106,42 @@ public final class Report {
         report.run();
     }
 
-    private void run() throws RunnerException {
+    private void run() throws IOException, RunnerException {
         Instant begin = Instant.now();
         System.err.println("JMH writes to " + logs);
-        List<Row> rows = new ArrayList<>();
+        Map<String, List<Row>> sections = new LinkedHashMap<>();
         for (Chapter chapter : chapters) {
             System.err.println(chapter.name + " ...");
             List<Row> found = measure(chapter);
             found.forEach(row -> System.err.println(row.line(!brief)));
-            rows.addAll(found);
+            sections.computeIfAbsent(chapter.section(), section -> new ArrayList<>())
+                    .addAll(found);
         }
-        System.out.println(Row.HEAD);
-        rows.forEach(row -> System.out.println(row.line(!brief)));
-        System.out.println();
-        System.out.println(circumstances(Duration.between(begin, Instant.now())));
+        String machine = environment(Duration.between(begin, Instant.now()));
+        for (Map.Entry<String, List<Row>> section : sections.entrySet()) {
+            String table = PerformancePage.table(section.getKey(), section.getValue(), !brief, machine);
+            System.out.println(table);
+            if (writing) {
+                write(section.getKey(), table);
+            }
+        }
         if (brief) {
             System.out.println("A short run: it shows that the benchmarks run, and measures nothing.");
         }
+    }
+
+    private void write(String section, String table) throws IOException {
+        if (isComplete(section)) {
+            PAGE.replace(section, table);
+        } else {
+            System.err.println("the page keeps its table \"" + section + "\": not all of its chapters were measured");
+        }
+    }
+
+    private boolean isComplete(String section) {
+        return CHAPTERS.stream()
+                .filter(chapter -> chapter.section().equals(section))
+                .allMatch(chapters::contains);
     }
 
     private List<Row> measure(Chapter chapter) throws RunnerException {
@@ -125,18 +161,17 @@ public final class Report {
         return chapter.rows.apply(new Results(new Runner(options.build()).run()));
     }
 
-    private static String circumstances(Duration taken) {
-        return MEANING
-                + "%s, %d processors, %s %s; %s %s; load %.1f; %d min."
-                        .formatted(
-                                processor(),
-                                Runtime.getRuntime().availableProcessors(),
-                                System.getProperty("os.name"),
-                                System.getProperty("os.version"),
-                                System.getProperty("java.vm.name"),
-                                System.getProperty("java.vm.version"),
-                                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage(),
-                                taken.toMinutes());
+    private static String environment(Duration taken) {
+        return "%s, %d processors, %s %s; %s %s; load %.1f; %d min."
+                .formatted(
+                        processor(),
+                        Runtime.getRuntime().availableProcessors(),
+                        System.getProperty("os.name"),
+                        System.getProperty("os.version"),
+                        System.getProperty("java.vm.name"),
+                        System.getProperty("java.vm.version"),
+                        ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage(),
+                        taken.toMinutes());
     }
 
     private static String processor() {
