@@ -10,69 +10,69 @@ import dev.raddle.time.Signal;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run whose thread is its caller's: being granted wakes the caller instead of starting a thread.
+ * A run that is executed in the caller's thread: a grant wakes the caller instead of starting a thread.
  *
- * <p>The caller waits for its turn, which comes when the run is granted or settled. If it is interrupted instead, it leaves
- * the queue. A run that was granted just as it was interrupted or its time ended has no other thread to return its permit:
- * the caller does, by running the run, which is decided by then and does nothing else. Whatever ends a call from outside
- * withdraws it first, so a settled call that does not hold its permit never will.
+ * <p>The caller waits until the run is granted or settled. If it is interrupted first, it withdraws the run. If the run
+ * was granted at the moment of the interrupt or of its timeout, no other thread would release its permit. The caller
+ * does so by running the run, which is decided then and only releases its permit. A thread that ends a call from
+ * outside withdraws it first, so a settled call that does not hold its permit will never hold it.
  */
-final class CallRun<T> extends TunedRun<T> {
+final class CallRun<T> extends ConfiguredRun<T> {
 
-    private final Signal turn = new Signal();
-    private final boolean attempt;
+    private final Signal grantedOrSettled = new Signal();
+    private final boolean tryCall;
 
-    CallRun(TaskSpec<T> spec, long submitNanos, @Nullable TimeLimit limit, boolean attempt) {
+    CallRun(TaskSpec<T> spec, long submitNanos, @Nullable TimeLimit limit, boolean tryCall) {
         super(spec, submitNanos, limit);
-        this.attempt = attempt;
-        end().whenSet(turn::set);
+        this.tryCall = tryCall;
+        end().whenSet(grantedOrSettled::set);
     }
 
     @Override
-    boolean startsElsewhere() {
+    boolean startsOnOtherThread() {
         return true;
     }
 
     @Override
     boolean start(GrantedPermits grants) {
-        leftQueue();
-        turn.set();
+        onDequeued();
+        grantedOrSettled.set();
         return true;
     }
 
     @Override
-    boolean mayFollow() {
+    boolean mayRunNext() {
         return false;
     }
 
     @Override
-    boolean isAttempt() {
-        return attempt;
+    boolean isTryCall() {
+        return tryCall;
     }
 
     @Override
     protected @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
-        return group().owner.giveBack(this, ranNanos, nowNanos, false);
+        return group().owner.releaseAndDispatch(this, ranNanos, nowNanos, false);
     }
 
-    /** Waits for its turn and runs the callable in this thread; returns when the run is settled. */
-    Outcome<T> runInTurn() throws InterruptedException {
+    /** Waits until this run is granted, then executes it in the calling thread until it is settled. */
+    Outcome<T> runWhenGranted() throws InterruptedException {
         boolean noted = false;
         try {
-            if (!turn.isSet()) {
+            if (!grantedOrSettled.isSet()) {
                 noted = group().noteWait(Thread.currentThread(), this);
             }
-            Dispatch.startAll(); // it may be the calling thread's to start what is before this
-            turn.await();
-        } catch (InterruptedException | IllegalStateException givenUp) {
-            abandon(givenUp);
-            throw givenUp;
+            Dispatch.startAll(); // runs that the calling thread has to start may be ahead of this one
+            grantedOrSettled.await();
+        } catch (InterruptedException | IllegalStateException failure) {
+            abandon(failure);
+            throw failure;
         } finally {
             if (noted) {
                 group().endWait(Thread.currentThread(), this);
             }
         }
-        if (!isDone() || group().holds(this)) { // its time may have ended just as it was granted
+        if (!isDone() || group().holds(this)) { // its timeout may have passed at the moment of the grant
             runHere();
         }
         return awaitOutcome();
@@ -85,8 +85,8 @@ final class CallRun<T> extends TunedRun<T> {
         }
     }
 
-    /** Ends a run that its caller has left by a failure of the machinery, and returns what it still holds. */
-    void leftBy(Thread caller, Throwable failure) {
+    /** Ends a run whose caller has failed internally, and releases the permit that the run may hold. */
+    void abandonedBy(Thread caller, Throwable failure) {
         breakOff(failure, caller);
         GrantedPermits grants = new GrantedPermits();
         withdraw(grants);

@@ -5,7 +5,7 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskListener;
 import org.jspecify.annotations.Nullable;
 
-/** Tells the policy's listeners, and keeps from the tasks whatever these throw. */
+/** Notifies the policy's listeners. Exceptions that they throw go to the policy's sink and do not affect tasks. */
 final class Events {
 
     private final @Nullable TaskLifecycleListener lifecycle;
@@ -18,95 +18,95 @@ final class Events {
         this.sink = policy.exceptionSink();
     }
 
-    /** Whether anybody wants to know how long tasks wait. */
+    /** Returns whether a listener receives the time that tasks wait. */
     boolean measuresWaiting() {
         return listener != null;
     }
 
-    /** Whether there is no listener. */
-    boolean isSilent() {
+    /** Returns whether there is no listener. */
+    boolean hasNoListener() {
         return listener == null && lifecycle == null;
     }
 
     void submitted(GroupRun<?> run) {
         String key = run.groupKey();
         String id = run.taskId();
-        TaskLifecycleListener hears = lifecycle;
-        if (hears != null) {
-            tell("onSubmitted", key, id, () -> hears.onSubmitted(key, id));
+        TaskLifecycleListener lifecycleListener = lifecycle;
+        if (lifecycleListener != null) {
+            notifyListener("onSubmitted", key, id, () -> lifecycleListener.onSubmitted(key, id));
         }
-        TaskListener alsoHears = listener;
-        if (alsoHears != null) {
-            tell("onSubmitted", key, id, () -> alsoHears.onSubmitted(run));
+        TaskListener taskListener = listener;
+        if (taskListener != null) {
+            notifyListener("onSubmitted", key, id, () -> taskListener.onSubmitted(run));
         }
     }
 
     void started(GroupRun<?> run, long waitNanos) {
         String key = run.groupKey();
         String id = run.taskId();
-        TaskLifecycleListener hears = lifecycle;
-        if (hears != null) {
-            tell("onStarted", key, id, () -> hears.onStarted(key, id));
+        TaskLifecycleListener lifecycleListener = lifecycle;
+        if (lifecycleListener != null) {
+            notifyListener("onStarted", key, id, () -> lifecycleListener.onStarted(key, id));
         }
-        TaskListener alsoHears = listener;
-        if (alsoHears != null) {
-            tell("onStarted", key, id, () -> alsoHears.onStarted(run, waitNanos));
+        TaskListener taskListener = listener;
+        if (taskListener != null) {
+            notifyListener("onStarted", key, id, () -> taskListener.onStarted(run, waitNanos));
         }
     }
 
     <T> void settled(GroupRun<T> run, Outcome<T> outcome) {
         String key = run.groupKey();
         String id = run.taskId();
-        TaskLifecycleListener hears = lifecycle;
-        if (hears != null) {
-            tell("onCompleted", key, id, () -> hears.onCompleted(key, id, run.result(outcome)));
+        TaskLifecycleListener lifecycleListener = lifecycle;
+        if (lifecycleListener != null) {
+            notifyListener("onCompleted", key, id, () -> lifecycleListener.onCompleted(key, id, run.result(outcome)));
         }
-        TaskListener alsoHears = listener;
-        if (alsoHears != null) {
-            tell("onSettled", key, id, () -> alsoHears.onSettled(run, outcome, run.ranNanos()));
+        TaskListener taskListener = listener;
+        if (taskListener != null) {
+            notifyListener("onSettled", key, id, () -> taskListener.onSettled(run, outcome, run.ranNanos()));
         }
     }
 
     void rejected(GroupRun<?> run, String reason) {
         String key = run.groupKey();
         String id = run.taskId();
-        TaskLifecycleListener hears = lifecycle;
-        if (hears != null) {
-            tell("onRejected", key, id, () -> hears.onRejected(key, id, reason));
+        TaskLifecycleListener lifecycleListener = lifecycle;
+        if (lifecycleListener != null) {
+            notifyListener("onRejected", key, id, () -> lifecycleListener.onRejected(key, id, reason));
         }
-        TaskListener alsoHears = listener;
-        if (alsoHears != null) {
-            tell("onSettled", key, id, () -> alsoHears.onSettled(run, new Outcome.Rejected<>(reason), 0));
+        TaskListener taskListener = listener;
+        if (taskListener != null) {
+            notifyListener("onSettled", key, id, () -> taskListener.onSettled(run, new Outcome.Rejected<>(reason), 0));
         }
     }
 
     /**
-     * Notifies the listener of the end of the executor, and logs it: as a warning if the executor waited for its tasks and in
-     * vain; one that did not wait was meant to end them.
+     * Notifies the listener of the shutdown of the executor, and logs it. The level is WARNING if the executor waited
+     * for its tasks and some of them did not end in time. A shutdown that did not wait ended its tasks intentionally.
      */
     void shutDown(GroupShutdownReport report) {
-        TaskLifecycleListener notified = lifecycle;
-        if (notified != null) {
+        TaskLifecycleListener lifecycleListener = lifecycle;
+        if (lifecycleListener != null) {
             try {
-                notified.onShutdown(report);
+                lifecycleListener.onShutdown(report);
             } catch (Throwable failure) {
                 sink.report("onShutdown of the listener", failure);
             }
         }
         try {
-            boolean asMeant = report.isDrained() || report.waited().isZero();
+            boolean expected = report.isDrained() || report.waited().isZero();
             System.getLogger("dev.raddle")
                     .log(
-                            asMeant ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
+                            expected ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
                             "group executor was shut down: " + report);
         } catch (Throwable failure) {
             sink.report("log of the shutdown of a group executor", failure);
         }
     }
 
-    private void tell(String event, String key, String id, Runnable telling) {
+    private void notifyListener(String event, String key, String id, Runnable notification) {
         try {
-            telling.run();
+            notification.run();
         } catch (Throwable failure) {
             sink.report(event + " of the listener, for task \"" + id + "\" in group \"" + key + "\"", failure);
         }

@@ -1,23 +1,23 @@
 package dev.raddle.group;
 
 /**
- * Why a task has not begun, as it was when the question was asked.
+ * Why a task has not begun, at the moment of the call of {@link GroupExecutor#explain}.
  *
- * @param waitingFor the one thing that it waits for
- * @param place how many tasks of its group go before it; 0 if it waits for nothing
- * @param rank how many groups go before its own at the global cap; 0 unless it waits for the cap
+ * @param waitingFor the reason for which it waits
+ * @param place the number of tasks before it in its group; 0 if it waits for nothing
+ * @param rank the number of groups before its own at the global cap; 0 unless it waits for the cap
  */
 public record Explanation(WaitReason waitingFor, int place, int rank) {
 
-    /** What a task can wait for. */
+    /** The reasons for which a task can wait. */
     public enum WaitReason {
-        /** A slot of its group: as many tasks of the group run as may, or its limits are being looked up. */
+        /** A slot of its group: all slots are taken, or the group's limits are being looked up. */
         GROUP_LIMIT,
-        /** A slot of the global cap: its group would let it run. */
+        /** A slot of the global cap: its group has a free slot. */
         GLOBAL_CAP,
-        /** Its group to be resumed. */
+        /** The resumption of its group. */
         PAUSED,
-        /** Nothing: it runs, is about to, or is done. */
+        /** Nothing: the task runs, is about to run, or has ended. */
         NOTHING
     }
 

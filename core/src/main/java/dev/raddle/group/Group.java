@@ -17,48 +17,55 @@ import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** All tasks of one key: a gate with a life. */
+/** All tasks of one key: a gate that is created on demand and removed when it is idle. */
 final class Group extends TaskGate {
 
     /*
      * Overview.
      *
-     * A group is made by the first who names its key, and is in the executor's map until it is `gone`. Whoever meets a group
-     * that is gone removes it from the map and takes or makes another, so a task enters a group that is alive or none. A
-     * group becomes gone under its lock, only when nothing runs and waits in it; so there are never two groups of one
-     * key with running tasks, and the limit holds across removal and return.
+     * A group is created by the first call that uses its key, and is in the executor's map until it is RETIRED. A
+     * thread that finds a retired group removes it from the map and uses or creates another, so a task never enters a
+     * retired group. A group is retired under its lock, and only when no task runs or waits in it. So there are never
+     * two groups of one key with running tasks, and the limit holds across removal and re-creation.
      *
-     * A run belongs to one group at a time. Alarms and cancellers come with the run and read its group without a lock, at
-     * any time from before it enters. So that they never unlink it under the lock of the wrong group:
+     * A run belongs to one group at a time. Alarms and cancelling threads refer to the run and read its group without a
+     * lock, at any time, even before the run enters. Four rules ensure that they never unlink it under the lock of the
+     * wrong group:
      *
-     *   (1)  The submitter passes a run on from a group that is gone to the next one under the lock of the one that is gone
-     *        (`passOn`), before the run enters. After it has entered, its group never changes.
-     *   (2)  Whatever is done to a run under a group's lock asks first whether the run belongs to that group (`owns`).
-     *   (3)  A withdrawal that found the run in no queue looks where it belongs now, and tries there (GroupRun.withdraw).
-     *   (4)  A decided run does not enter: `admit` looks, under the lock. Whatever decides a run from outside withdraws it
-     *        before, so that it has left when it is settled, and once more after that, in case it entered in between. Of an
-     *        entry that did not see the decision and a withdrawal after the decision, the withdrawal comes second.
+     *   (1)  The submitter moves a run from a retired group to the next one under the lock of the retired one, before
+     *        the run enters (`moveTo`). After the run has entered, its group never changes.
+     *   (2)  Every action on a run under a group's lock first checks that the run belongs to that group (`owns`).
+     *   (3)  A withdrawal that did not find the run in the queue reads the run's group again, and if the group has
+     *        changed, repeats the attempt there (GroupRun.withdraw).
+     *   (4)  A decided run does not enter: `admit` checks this, under the lock. A thread that decides a run from
+     *        outside withdraws it before the decision, so that the run has left the queue when it is settled, and once
+     *        more after it, in case the run entered in between. If an entry did not see the decision, the withdrawal
+     *        after the decision follows that entry.
      *
-     * The ways out of the queue are then: granted; withdrawn by a cancel, a queue timeout, a task's timeout or the deadline
-     * of a scope; drained by an eviction or shutdown; drained and entered again, in one section, when limits are found.
+     * So a run leaves the queue in one of these ways: granted; withdrawn by a cancel, a queue timeout, a task's timeout
+     * or the deadline of a scope; drained by an eviction or shutdown; drained and entered again, in one critical
+     * section, when the limits have been looked up.
      *
-     * Its limits have a life of their own, which begins when they are looked up and ends when the group is evicted or gone:
+     * The limits have states of their own:
      *
      *   UNKNOWN ──► Pending ──► Known          a submitter looks them up, outside the lock
      *      ▲───────────┴──────────┘            evicted, or shut down
      *
-     * While they are not known, tasks pile up in the gate; whoever looked them up lets these enter. If the group was
-     * evicted meanwhile, the field holds another object than the one the lookup began with, and its answer is dropped: the
-     * tasks that waited for it have been rejected, and later ones have begun a lookup of their own.
+     * While the limits are not known, tasks wait in the gate. The thread that looked the limits up makes these tasks
+     * enter again. If the group was evicted during the lookup, the field holds another object than the one that the
+     * lookup began with, and the result is dropped: the tasks that waited for it have been rejected, and later tasks
+     * have begun a lookup of their own.
      *
-     * So eviction does not make a second group: what runs goes on in this one and counts against the limits found next.
+     * So an eviction does not create a second group: running tasks go on in this one and count against the limits that
+     * are looked up next.
      *
-     * A group with no tasks is idle, unless it is paused or its limits were changed by hand: those are not forgotten. An
-     * idle group notes since when and enters the list of idle groups, unless it is there already, or is gone at once if it
-     * is not to be remembered. It stays in that list when it becomes busy; who sweeps the list drops it then.
+     * A group without tasks is idle, unless it is retained because it is paused or its limits were changed at run time.
+     * An idle group records since when, and enters the list of idle groups unless it is in the list already. If the
+     * list does not accept it, it is retired at once. A group stays in the list when it becomes busy; a sweep that
+     * finds it busy removes it from the list.
      */
 
-    /** What became of a task that wanted to enter. */
+    /** The result of an attempt to admit a run. */
     enum Admission {
         HELD,
         WAITING,
@@ -68,20 +75,20 @@ final class Group extends TaskGate {
         GLOBAL_QUEUE_FULL,
         CLOSED,
         ENDED,
-        GONE
+        RETIRED
     }
 
-    /** What a sweep found. */
+    /** What a sweep does with a group of the list of idle groups. */
     enum Sweep {
         KEEP,
-        DROP,
-        FORGET
+        UNLIST,
+        REMOVE
     }
 
     private static final byte OPEN = 0;
-    private static final byte CLOSING = 1; // takes no tasks until it is empty
-    private static final byte GONE = 2;
-    private static final Signal NOBODY = new Signal(); // stands for the one that nobody waits for
+    private static final byte CLOSING = 1; // admits no tasks until it is empty
+    private static final byte RETIRED = 2;
+    private static final Signal NO_WAITER = new Signal(); // the group is empty, and no thread waits for that
 
     final String key;
     final GroupExecutor owner;
@@ -91,7 +98,7 @@ final class Group extends TaskGate {
 
     private int idleSinceMillis; // guarded by this
     private int timesEmptied; // guarded by this
-    private volatile byte life; // OPEN, CLOSING or GONE; written under this
+    private volatile byte life; // OPEN, CLOSING or RETIRED; written under this
 
     Group(String key, GroupExecutor owner) {
         super(GroupBounds.UNKNOWN);
@@ -106,22 +113,22 @@ final class Group extends TaskGate {
 
     @Override
     protected boolean owns(Permit permit) {
-        return ((GroupRun<?>) permit).isOf(this);
+        return ((GroupRun<?>) permit).belongsTo(this);
     }
 
-    /** Gives a run that found this group gone to another group of the key. */
-    void passOn(GroupRun<?> run, Group next) {
+    /** Moves a run that found this group retired to another group of the key. */
+    void moveTo(GroupRun<?> run, Group next) {
         ensureStackRoom();
         lock();
         try {
-            run.giveTo(next);
+            run.setGroup(next);
         } finally {
             unlock();
         }
     }
 
-    /** Returns if the stack has room for what a public method does at its groups. */
-    static void ensureRoom() {
+    /** Throws StackOverflowError if the stack is too short for the critical sections of a public method. */
+    static void ensureStack() {
         ensureStackRoom();
     }
 
@@ -129,8 +136,8 @@ final class Group extends TaskGate {
         ensureStackRoom();
         lock();
         try {
-            if (life == GONE) {
-                return Admission.GONE;
+            if (life == RETIRED) {
+                return Admission.RETIRED;
             }
             if (life == CLOSING || owner.isShutdown()) {
                 return Admission.CLOSED;
@@ -156,11 +163,11 @@ final class Group extends TaskGate {
         lock();
         try {
             leave(run, ranNanos, grants);
-            empty = noteIfEmpty(nowNanos);
+            empty = recordIfEmpty(nowNanos);
         } finally {
             unlock();
         }
-        tell(empty);
+        signalEmpty(empty);
     }
 
     boolean withdraw(GroupRun<?> run, GrantedPermits grants) {
@@ -169,7 +176,7 @@ final class Group extends TaskGate {
         try {
             if (running() > 0
                     || waiting() > 1
-                    || !isWaiting(run)) { // it does not become empty: no need to know the time
+                    || !isWaiting(run)) { // this group does not become empty: no need to read the time
                 return super.withdraw(run, grants);
             }
         } finally {
@@ -187,34 +194,34 @@ final class Group extends TaskGate {
             if (!super.withdraw(run, grants)) {
                 return false;
             }
-            empty = noteIfEmpty(now);
+            empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
-        tell(empty);
+        signalEmpty(empty);
         return true;
     }
 
-    // The life of the limits.
+    // The limits.
 
     GroupBounds.@Nullable Pending beginLookup() {
         ensureStackRoom();
         lock();
         try {
-            if (life == GONE) {
+            if (life == RETIRED) {
                 return null;
             }
             if (bounds() == GroupBounds.UNKNOWN) {
                 bind(new GroupBounds.Pending(), new GrantedPermits());
             }
-            return bounds() instanceof GroupBounds.Pending lookup && lookup.begin() ? lookup : null;
+            return bounds() instanceof GroupBounds.Pending lookup && lookup.tryBegin() ? lookup : null;
         } finally {
             unlock();
         }
     }
 
     Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, GrantedPermits grants) {
-        Map<Permit, Entry> refused = new LinkedHashMap<>(); // told in order of arrival
+        Map<Permit, Entry> refused = new LinkedHashMap<>(); // in order of arrival
         long now = owner.time().nanoTime();
         Signal empty;
         ensureStackRoom();
@@ -224,20 +231,24 @@ final class Group extends TaskGate {
                 return refused; // evicted meanwhile
             }
             bindEarly(lookup.apply(found), grants, refused);
-            empty = noteIfEmpty(now);
+            empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
-        tell(empty);
+        signalEmpty(empty);
         return refused;
     }
 
-    /** Changes the limits by hand, now or when they have been looked up, which the caller begins; false if this group is gone. */
+    /**
+     * Changes the limits now, or, if they are unknown, when they have been looked up. The caller begins that lookup.
+     *
+     * @return false if this group is retired
+     */
     boolean adjust(UnaryOperator<GroupBounds.Known> change, GrantedPermits grants) {
         ensureStackRoom();
         lock();
         try {
-            if (isGoneBy(owner.isShutdown())) {
+            if (retireIfShutDown(owner.isShutdown())) {
                 return false;
             }
             if (bounds() == GroupBounds.UNKNOWN) {
@@ -245,7 +256,7 @@ final class Group extends TaskGate {
             }
             switch ((GroupBounds) bounds()) {
                 case GroupBounds.Known known -> bind(change.apply(known), grants);
-                case GroupBounds.Pending lookup -> lookup.change(change);
+                case GroupBounds.Pending lookup -> lookup.addChange(change);
             }
             return true;
         } finally {
@@ -253,33 +264,39 @@ final class Group extends TaskGate {
         }
     }
 
-    private boolean isGoneBy(boolean shutdown) {
+    /** Retires this group if it is empty and the executor is shut down; returns whether this group is retired. */
+    private boolean retireIfShutDown(boolean shutdown) {
         if (shutdown && isEmpty()) {
-            life = GONE;
+            life = RETIRED;
         }
-        return life == GONE;
+        return life == RETIRED;
     }
 
-    /** Pauses or resumes; false if this group is gone. */
+    /** Pauses or resumes this group; returns false if this group is retired. */
     boolean pauseOrResume(boolean pause, GrantedPermits grants) {
         long now = owner.time().nanoTime();
         Signal empty;
         ensureStackRoom();
         lock();
         try {
-            if (isGoneBy(owner.isShutdown())) {
+            if (retireIfShutDown(owner.isShutdown())) {
                 return false;
             }
             pause(pause, grants);
-            empty = noteIfEmpty(now);
+            empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
-        tell(empty);
+        signalEmpty(empty);
         return true;
     }
 
-    /** Forgets the limits, whatever was done to them by hand, and takes out all who wait. What runs goes on. */
+    /**
+     * Discards the limits and all changes to them, and drains the queue. Running tasks go on.
+     *
+     * @param running receives the runs that hold slots
+     * @return the runs that waited
+     */
     List<GroupRun<?>> evict(Consumer<GroupRun<?>> running) {
         List<GroupRun<?>> waited = new ArrayList<>();
         long now = owner.time().nanoTime();
@@ -290,39 +307,39 @@ final class Group extends TaskGate {
             drain().forEach(permit -> waited.add((GroupRun<?>) permit));
             forEachHeld(permit -> running.accept((GroupRun<?>) permit));
             unbind(GroupBounds.UNKNOWN);
-            life = life == GONE ? GONE : OPEN;
+            life = life == RETIRED ? RETIRED : OPEN;
             pause(false, new GrantedPermits());
-            empty = noteIfEmpty(now);
+            empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
-        tell(empty);
+        signalEmpty(empty);
         return waited;
     }
 
-    /** Takes no more tasks until it is empty, and then is gone. */
+    /** Admits no more tasks, and retires this group when it is empty. */
     void close() {
         long now = owner.time().nanoTime();
         Signal empty;
         ensureStackRoom();
         lock();
         try {
-            life = life == GONE ? GONE : CLOSING;
-            empty = noteIfEmpty(now);
+            life = life == RETIRED ? RETIRED : CLOSING;
+            empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
-        tell(empty);
+        signalEmpty(empty);
     }
 
-    /** Becomes idle, or is gone, if it has no tasks. */
+    /** Records that this group is idle, or retires it, if it is empty. */
     void retireIfEmpty() {
         long now = owner.time().nanoTime();
-        tell(locked(() -> noteIfEmpty(now)));
+        signalEmpty(locked(() -> recordIfEmpty(now)));
     }
 
-    /** Lets a cap that came into force count what runs here. */
-    void count() {
+    /** Makes a cap that was introduced count the slots that are held here. */
+    void recountForCap() {
         ensureStackRoom();
         lock();
         try {
@@ -335,56 +352,57 @@ final class Group extends TaskGate {
     // Idleness.
 
     /**
-     * Decides what becomes of this group if it has no tasks.
+     * If this group is empty, retires it or records that it is idle. Called under the lock.
      *
-     * @return null if it has tasks, else a signal for {@link #tell}, outside the lock
+     * @return null if this group has tasks, else the argument for {@link #signalEmpty}, to be called outside the lock
      */
-    private @Nullable Signal noteIfEmpty(long nowNanos) {
+    private @Nullable Signal recordIfEmpty(long nowNanos) {
         if (!isEmpty()) {
             return null;
         }
         timesEmptied++;
-        if (life != OPEN || owner.isShutdown() || (!isBound() && !isKept())) {
-            life = GONE;
-        } else if (!isKept()) {
+        if (life != OPEN || owner.isShutdown() || (!isBound() && !isRetained())) {
+            life = RETIRED;
+        } else if (!isRetained()) {
             idleSinceMillis = IdleGroups.millis(nowNanos);
             if (nextIdle == null && !owner.idleGroups().add(this)) {
-                life = GONE;
+                life = RETIRED;
             }
         }
-        Signal watched = owner.watched().isEmpty() ? null : owner.watched().remove(this);
-        return watched == null ? NOBODY : watched;
+        Signal awaited =
+                owner.emptySignals().isEmpty() ? null : owner.emptySignals().remove(this);
+        return awaited == null ? NO_WAITER : awaited;
     }
 
-    /** Acts on what {@link #noteIfEmpty} decided. */
-    private void tell(@Nullable Signal empty) {
+    /** Notifies the executor and the waiting threads that this group is empty, if {@link #recordIfEmpty} found that. */
+    private void signalEmpty(@Nullable Signal empty) {
         if (empty == null) {
             return;
         }
-        owner.emptied(this);
-        if (empty != NOBODY) {
+        owner.onEmptied(this);
+        if (empty != NO_WAITER) {
             empty.set();
         }
     }
 
-    private boolean isKept() {
+    private boolean isRetained() {
         return isPaused() || ((GroupBounds) bounds()).isAdjusted();
     }
 
-    /** Decides, on behalf of the list which has just taken this group out, whether it is forgotten or goes back. */
+    /** Decides whether this group, just taken from the list of idle groups, is put back or removed. */
     Sweep sweep(int nowMillis, int ttlMillis) {
         ensureStackRoom();
         lock();
         try {
-            if (!isEmpty() || isKept()) {
+            if (!isEmpty() || isRetained()) {
                 nextIdle = null;
-                return Sweep.DROP;
+                return Sweep.UNLIST;
             }
-            if (life != GONE && nowMillis - idleSinceMillis < ttlMillis) {
+            if (life != RETIRED && nowMillis - idleSinceMillis < ttlMillis) {
                 return Sweep.KEEP;
             }
-            life = GONE;
-            return Sweep.FORGET;
+            life = RETIRED;
+            return Sweep.REMOVE;
         } finally {
             unlock();
         }
@@ -394,26 +412,26 @@ final class Group extends TaskGate {
         return locked(() -> idleSinceMillis);
     }
 
-    boolean isGone() {
-        return life == GONE;
+    boolean isRetired() {
+        return life == RETIRED;
     }
 
-    /** Returns a signal that is set when nothing runs and waits here, or null if that is so now. */
+    /** Returns a signal that is set when no task runs or waits here, or null if that is so now. */
     @Nullable
     Signal untilEmpty() {
-        return locked(() -> isEmpty() ? null : owner.watched().computeIfAbsent(this, group -> new Signal()));
+        return locked(() -> isEmpty() ? null : owner.emptySignals().computeIfAbsent(this, group -> new Signal()));
     }
 
-    /** Returns how often this group was found empty after a change, a number that wraps around. */
+    /** Returns how often this group was found empty after a change; the number wraps around. */
     int timesEmptied() {
         return locked(() -> timesEmptied);
     }
 
-    // Waiting inside.
+    // Waits of tasks for runs of this group.
 
     @Override
     protected ConcurrentHashMap<Thread, TaskRun<?>> waits() {
-        return owner.waits();
+        return owner.awaitedRuns();
     }
 
     @Override
@@ -427,52 +445,52 @@ final class Group extends TaskGate {
     }
 
     /**
-     * Notes that a thread waits for a run of this group: because that may be what keeps the run, or others, from running.
+     * Records that a thread awaits a run of this group, if the wait may keep this run or others from running.
      *
-     * @return true if {@link #endWait} is to be called
+     * @return whether the wait was recorded, so that {@link #endWait} must be called
      * @throws IllegalStateException if the wait could never end
      */
     boolean noteWait(Thread waiter, GroupRun<?> run) {
         return beginWait(waiter, run) || owner.noteWaitForCap(waiter, run);
     }
 
-    /** Adds the runs that are held here to a list; false if one of them may go on. */
-    boolean addHeldTo(Standstill search, List<Standstill.Held> all) {
+    /** Adds the runs that hold slots here to a list; returns false if one of them may go on. */
+    boolean addHeldTo(CapDeadlockDetector detector, List<CapDeadlockDetector.Held> all) {
         ensureStackRoom();
         lock();
         try {
-            return !anyHeld(permit -> !search.add((GroupRun<?>) permit, all));
+            return !anyHeld(permit -> !detector.addIfWaiting((GroupRun<?>) permit, all));
         } finally {
             unlock();
         }
     }
 
-    /** Whether a run waits here for slots, or holds them. */
-    boolean keepsBack(GroupRun<?> run) {
+    /** Returns whether a run holds slots of this group, or waits for slots and not for a lookup or a resume. */
+    boolean isSubjectToLimits(GroupRun<?> run) {
         return locked(() -> isHeld(run) || (isWaiting(run) && !isPaused() && isBound()));
     }
 
-    // Questions.
+    // Monitoring.
 
     boolean holds(GroupRun<?> run) {
         return locked(() -> isHeld(run));
     }
 
     boolean isActive() {
-        return locked(this::hasLife);
+        return locked(this::isActiveUnderLock);
     }
 
-    private boolean hasLife() {
-        return life != GONE && (bounds() != GroupBounds.UNKNOWN || isKept());
+    private boolean isActiveUnderLock() {
+        return life != RETIRED && (bounds() != GroupBounds.UNKNOWN || isRetained());
     }
 
     Optional<GroupStats> stats() {
-        return locked(() -> hasLife()
+        return locked(() -> isActiveUnderLock()
                 ? Optional.of(new GroupStats(key, running(), waiting(), bounds().concurrency(), bounds().maxWaiting()))
                 : Optional.empty());
     }
 
-    /** Adds the tasks that run and wait here to two sums. */
+    /** Adds the taken slots and the waiting tasks of this group to two sums. */
     void addTo(int[] runningAndWaiting) {
         ensureStackRoom();
         lock();
@@ -484,7 +502,7 @@ final class Group extends TaskGate {
         }
     }
 
-    /** Tells whether each task gets a virtual thread of its own, as far as is known without asking the policy. */
+    /** Returns whether each task gets a virtual thread of its own, as far as is known without a call of the policy. */
     boolean usesVirtualThreads() {
         return owner.usesVirtualThreads()
                 || (bounds() instanceof GroupBounds.Known known && known.scheduler() == Scheduler.virtualThreads());
@@ -521,7 +539,7 @@ final class Group extends TaskGate {
         return locked(() -> waitsForCap() && tag() - tag < 0);
     }
 
-    /** For messages: what the group looks like now. */
+    /** Describes the current load, for messages. */
     String load() {
         return locked(() -> running() + " of " + bounds().slots() + " running, " + waiting() + " of "
                 + (bounds().maxWaiting() == Integer.MAX_VALUE ? "unlimited" : bounds().maxWaiting()) + " waiting");

@@ -6,29 +6,29 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
 
-/** What is known about a group's limits: nothing, that somebody is looking them up, or the limits. */
+/** The state of a group's limits: unknown, being looked up, or known. */
 sealed interface GroupBounds extends Bounds {
 
-    /** Nobody has asked yet, or the answer was forgotten. */
+    /** The limits were not looked up yet, or were discarded. */
     GroupBounds UNKNOWN = new Pending();
 
-    /** Whether they were changed by hand, so that they must not be forgotten. */
+    /** Returns whether the limits were changed at run time, so that the group must be retained. */
     boolean isAdjusted();
 
-    /** The limits are being looked up by one thread, outside every lock. Each lookup is an object of its own. */
+    /** One thread looks the limits up, outside every lock. Each lookup is an object of its own. */
     final class Pending implements GroupBounds {
 
         private final List<UnaryOperator<Known>> changes = new ArrayList<>(0); // guarded by the group
         private boolean begun; // guarded by the group
 
-        /** Gives the lookup to the caller to carry out; false if somebody has it. */
-        boolean begin() {
+        /** Assigns the lookup to the calling thread; returns false if it has been assigned already. */
+        boolean tryBegin() {
             boolean first = !begun;
             begun = true;
             return first;
         }
 
-        void change(UnaryOperator<Known> change) {
+        void addChange(UnaryOperator<Known> change) {
             changes.add(change);
         }
 
@@ -66,7 +66,7 @@ sealed interface GroupBounds extends Bounds {
         }
     }
 
-    /** The limits. Groups with equal ones share the object where they can. */
+    /** The known limits. Groups with equal limits mostly share one object. */
     record Known(int concurrency, int maxInFlight, int maxWaiting, int weight, Scheduler scheduler, boolean isAdjusted)
             implements GroupBounds {
 
@@ -80,12 +80,12 @@ sealed interface GroupBounds extends Bounds {
                     false);
         }
 
-        Known withConcurrency(int slots) {
-            return new Known(slots, maxInFlight, maxWaiting, weight, scheduler, true);
+        Known withConcurrency(int limit) {
+            return new Known(limit, maxInFlight, maxWaiting, weight, scheduler, true);
         }
 
-        Known withWeight(int share) {
-            return new Known(concurrency, maxInFlight, maxWaiting, share, scheduler, true);
+        Known withWeight(int newWeight) {
+            return new Known(concurrency, maxInFlight, maxWaiting, newWeight, scheduler, true);
         }
     }
 }

@@ -51,31 +51,33 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>A task that finds no free slot waits in its group's queue, without a thread, in order of priority and arrival. Limits
- * are exact: there is no instant at which more tasks run than a group's limit and the global cap allow, whatever is
- * submitted, cancelled, evicted or changed meanwhile. A group exists from its first task on, and is forgotten when it has
- * been idle for a time.
+ * <p>A task that finds no free slot waits in its group's queue, without a thread, in order of priority and arrival.
+ * Limits are exact: at no instant do more tasks run than a group's limit and the global cap allow, even if tasks are
+ * submitted or cancelled, groups evicted or limits changed at the same time. A group is created by its first task and
+ * removed when it has been idle for some time.
  *
- * <p>All methods may be called by any thread, also from tasks, listeners, resolvers and handlers; none of these is ever called
- * under a lock.
+ * <p>All methods may be called by any thread, including from tasks, listeners, resolvers and handlers. None of these is
+ * ever called under a lock.
  */
 public final class GroupExecutor implements AutoCloseable {
 
     /*
      * Overview.
      *
-     * A task walks: ask (submit) ─► admit (Group, a gate) ─► place (Scheduler) ─► run, settle (TaskRun).
+     * The stages of a task: submit ─► admit (Group, a gate) ─► place (Scheduler) ─► run, settle (TaskRun).
      *
-     * The decisions are made in the group, under its lock, and in the cap, by its combiner. Every method here that may
-     * have made something possible collects it in GrantedPermits and acts on it in dispatch(), outside of both: it lets the cap
-     * serve, starts what was granted, and goes round again if a start failed, because a failed start frees slots. It is a
-     * loop, never a recursion, so a million starts that all fail need no stack. A run that its scheduler may run in the
-     * calling thread is started through that thread's Dispatch, so a million of these need no stack either.
+     * The decisions are made in the group, under its lock, and in the cap, by its combiner. Every method of this class
+     * that may allow runs to start collects these runs in GrantedPermits and starts them in dispatch(), outside the lock and
+     * the combiner. dispatch() makes the cap serve its requests, starts the granted runs, and repeats both if a start
+     * failed, because a failed start frees slots. It is a loop, not a recursion, so a million starts that all fail do
+     * not exhaust the stack. A run that its scheduler may execute in the calling thread is started through that
+     * thread's Dispatch, so a million of these do not exhaust the stack either.
      *
-     * The executor's state only grows: RUNNING, CLOSING (takes no tasks, those accepted may finish), SHUTDOWN (waiting tasks
-     * are rejected, running ones interrupted). It is written before the groups are visited, and a group reads it under its
-     * lock when a task wants to enter: so a task either entered before its group was visited, and is found there, or is
-     * turned away. From CLOSING on a group is gone as soon as it is empty; when the map is empty, `terminated` is set.
+     * The executor's state only increases: RUNNING, CLOSING (new tasks are refused, accepted tasks may finish),
+     * SHUTDOWN (waiting tasks are rejected, running tasks interrupted). It is written before the groups are visited,
+     * and a group reads it under its lock when a task enters. So a task either entered before its group was visited,
+     * and is found there, or is refused. From CLOSING on, a group is retired as soon as it is empty. When the map is
+     * empty, `terminated` is set.
      */
 
     private enum State {
@@ -84,10 +86,10 @@ public final class GroupExecutor implements AutoCloseable {
         SHUTDOWN
     }
 
-    private static final Signal ALREADY = new Signal(); // set: look again at once
+    private static final Signal SET_SIGNAL = new Signal(); // the caller repeats its check at once
 
     static {
-        ALREADY.set();
+        SET_SIGNAL.set();
     }
 
     private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
@@ -96,25 +98,25 @@ public final class GroupExecutor implements AutoCloseable {
     private final TimeSource time;
     private final Events events;
     private final Propagation propagation;
-    private final OffloadExecutor elsewhere;
+    private final OffloadExecutor offloadExecutor;
     private final FairCap cap;
     private final IdleGroups idleGroups;
-    private final @Nullable Scheduler onlyScheduler; // known without asking the group
+    private final @Nullable Scheduler onlyScheduler; // null if the policy has a scheduler function
     private final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
-    private final ConcurrentHashMap<Group, Signal> watched =
+    private final ConcurrentHashMap<Group, Signal> emptySignals =
             new ConcurrentHashMap<>(); // changed under the group's lock
 
-    /** By thread that may run a task of the same group: the run that it waits for without a timeout. */
-    private final ConcurrentHashMap<Thread, TaskRun<?>> waits = new ConcurrentHashMap<>();
+    /** Maps each thread that may run a task of the same group to the run that it awaits without a timeout. */
+    private final ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns = new ConcurrentHashMap<>();
 
     private final AtomicLong ids = new AtomicLong(); // of tasks that were submitted without one
-    private final AtomicLong created = new AtomicLong(); // groups, so that awaitIdle notices one that came and went
+    private final AtomicLong groupsCreated = new AtomicLong(); // so that awaitIdle notices short-lived groups
 
-    private final Handover handover = new Handover();
+    private final CarrierHandoff carrierHandoff = new CarrierHandoff();
     private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     private final Signal terminated = new Signal();
     private final AtomicReference<@Nullable GroupShutdownReport> shutdownReport = new AtomicReference<>();
-    private volatile GroupBounds.@Nullable Known lastKnown; // most groups share their limits with the one before
+    private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
 
     private GroupExecutor(GroupPolicy policy) {
         this.policy = policy;
@@ -122,16 +124,16 @@ public final class GroupExecutor implements AutoCloseable {
                 policy.timeSource(), failure -> policy.exceptionSink().report("time source of the policy", failure));
         this.events = new Events(policy);
         this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
-        this.elsewhere = new OffloadExecutor(policy.exceptionSink(), time);
+        this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
         this.cap = new FairCap(policy.globalMaxInFlight(), policy.globalQueueThreshold());
-        this.idleGroups = new IdleGroups(policy, time, this::forget);
+        this.idleGroups = new IdleGroups(policy, time, this::remove);
         this.onlyScheduler = policy.hasScheduler() ? null : Scheduler.virtualThreads();
     }
 
     /**
      * Creates an executor that runs each task on a fresh virtual thread, unless the policy names another scheduler.
      *
-     * @param policy the rules
+     * @param policy the policy
      * @return a new executor, to be closed by its owner
      */
     public static GroupExecutor newVirtualThreadExecutor(GroupPolicy policy) {
@@ -141,13 +143,13 @@ public final class GroupExecutor implements AutoCloseable {
     // Submitting.
 
     /**
-     * Submits a task to a group. Never blocks, except that under {@link RejectionPolicy#CALLER_RUNS} a task for which there is
-     * no room, and a {@link RejectionHandler}, run here.
+     * Submits a task to a group. Never blocks, except that the calling thread executes a {@link RejectionHandler}, and
+     * under {@link RejectionPolicy#CALLER_RUNS} a task that is not admitted.
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
-     * @param taskId what the task is called in results and events; need not be unique
-     * @param task what to call
+     * @param taskId the id of the task in results and events; need not be unique
+     * @param task the callable
      * @return the task's handle, also if it is rejected
      * @throws IllegalStateException if this executor is shut down
      */
@@ -158,13 +160,13 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Submits a task that is to be treated unlike the others of its group, else as {@link #submit(String, String, Callable)}.
+     * Submits a task with options of its own. Otherwise behaves as {@link #submit(String, String, Callable)}.
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
-     * @param taskId what the task is called in results and events; need not be unique
-     * @param task what to call
-     * @param options its priority, cost and queue timeout
+     * @param taskId the id of the task in results and events; need not be unique
+     * @param task the callable
+     * @param options its priority, cost, timeouts and retry policy
      * @return the task's handle, also if it is rejected
      * @throws IllegalStateException if this executor is shut down
      */
@@ -175,8 +177,8 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Submits a task without an id of its own, else as {@link #submit(String, String, Callable)}. Its id is {@code task-1},
-     * {@code task-2} and so on, in this executor.
+     * Submits a task without an id. Otherwise behaves as {@link #submit(String, String, Callable)}. This executor
+     * numbers such tasks: {@code task-1}, {@code task-2} and so on.
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
@@ -191,10 +193,10 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Submits a task that returns nothing, without an id of its own, else as {@link #submit(String, Callable)}.
+     * Submits a task without a value and without an id. Otherwise behaves as {@link #submit(String, Callable)}.
      *
      * @param groupKey the key of the group
-     * @param task the runnable; what it throws is the error of the task
+     * @param task the runnable; an exception that it throws is the error of the task
      * @return the task's handle, whose value is null
      * @throws IllegalStateException if this executor is shut down
      */
@@ -204,7 +206,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Submits a task that returns nothing, else as {@link #submit(String, String, Callable)}.
+     * Submits a task without a value. Otherwise behaves as {@link #submit(String, String, Callable)}.
      *
      * {@snippet :
      * executor.submit("tenant-a", "mail-7", () -> mailer.send(mail));
@@ -213,9 +215,10 @@ public final class GroupExecutor implements AutoCloseable {
      *
      * @param groupKey the key of the group
      * @param taskId the id of the task in results and events; need not be unique
-     * @param task the runnable; what it throws is the error of the task
-     * @param options none, or one object with its priority, cost, timeouts and retry policy. The parameter is variable so that
-     *     a lambda which returns a value, and a null, are always taken for a {@link Callable}
+     * @param task the runnable; an exception that it throws is the error of the task
+     * @param options none, or one object with its priority, cost, timeouts and retry policy. This is a variable-arity
+     *     parameter so that a lambda which returns a value, and a null, always select the overload with a
+     *     {@link Callable}
      * @return the task's handle, whose value is null
      * @throws IllegalArgumentException if more than one options object is given
      * @throws IllegalStateException if this executor is shut down
@@ -244,7 +247,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Submits a planned task, else as {@link #submit(String, String, Callable)}.
+     * Submits a task that is described by a plan. Otherwise behaves as {@link #submit(String, String, Callable)}.
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
@@ -258,33 +261,35 @@ public final class GroupExecutor implements AutoCloseable {
         requireRunning(groupKey, spec.name());
         EnclosingScope enclosure = EnclosingScope.innermost();
         return admit(
-                groupKey, new TunedRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure)));
+                groupKey,
+                new ConfiguredRun<>(completeSpec(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure)));
     }
 
     /**
-     * Submits tasks and waits for all of them. One that fails or is rejected does not keep the others from running.
+     * Submits tasks and waits for all of them. A task that fails or is rejected does not keep the other tasks from
+     * running.
      *
-     * <p>If the calling thread is interrupted, the tasks that have not been waited for yet are cancelled and interrupted, the
-     * results are returned, and the thread's interrupt status is set.
+     * <p>If the calling thread is interrupted, this method cancels and interrupts the tasks whose results it has not
+     * collected yet, returns the results, and sets the thread's interrupt status again.
      *
-     * <p>A task that calls this holds its own slot meanwhile, of its group and of the global cap. If all of the group's slots, or
-     * all of the cap's, are held by tasks that wait like it, this method throws: leave room for the tasks that are waited for, or
-     * submit them from outside.
+     * <p>A task that calls this method holds its own slots, of its group and of the global cap, while it waits. If
+     * tasks that wait in the same way hold all slots of the group, or all slots of the cap, this method throws. To
+     * avoid this, raise the limit so that the awaited tasks have slots, or call this method outside of tasks.
      *
      * @param <T> the type of the values
-     * @param tasks what to submit, in this order
-     * @return the results, in the order of the tasks; a rejected task has one with status REJECTED
-     * @throws IllegalStateException if this executor is shut down; or if the caller is a task, and the tasks could never
-     *     begin, because every slot of their group, or of the cap, is taken by one that waits like it; the tasks are cancelled
-     *     then
+     * @param tasks the tasks to submit, in this order
+     * @return the results, in the order of the tasks; that of a rejected task has status REJECTED
+     * @throws IllegalStateException if this executor is shut down; or if the caller is a task and the submitted tasks
+     *     could never begin, because tasks that wait in the same way hold every slot of their group or of the cap; the
+     *     submitted tasks are then cancelled
      */
     public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks) {
         return collect(submitAll(tasks, TaskOptions.defaults()), null);
     }
 
     /**
-     * Submits tasks and waits for all of them, with options for those that have none of their own, else as
-     * {@link #executeAll(List)}.
+     * Submits tasks, with options for those that have none of their own, and waits for all of them. Otherwise behaves
+     * as {@link #executeAll(List)}.
      *
      * @param <T> the type of the values
      * @param tasks the tasks to submit, in this order
@@ -297,8 +302,9 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Submits tasks and waits for all of them, but no longer than a time. Those that have not ended by then are cancelled and
-     * interrupted, and this method does not wait for them. Else as {@link #executeAll(List)}.
+     * Submits tasks and waits until all of them have ended or a timeout has passed. When the timeout passes, the tasks
+     * that have not ended are cancelled and interrupted, and this method does not wait for their threads. Otherwise
+     * behaves as {@link #executeAll(List)}.
      *
      * {@snippet :
      * List<GroupResult<Quote>> quotes = executor.executeAll(requests, Duration.ofMillis(200));
@@ -306,8 +312,9 @@ public final class GroupExecutor implements AutoCloseable {
      *
      * @param <T> the type of the values
      * @param tasks the tasks to submit, in this order
-     * @param timeout the longest time to wait, from now on; zero or less submits the tasks and cancels what has not ended
-     * @return the results, in the order of the tasks; one that had not ended has status CANCELLED and a
+     * @param timeout the longest time to wait, from the call on; with zero or less, the tasks are submitted and those
+     *     that have not ended are cancelled
+     * @return the results, in the order of the tasks; that of a task that had not ended has status CANCELLED and a
      *     {@link TimeoutException}
      * @throws IllegalStateException if this executor is shut down
      */
@@ -316,13 +323,13 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Submits tasks with options for those that have none of their own, and waits for all of them, but no longer than a time;
-     * as {@link #executeAll(List, TaskOptions)} and {@link #executeAll(List, Duration)} do.
+     * Submits tasks, with options for those that have none of their own, and waits until all of them have ended or a
+     * timeout has passed. Combines {@link #executeAll(List, TaskOptions)} and {@link #executeAll(List, Duration)}.
      *
      * @param <T> the type of the values
      * @param tasks the tasks to submit, in this order
      * @param options the options of each task whose own are the {@linkplain TaskOptions#defaults() defaults}
-     * @param timeout the longest time to wait, from now on
+     * @param timeout the longest time to wait, from the call on
      * @return the results, in the order of the tasks
      * @throws IllegalStateException if this executor is shut down
      */
@@ -331,20 +338,20 @@ public final class GroupExecutor implements AutoCloseable {
         return collect(submitAll(tasks, options), new TimeBound(deadline, timeout));
     }
 
-    /** How long executeAll waits. */
+    /** The deadline of executeAll and the timeout that it was computed from. */
     private record TimeBound(Deadline deadline, Duration timeout) {}
 
-    private <T> List<GroupRun<T>> submitAll(List<GroupTask<T>> tasks, TaskOptions otherwise) {
+    private <T> List<GroupRun<T>> submitAll(List<GroupTask<T>> tasks, TaskOptions defaults) {
         List<GroupTask<T>> all = List.copyOf(tasks);
-        Objects.requireNonNull(otherwise, "options");
+        Objects.requireNonNull(defaults, "options");
         if (!isRunning()) {
             throw new IllegalStateException(
-                    "executor is shut down; executeAll of " + all.size() + " tasks came too late");
+                    "executor is shut down; none of the " + all.size() + " tasks of executeAll was submitted");
         }
         List<GroupRun<T>> runs = new ArrayList<>(all.size());
         for (GroupTask<T> task : all) {
             boolean plain = task.options().equals(TaskOptions.defaults());
-            runs.add(admit(task.groupKey(), runOf(plain ? task.options(otherwise) : task)));
+            runs.add(admit(task.groupKey(), runOf(plain ? task.options(defaults) : task)));
         }
         return runs;
     }
@@ -355,16 +362,16 @@ public final class GroupExecutor implements AutoCloseable {
         }
         TaskSpec<T> spec = task.options().specOf(task.taskId(), task.task());
         EnclosingScope enclosure = EnclosingScope.innermost();
-        return new TunedRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure));
+        return new ConfiguredRun<>(completeSpec(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure));
     }
 
-    /** Returns the run of a task that asks for nothing special: a small one, unless it must watch the time. */
+    /** Returns the run of a task without options: a GroupRun, which is smaller, unless a time limit applies. */
     private <T> GroupRun<T> plainRun(String taskId, Callable<T> task) {
         EnclosingScope enclosure = EnclosingScope.innermost();
         TimeLimit limit = limit(null, enclosure);
         return limit == null && policy.queueTimeout() == null
-                ? new GroupRun<>(taskId, carried(task, enclosure), submitNanos())
-                : new TunedRun<>(complete(TaskSpec.named(taskId, task), enclosure), submitNanos(), limit);
+                ? new GroupRun<>(taskId, inContext(task, enclosure), submitNanos())
+                : new ConfiguredRun<>(completeSpec(TaskSpec.named(taskId, task), enclosure), submitNanos(), limit);
     }
 
     private @Nullable TimeLimit limit(@Nullable Duration timeout, @Nullable EnclosingScope enclosure) {
@@ -411,51 +418,51 @@ public final class GroupExecutor implements AutoCloseable {
         return run.awaitResult();
     }
 
-    /** Cancels those that wait first: a slot that one of the others gives back must not go to them. */
+    /** Cancels the waiting runs first, so that no slot released by a running one is granted to a waiting one. */
     private static void cancel(List<? extends GroupRun<?>> runs, Throwable cause) {
         runs.reversed().forEach(run -> run.cancel(cause, false));
         runs.forEach(run -> run.cancel(cause, true));
     }
 
     /**
-     * Calls a task in the calling thread, under the limits of a group: waits in the group's queue like every other task, and
-     * runs when it is its turn.
+     * Calls a task in the calling thread, under the limits of a group. The task waits in the group's queue like every
+     * other task, and runs when its slots are granted.
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
-     * @param task what to call
-     * @return what it returned
-     * @throws RejectedTaskException if it was rejected
-     * @throws InterruptedException if the calling thread was interrupted while the task waited, which it does no more; or by
-     *     the task
-     * @throws IllegalStateException if this executor is shut down; or if the caller is a task of the same group and every slot
-     *     is taken by one that waits like it
-     * @throws Exception what the task threw
+     * @param task the callable
+     * @return the value that the task returned
+     * @throws RejectedTaskException if the task was rejected
+     * @throws InterruptedException if the calling thread was interrupted while the task waited, which then leaves the
+     *     queue; or if the task threw it
+     * @throws IllegalStateException if this executor is shut down; or if the caller is a task of the same group and
+     *     tasks that wait in the same way hold every slot
+     * @throws Exception the exception that the task threw
      */
     public <T> T call(String groupKey, Callable<T> task) throws Exception {
         return call(groupKey, task, TaskOptions.defaults());
     }
 
     /**
-     * Calls a task in the calling thread, with options, else as {@link #call(String, Callable)}.
+     * Calls a task in the calling thread, with options. Otherwise behaves as {@link #call(String, Callable)}.
      *
      * {@snippet :
-     * Page page = executor.call("tenant-a", () -> fetch(uri), TaskOptions.defaults().priority(5).timeout(ofSeconds(2)));
+     * Page page = executor.call("a", () -> fetch(uri), TaskOptions.defaults().priority(5).timeout(ofSeconds(2)));
      * }
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
      * @param task the callable
      * @param options its priority, cost, queue timeout, retry policy and timeout
-     * @return what it returned
-     * @throws RejectedTaskException if it was rejected
+     * @return the value that the task returned
+     * @throws RejectedTaskException if the task was rejected
      * @throws InterruptedException as {@link #call(String, Callable)} does
      * @throws IllegalStateException as {@link #call(String, Callable)} does
      * @throws dev.raddle.task.TaskTimeoutException if the timeout of the options passed
-     * @throws Exception what the task threw
+     * @throws Exception the exception that the task threw
      */
     public <T> T call(String groupKey, Callable<T> task, TaskOptions options) throws Exception {
-        Outcome<T> outcome = callInTurn(groupKey, options.specOf(callId(), task), false);
+        Outcome<T> outcome = callWhenGranted(groupKey, options.specOf(callId(), task), false);
         if (outcome instanceof Outcome.Rejected<T> rejected) {
             throw new RejectedTaskException(groupKey, callId(), rejected.reason());
         }
@@ -463,62 +470,66 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Calls a task as {@link #call} does, if it is its turn soon enough. Neither rejection policy nor handler have a say.
+     * Calls a task as {@link #call} does, if its slots are granted within a timeout. The rejection policy and handler
+     * do not apply.
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
-     * @param longest how long to wait for its turn; zero or less does not wait
-     * @param task what to call
-     * @return what it returned; empty if it did not run, because its turn did not come in time or there was no room to
-     *     wait, or if it returned null
-     * @throws InterruptedException if the calling thread was interrupted while the task waited; or by the task
+     * @param timeout the longest time to wait for the slots; zero or less does not wait
+     * @param task the callable
+     * @return the value that the task returned; empty if it returned null, or did not run because the timeout passed or
+     *     the queue was full
+     * @throws InterruptedException if the calling thread was interrupted while the task waited; or if the task threw it
      * @throws IllegalStateException as {@link #call} does
-     * @throws Exception what the task threw
+     * @throws Exception the exception that the task threw
      */
-    public <T> Optional<T> tryCall(String groupKey, Duration longest, Callable<T> task) throws Exception {
-        return tryCall(groupKey, longest, task, TaskOptions.defaults());
+    public <T> Optional<T> tryCall(String groupKey, Duration timeout, Callable<T> task) throws Exception {
+        return tryCall(groupKey, timeout, task, TaskOptions.defaults());
     }
 
     /**
-     * Calls a task with options, if it is its turn soon enough, else as {@link #tryCall(String, Duration, Callable)}.
+     * Calls a task with options, if its slots are granted within a timeout. Otherwise behaves as
+     * {@link #tryCall(String, Duration, Callable)}.
      *
      * @param <T> the type of the value
      * @param groupKey the key of the group
-     * @param longest the longest time to wait for its turn, which stands for the options' queue timeout
+     * @param timeout the longest time to wait for the slots, which replaces the options' queue timeout
      * @param task the callable
      * @param options its priority, cost, retry policy and timeout
-     * @return what it returned; empty as for {@link #tryCall(String, Duration, Callable)}
+     * @return the value that the task returned; empty as for {@link #tryCall(String, Duration, Callable)}
      * @throws InterruptedException as {@link #tryCall(String, Duration, Callable)} does
      * @throws IllegalStateException as {@link #call(String, Callable)} does
      * @throws dev.raddle.task.TaskTimeoutException if the timeout of the options passed
-     * @throws Exception what the task threw
+     * @throws Exception the exception that the task threw
      */
-    public <T> Optional<T> tryCall(String groupKey, Duration longest, Callable<T> task, TaskOptions options)
+    public <T> Optional<T> tryCall(String groupKey, Duration timeout, Callable<T> task, TaskOptions options)
             throws Exception {
-        Duration wait = longest.isNegative() ? Duration.ZERO : longest;
-        Outcome<T> outcome = callInTurn(groupKey, options.specOf(callId(), task).queueTimeout(wait), true);
+        Duration wait = timeout.isNegative() ? Duration.ZERO : timeout;
+        Outcome<T> outcome =
+                callWhenGranted(groupKey, options.specOf(callId(), task).queueTimeout(wait), true);
         return outcome instanceof Outcome.Rejected<T> ? Optional.empty() : Optional.ofNullable(valueOf(outcome));
     }
 
-    private <T> Outcome<T> callInTurn(String groupKey, TaskSpec<T> spec, boolean attempt) throws InterruptedException {
+    private <T> Outcome<T> callWhenGranted(String groupKey, TaskSpec<T> spec, boolean tryCall)
+            throws InterruptedException {
         Objects.requireNonNull(groupKey, "groupKey");
         requireRunning(groupKey, spec.name());
         EnclosingScope enclosure = EnclosingScope.innermost();
         CallRun<T> run = admit(
                 groupKey,
-                new CallRun<>(complete(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure), attempt));
+                new CallRun<>(completeSpec(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure), tryCall));
         try {
-            return run.runInTurn();
-        } catch (InterruptedException | IllegalStateException givenUp) {
-            throw givenUp; // the run has been left as it should be
-        } catch (Throwable failure) { // of the machinery: no other thread knows that the caller has left
+            return run.runWhenGranted();
+        } catch (InterruptedException | IllegalStateException abandoned) {
+            throw abandoned; // runWhenGranted has withdrawn the run
+        } catch (Throwable failure) { // an internal failure: no other thread would release the run's permit
             Thread caller = Thread.currentThread();
-            Scheduler.virtualThreads().execute(() -> run.leftBy(caller, failure));
+            Scheduler.virtualThreads().execute(() -> run.abandonedBy(caller, failure));
             throw failure;
         }
     }
 
-    @SuppressWarnings("NullAway") // whether the value may be null is for the caller's T to say
+    @SuppressWarnings("NullAway") // the caller's T determines whether the value may be null
     private static <T> T valueOf(Outcome<T> outcome) throws Exception {
         return switch (outcome) {
             case Outcome.Success<T> success -> success.value();
@@ -541,12 +552,13 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns a scheduler that places tasks in a group: they obey its limits, wait in its queue, and leave it when they are
-     * withdrawn. Through it other doors run their tasks in a group. They see the policy's contexts as those who submitted them
-     * do, and are called what their doors call them; a plain {@link Runnable} is called by its class.
+     * Returns a scheduler that places tasks in a group: they obey its limits, wait in its queue, and leave it when they
+     * are withdrawn. Scopes and flows use it to run their tasks in a group. Such a task sees the policy's contexts as
+     * its submitter does, and its id is the name that it has in its scope or flow; the id of a plain {@link Runnable}
+     * is the name of its class.
      *
      * @param groupKey the key of the group
-     * @return a new scheduler; what a plain {@link Runnable} throws there goes to the policy's sink
+     * @return a new scheduler; an exception thrown by a plain {@link Runnable} is reported to the policy's sink
      */
     public Scheduler scheduler(String groupKey) {
         return new GroupScheduler(this, Objects.requireNonNull(groupKey, "groupKey"));
@@ -558,77 +570,77 @@ public final class GroupExecutor implements AutoCloseable {
             throw new RejectedTaskException(
                     groupKey, PlacedRun.nameOf(task), RejectionReason.SHUTDOWN + ": the executor is shut down");
         }
-        return enter(groupKey, announced(groupKey, task));
+        return enter(groupKey, newPlacedRun(groupKey, task));
     }
 
-    /** Returns a run that the listeners have heard of; in the context of who submitted the task, if anybody asks for that. */
-    private PlacedRun announced(String groupKey, Runnable task) {
-        if (task instanceof Scheduler.Placeable placeable && !(propagation.isPlain() && events.isSilent())) {
+    /** Returns a run that was reported to the listeners, created in the submitter's context if that can be observed. */
+    private PlacedRun newPlacedRun(String groupKey, Runnable task) {
+        if (task instanceof Scheduler.Placeable placeable && !(propagation.isPlain() && events.hasNoListener())) {
             try {
-                return placeable.inSubmittersContext(() -> announcedHere(groupKey, task));
+                return placeable.inSubmittersContext(() -> newPlacedRunInContext(groupKey, task));
             } catch (Throwable failure) {
                 policy.exceptionSink()
                         .report("context of task " + UserCode.textOf(task) + ", placed in a group", failure);
             }
         }
-        return announcedHere(groupKey, task);
+        return newPlacedRunInContext(groupKey, task);
     }
 
-    private PlacedRun announcedHere(String groupKey, Runnable task) {
+    private PlacedRun newPlacedRunInContext(String groupKey, Runnable task) {
         CapturedContext context = task instanceof Scheduler.Placeable
                 ? propagation.captureWithoutTaskContext()
                 : propagation.capture(TaskContext.current().within(EnclosingScope.innermost()));
         PlacedRun run = new PlacedRun(task, context, policy.exceptionSink(), policy.queueTimeout(), submitNanos());
-        Group.ensureRoom();
-        run.giveTo(groupOf(groupKey));
+        Group.ensureStack();
+        run.setGroup(groupOf(groupKey));
         events.submitted(run);
         return run;
     }
 
-    // The corridor.
+    // Admission and placement.
 
     private <R extends GroupRun<?>> R admit(String key, R run) {
-        Group.ensureRoom();
-        run.giveTo(groupOf(key));
+        Group.ensureStack();
+        run.setGroup(groupOf(key));
         events.submitted(run);
         return enter(key, run);
     }
 
-    /** Lets a run enter its group, of which the listeners have heard. */
+    /** Lets a run, which was reported to the listeners, enter its group. */
     private <R extends GroupRun<?>> R enter(String key, R run) {
         try {
             return enterOrFail(key, run);
         } catch (Throwable failure) {
-            breakOff(run, failure);
+            abort(run, failure);
             throw failure;
         }
     }
 
-    /** Ends a run that the machinery has failed to admit or to start, in another thread if this one cannot. */
-    private static void breakOff(GroupRun<?> run, Throwable failure) {
+    /** Ends a run whose admission or start failed internally, on a new thread if the calling thread fails again. */
+    private static void abort(GroupRun<?> run, Throwable failure) {
         try {
-            run.breakOff(failure);
+            run.abort(failure);
         } catch (Throwable again) {
-            Scheduler.virtualThreads().execute(() -> run.breakOff(failure));
+            Scheduler.virtualThreads().execute(() -> run.abort(failure));
         }
     }
 
     private <R extends GroupRun<?>> R enterOrFail(String key, R run) {
         Group group = run.group();
-        run.arm();
+        run.armTimeLimit();
         for (; ; ) {
             switch (group.admit(run)) {
-                case HELD -> startFirst(run);
+                case HELD -> startAndDispatch(run);
                 case WAITING -> {
                     if (cap.hasWork()) {
                         serveBeforeWaiting(run);
                     } else {
-                        run.waitsInQueue();
+                        run.onQueued();
                     }
                 }
                 case UNRESOLVED -> {
                     lookUp(group);
-                    run.waitsInQueue();
+                    run.onQueued();
                 }
                 case QUEUE_FULL -> reject(run, RejectionReason.GROUP_QUEUE + ": " + group.load(), true);
                 case BULKHEAD_FULL -> reject(run, RejectionReason.BULKHEAD + ": " + group.load(), true);
@@ -639,12 +651,12 @@ public final class GroupExecutor implements AutoCloseable {
                 }
                 case ENDED -> {
                     group.retireIfEmpty();
-                    run.disarm();
+                    run.cancelTimeLimit();
                 }
-                case GONE -> {
-                    forget(group);
+                case RETIRED -> {
+                    remove(group);
                     Group next = groupOf(key);
-                    group.passOn(run, next);
+                    group.moveTo(run, next);
                     group = next;
                     continue;
                 }
@@ -653,12 +665,15 @@ public final class GroupExecutor implements AutoCloseable {
         }
     }
 
-    /** A slot of the cap is free: a run that does not wait must not leave before the cap has found whether it gets that. */
+    /**
+     * Makes the cap serve its requests before the run's queue timeout begins. A slot of the cap is free, and a run with
+     * a queue timeout of zero must not be rejected before the cap has decided whether to grant it that slot.
+     */
     private void serveBeforeWaiting(GroupRun<?> run) {
         GrantedPermits grants = new GrantedPermits();
         try {
             cap.serve(grants);
-            run.waitsInQueue();
+            run.onQueued();
         } finally {
             dispatch(grants);
         }
@@ -670,7 +685,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     private Group newGroup(String key) {
-        created.incrementAndGet();
+        groupsCreated.incrementAndGet();
         return new Group(key, this);
     }
 
@@ -682,9 +697,9 @@ public final class GroupExecutor implements AutoCloseable {
     private void lookUp(Group group) {
         GroupBounds.Pending lookup = group.beginLookup();
         if (lookup == null) {
-            return; // another thread does, or has
+            return; // another thread looks the limits up, or they are known
         }
-        GroupBounds.Known found = shared(GroupBounds.Known.resolve(policy, group.key));
+        GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key));
         GrantedPermits grants = new GrantedPermits();
         Map<Permit, Gate.Entry> refused = group.endLookup(lookup, found, grants);
         dispatch(grants);
@@ -700,17 +715,17 @@ public final class GroupExecutor implements AutoCloseable {
         reject(run, reason, true);
     }
 
-    private GroupBounds.Known shared(GroupBounds.Known found) {
-        GroupBounds.Known last = lastKnown;
+    private GroupBounds.Known canonical(GroupBounds.Known found) {
+        GroupBounds.Known last = lastBounds;
         if (last != null && last.equals(found)) {
             return last;
         }
-        lastKnown = found;
+        lastBounds = found;
         return found;
     }
 
-    private void startFirst(GroupRun<?> run) {
-        if (!run.startsElsewhere()) {
+    private void startAndDispatch(GroupRun<?> run) {
+        if (!run.startsOnOtherThread()) {
             Dispatch.start(run);
             return;
         }
@@ -720,7 +735,7 @@ public final class GroupExecutor implements AutoCloseable {
         }
     }
 
-    /** Starts what was granted, and what the cap grants, until nothing is left. */
+    /** Starts the granted runs, and those that the cap grants, until none is left. */
     void dispatch(GrantedPermits grants) {
         dispatch(grants, null);
     }
@@ -735,10 +750,10 @@ public final class GroupExecutor implements AutoCloseable {
                 for (Permit granted; (granted = grants.poll()) != null; ) {
                     GroupRun<?> run = (GroupRun<?>) granted;
                     starting = run;
-                    if (following == null && run.group() == sameGroup && run.mayFollow()) {
-                        run.leftQueue();
+                    if (following == null && run.group() == sameGroup && run.mayRunNext()) {
+                        run.onDequeued();
                         following = run;
-                    } else if (!run.startsElsewhere()) {
+                    } else if (!run.startsOnOtherThread()) {
                         Dispatch.start(run);
                     } else if (!run.start(grants)) {
                         more = true;
@@ -747,33 +762,38 @@ public final class GroupExecutor implements AutoCloseable {
                 }
             } while (more);
         } catch (Throwable failure) {
-            dispatchElsewhere(following, starting, failure, grants);
+            dispatchOnNewThread(following, starting, failure, grants);
             throw failure;
         }
         return following;
     }
 
-    /** Leaves what is granted to another thread, which has a stack of its own, because this one cannot go on. */
-    private void dispatchElsewhere(
+    /** Starts the granted runs on a new thread, which has a stack of its own, because the calling thread has failed. */
+    private void dispatchOnNewThread(
             @Nullable GroupRun<?> following, @Nullable GroupRun<?> starting, Throwable failure, GrantedPermits grants) {
         Scheduler.virtualThreads().execute(() -> {
             if (starting != null) {
-                starting.breakOff(failure);
+                starting.abort(failure);
             }
             if (following != null && following != starting) {
-                startFirst(following);
+                startAndDispatch(following);
             }
             dispatch(grants);
         });
     }
 
-    /** Gives back what a run held; returns one of the same group that its thread shall run next, if threads are reused. */
+    /**
+     * Releases the permit of a run and starts the runs that this allows.
+     *
+     * @param reusable whether the calling thread may run other tasks of the group
+     * @return a run of the same group that the calling thread is to run next, if threads are reused; else null
+     */
     @Nullable
-    TaskRun<?> giveBack(GroupRun<?> run, long ranNanos, long nowNanos, boolean ownThread) {
+    TaskRun<?> releaseAndDispatch(GroupRun<?> run, long ranNanos, long nowNanos, boolean reusable) {
         GrantedPermits grants = new GrantedPermits();
         run.group().release(run, ranNanos, nowNanos, grants);
-        takeOver(grants);
-        return dispatch(grants, ownThread && policy.reuseThreads() ? run.group() : null);
+        startHandedOff(grants);
+        return dispatch(grants, reusable && policy.reuseThreads() ? run.group() : null);
     }
 
     /** Places a granted run on a thread. */
@@ -782,59 +802,59 @@ public final class GroupExecutor implements AutoCloseable {
         if (scheduler == Scheduler.virtualThreads()
                 && cap.used() > PROCESSORS
                 && !Thread.currentThread().isVirtual()) {
-            handover.leave(run);
+            carrierHandoff.start(run);
         } else {
             run.placeOn(scheduler);
         }
     }
 
-    /** Tells whether all groups use virtual threads. */
+    /** Returns whether all groups use virtual threads. */
     boolean usesVirtualThreads() {
         return onlyScheduler != null;
     }
 
-    /** Starts, on this carrier, what was left to the carriers. */
-    private void takeOver(GrantedPermits grants) {
+    /** Starts the handed-off runs on the current carrier, if the calling thread is virtual. */
+    private void startHandedOff(GrantedPermits grants) {
         if (!Thread.currentThread().isVirtual()) {
             return;
         }
-        for (GroupRun<?> run; (run = handover.take()) != null; ) {
+        for (GroupRun<?> run; (run = carrierHandoff.poll()) != null; ) {
             run.start(grants);
         }
     }
 
     void reject(GroupRun<?> run, String reason, boolean bySubmitter) {
-        if (run.claimed()) {
+        if (run.tryClaim()) {
             rejectClaimed(run, reason, bySubmitter);
         }
     }
 
     void rejectClaimed(GroupRun<?> run, String reason, boolean bySubmitter) {
-        run.leftQueue();
-        run.disarm();
+        run.onDequeued();
+        run.cancelTimeLimit();
         run.noteRejection(reason);
         events.rejected(run, reason);
         RejectionHandler handler = policy.rejectionHandler();
-        if (run.isAttempt()) {
-            run.rejected(reason);
+        if (run.isTryCall()) {
+            run.settleRejected(reason);
         } else if (handler != null) {
-            run.handledBy(handler);
+            run.settleByHandler(handler);
         } else if (bySubmitter && policy.rejectionPolicy() == RejectionPolicy.CALLER_RUNS) {
-            run.runByCaller();
+            run.runInCaller();
         } else {
-            run.rejected(reason);
+            run.settleRejected(reason);
         }
     }
 
-    /** Returns who runs foreign code that must hold up neither an alarm nor a task. */
-    OffloadExecutor elsewhere() {
-        return elsewhere;
+    /** Returns the executor of user code that must delay neither an alarm nor a task. */
+    OffloadExecutor offloadExecutor() {
+        return offloadExecutor;
     }
 
-    /** Runs what depends on a settled task: not in a thread that has been given the next task already. */
-    void follow(Runnable dependant) {
+    /** Runs an action that depends on a settled task, on another thread if threads are reused for further tasks. */
+    void runDependant(Runnable dependant) {
         if (policy.reuseThreads()) {
-            elsewhere.execute(dependant);
+            offloadExecutor.execute(dependant);
         } else {
             dependant.run();
         }
@@ -843,11 +863,12 @@ public final class GroupExecutor implements AutoCloseable {
     // Changing limits.
 
     /**
-     * Changes how many tasks of a group run at once. More start at once, fewer are reached as running ones end. The change
-     * holds until the group is evicted or shut down; until then the group is not forgotten, even if it is idle.
+     * Changes how many tasks of a group run at once. A higher limit takes effect at once, a lower one as running tasks
+     * end. The change holds until the group is evicted or shut down. Until then the group is not removed, even if it is
+     * idle.
      *
      * @param groupKey the key of the group, which need not have had a task
-     * @param limit at least 1
+     * @param limit the new limit, at least 1
      * @throws IllegalArgumentException if it is less than 1
      * @throws IllegalStateException if this executor is shut down
      */
@@ -857,10 +878,10 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Changes a group's share of the global cap. The change holds as that of {@link #setMaxConcurrency} does.
+     * Changes a group's share of the global cap. The change holds as long as that of {@link #setMaxConcurrency} does.
      *
      * @param groupKey the key of the group, which need not have had a task
-     * @param weight at least 1
+     * @param weight the new weight, at least 1
      * @throws IllegalArgumentException if it is less than 1
      * @throws IllegalStateException if this executor is shut down
      */
@@ -870,16 +891,16 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Changes how many slots may be taken in all groups together, or introduces such a cap. More take effect at once, fewer
-     * as running tasks end.
+     * Changes how many slots may be taken in all groups together, or introduces such a cap. A higher cap takes effect
+     * at once, a lower one as running tasks end.
      *
-     * @param cap at least 1
+     * @param cap the new cap, at least 1
      * @throws IllegalArgumentException if it is less than 1
      */
     public void setGlobalMaxInFlight(int cap) {
         requireAtLeastOne("globalMaxInFlight", cap);
         this.cap.setMax(cap);
-        groups.values().forEach(Group::count);
+        groups.values().forEach(Group::recountForCap);
         dispatch(new GrantedPermits());
     }
 
@@ -894,13 +915,13 @@ public final class GroupExecutor implements AutoCloseable {
                 dispatch(grants);
                 return;
             }
-            forget(group);
+            remove(group);
         }
     }
 
     /**
-     * Pauses a group: none of its tasks starts until it is resumed, those that run go on. Submitted tasks wait, as far as
-     * there is room. A paused group is not forgotten.
+     * Pauses a group: none of its tasks starts until the group is resumed. Running tasks go on. Submitted tasks wait
+     * while the queue is not full, and are rejected otherwise. A paused group is not removed.
      *
      * @param groupKey the key of the group, which need not have had a task
      * @throws IllegalStateException if this executor is shut down
@@ -915,14 +936,14 @@ public final class GroupExecutor implements AutoCloseable {
                 dispatch(new GrantedPermits()); // the cap may have kept slots for this group
                 return;
             }
-            forget(group);
+            remove(group);
         }
     }
 
     /**
-     * Resumes a paused group: as many of its waiting tasks start at once as may.
+     * Resumes a paused group: its waiting tasks start at once, as many as the limits allow.
      *
-     * @param groupKey the key of the group; one that is not paused, or not known, is left alone
+     * @param groupKey the key of the group; if that group is unknown or not paused, this method has no effect
      */
     public void resumeGroup(String groupKey) {
         Group group = groups.get(Objects.requireNonNull(groupKey, "groupKey"));
@@ -936,11 +957,11 @@ public final class GroupExecutor implements AutoCloseable {
     // Ending.
 
     /**
-     * Forgets a group: its waiting tasks are rejected, its limits are looked up again for the next task, changes made by hand
-     * are lost. Running tasks go on, and count against the limits that are found next. A task that is submitted meanwhile
-     * is in the old group or in the new one, never between.
+     * Evicts a group: its waiting tasks are rejected, its limits are looked up again for the next task, and changes
+     * made at run time are discarded. Running tasks go on, and count against the limits that are looked up next. A task
+     * that is submitted concurrently is admitted either wholly before the eviction or wholly after it.
      *
-     * @param groupKey the key of the group; one that is not known is left alone
+     * @param groupKey the key of the group; if that group is unknown, this method has no effect
      */
     public void evictGroup(String groupKey) {
         Group group = groups.get(Objects.requireNonNull(groupKey, "groupKey"));
@@ -950,10 +971,10 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Shuts a group down at once: its waiting tasks are rejected, its running ones interrupted. The key can be used again; new
-     * tasks start as the interrupted ones end.
+     * Shuts a group down at once: its waiting tasks are rejected, its running ones interrupted. The key can be used
+     * again; new tasks start as the interrupted ones end.
      *
-     * @param groupKey the key of the group; one that is not known is left alone
+     * @param groupKey the key of the group; if that group is unknown, this method has no effect
      */
     public void shutdownGroup(String groupKey) {
         Group group = groups.get(Objects.requireNonNull(groupKey, "groupKey"));
@@ -963,13 +984,13 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Shuts a group down when its accepted tasks have ended, at a moment at the latest: until then new tasks for its key are
-     * rejected. If the time has passed, or the calling thread is interrupted, which stays set, the rest is ended as by
-     * {@link #shutdownGroup(String)}.
+     * Shuts a group down when its accepted tasks have ended or a timeout has passed. Until then new tasks for its key
+     * are rejected. If the timeout passes or the calling thread is interrupted, the remaining tasks are ended as by
+     * {@link #shutdownGroup(String)}; the thread's interrupt status stays set.
      *
-     * @param groupKey the key of the group; one that is not known has no tasks
-     * @param timeout how long accepted tasks may take
-     * @return true if all of them ended in time
+     * @param groupKey the key of the group; an unknown group has no tasks
+     * @param timeout the longest time to wait for accepted tasks
+     * @return true if all accepted tasks ended in time
      */
     public boolean shutdownGroup(String groupKey, Duration timeout) {
         Deadline deadline = Deadline.after(time, timeout);
@@ -989,8 +1010,8 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Shuts this executor down at once: it takes no more tasks, waiting ones are rejected, running ones interrupted. Nothing
-     * starts after this method has returned. Does not wait for the running ones to end.
+     * Shuts this executor down at once: new tasks are refused, waiting tasks rejected, running tasks interrupted. No
+     * task starts after this method has returned. Does not wait for running tasks to end.
      */
     public void shutdown() {
         shutdownAfter(Duration.ZERO);
@@ -1007,13 +1028,14 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Shuts this executor down when the accepted tasks have ended, at a moment at the latest: it takes no more tasks, waiting
-     * ones start as slots become free. If the time has passed, or the calling thread is interrupted, which stays set, the
-     * rest is ended as by {@link #shutdown()}.
+     * Shuts this executor down when its accepted tasks have ended or a timeout has passed. From the call on, new tasks
+     * are refused; waiting tasks start as slots become free. If the timeout passes or the calling thread is
+     * interrupted, the remaining tasks are ended as by {@link #shutdown()}; the thread's interrupt status stays set.
      *
-     * @param timeout how long accepted tasks may take; one that is too long for a {@code long} of nanoseconds is cut
-     * @return true if all of them ended in time, whoever ended them; the last ones' listeners and handles hear of it a moment
-     *     after their slots are free, so wait for a handle to see it done
+     * @param timeout the longest time to wait for accepted tasks; if it exceeds {@link Long#MAX_VALUE} nanoseconds,
+     *     that many are used
+     * @return true if all accepted tasks ended in time, even if another call ended them; the last tasks' listeners are
+     *     notified and their handles done shortly after their slots are free, so await a handle to see it done
      */
     public boolean shutdown(Duration timeout) {
         long began = time.nanoTime();
@@ -1032,8 +1054,8 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Shuts this executor down as {@link #shutdown(Duration)} does, with the policy's close timeout. Whether its tasks had all
-     * ended is in the {@link #shutdownReport()}; if they had not, a warning is logged.
+     * Shuts this executor down as {@link #shutdown(Duration)} does, with the policy's close timeout. The
+     * {@link #shutdownReport()} says whether all tasks had ended; if they had not, a warning is logged.
      */
     @Override
     public void close() {
@@ -1049,7 +1071,7 @@ public final class GroupExecutor implements AutoCloseable {
         return Optional.ofNullable(shutdownReport.get());
     }
 
-    /** Publishes the first report of a shutdown; later ones are about what the first has ended. */
+    /** Publishes the first report of a shutdown. Later calls only end tasks that the first one has counted. */
     private void report(GroupShutdownReport report) {
         if (shutdownReport.compareAndSet(null, report)) {
             events.shutDown(report);
@@ -1065,7 +1087,7 @@ public final class GroupExecutor implements AutoCloseable {
         }
     }
 
-    /** Takes out all who wait before it stops what runs: a slot that is given back must not go to them. */
+    /** Drains the queues before it stops the running tasks, so that no released slot is granted to a waiting one. */
     private Ended end(Collection<Group> ended, String reason, Consumer<GroupRun<?>> stop) {
         List<GroupRun<?>> running = new ArrayList<>();
         List<GroupRun<?>> waited = new ArrayList<>();
@@ -1076,41 +1098,41 @@ public final class GroupExecutor implements AutoCloseable {
         return new Ended(running.size(), waited.size());
     }
 
-    /** The number of tasks that were ended from outside. */
+    /** The numbers of running and waiting tasks that a shutdown or eviction has ended. */
     private record Ended(int running, int waiting) {}
 
     private void end(Group group, String reason) {
         end(List.of(group), reason, run -> run.stop(reason, true));
     }
 
-    /** Hears that a group has become empty. */
-    void emptied(Group group) {
-        if (group.isGone()) {
-            forget(group);
+    /** Called when a group has become empty. */
+    void onEmptied(Group group) {
+        if (group.isRetired()) {
+            remove(group);
         } else {
             idleGroups.arm();
         }
     }
 
-    private void forget(Group group) {
+    private void remove(Group group) {
         groups.remove(group.key, group);
         terminateIfEmpty();
     }
 
     private void terminateIfEmpty() {
         if (isShutdown() && groups.isEmpty() && terminated.set()) {
-            idleGroups.sweep(); // so that it does not keep what is gone until its alarm rings
+            idleGroups.sweep(); // so that it does not retain removed groups until its alarm fires
         }
     }
 
-    // Watching.
+    // Monitoring.
 
     /**
-     * Waits until nothing of a group runs or waits.
+     * Waits until no task of a group runs or waits.
      *
      * @param groupKey the key of the group
-     * @param timeout how long to wait at most
-     * @return true if there was such a moment, false if the time passed first
+     * @param timeout the longest time to wait; zero or less does not wait
+     * @return true if there was such a moment, false if the timeout passed first
      * @throws InterruptedException if the calling thread is interrupted
      */
     public boolean awaitIdle(String groupKey, Duration timeout) throws InterruptedException {
@@ -1121,10 +1143,10 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Waits until nothing runs or waits in any group. Tasks that are submitted meanwhile are waited for, too.
+     * Waits until no task runs or waits in any group. Tasks that are submitted meanwhile are awaited, too.
      *
      * @param timeout the longest time to wait; zero or less does not wait
-     * @return true if there was a moment at which all groups were empty, false if the time passed first
+     * @return true if there was a moment at which all groups were empty, false if the timeout passed first
      * @throws InterruptedException if the calling thread is interrupted
      */
     public boolean awaitIdle(Duration timeout) throws InterruptedException {
@@ -1141,14 +1163,14 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /*
-     * All groups are empty at one moment if each is empty when it is looked at first, none has been empty anew when it is
-     * looked at a second time, and no group was created in between: then each was empty from its first look to its second,
-     * and the moment between the last first look and the first second look is one of them.
+     * The groups are read twice. All groups were empty at one moment if each is empty at both reads, none has become
+     * empty again between its first read and its second, and no group was created in between. Then each group was empty
+     * from its first read to its second, and all of these intervals contain the moment between the two passes.
      */
 
-    /** Returns a signal that is set when some group has become empty, or null if all were empty at one moment. */
+    /** Returns a signal after which to check again, or null if all groups were empty at one moment. */
     private @Nullable Signal firstBusy() {
-        long groupsBefore = created.get();
+        long groupsBefore = groupsCreated.get();
         Map<Group, Integer> timesEmptied = new HashMap<>();
         for (Group group : groups.values()) {
             Signal busy = group.untilEmpty();
@@ -1163,17 +1185,17 @@ public final class GroupExecutor implements AutoCloseable {
                 return busy;
             }
             if (seen.getKey().timesEmptied() != seen.getValue()) {
-                return ALREADY;
+                return SET_SIGNAL;
             }
         }
-        return created.get() == groupsBefore ? null : ALREADY;
+        return groupsCreated.get() == groupsBefore ? null : SET_SIGNAL;
     }
 
     /**
-     * Returns what a group looks like now.
+     * Returns the statistics of a group.
      *
      * @param groupKey the key of the group
-     * @return its numbers, or empty if the group is not known
+     * @return its statistics, or empty if the group is unknown
      */
     public Optional<GroupStats> groupStats(String groupKey) {
         Objects.requireNonNull(groupKey, "groupKey");
@@ -1183,7 +1205,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns what the whole looks like now.
+     * Returns the statistics of this executor.
      *
      * @return the sums over all groups
      */
@@ -1199,7 +1221,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Returns the keys of the groups that are known now, those included that are idle and not forgotten yet.
+     * Returns the keys of the known groups, including idle ones that have not been removed yet.
      *
      * @return an unmodifiable copy
      */
@@ -1215,12 +1237,12 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Says what a task waits for. Takes time in proportion to the tasks before it in its group, and to the number of groups
-     * if it waits for the global cap.
+     * Returns why a task waits. Takes time proportional to the number of tasks before it in its group and, if it waits
+     * for the global cap, to the number of groups.
      *
      * @param handle a handle that this executor returned
-     * @return the one thing it waits for, and its place
-     * @throws IllegalArgumentException if the handle is not this executor's
+     * @return the reason, and the task's place in the queue
+     * @throws IllegalArgumentException if another executor returned the handle
      */
     public Explanation explain(TaskHandle<?> handle) {
         if (!(handle instanceof GroupRun<?> run) || run.group().owner != this) {
@@ -1238,18 +1260,18 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Tells whether this executor takes no more tasks.
+     * Returns whether this executor has been shut down.
      *
-     * @return true once it is shut down, at once or gracefully
+     * @return true from the first call of a shutdown method or {@link #close()} on
      */
     public boolean isShutdown() {
         return !isRunning();
     }
 
     /**
-     * Returns the rules.
+     * Returns the policy.
      *
-     * @return the policy that this executor was made with
+     * @return the policy that this executor was created with
      */
     public GroupPolicy policy() {
         return policy;
@@ -1260,7 +1282,7 @@ public final class GroupExecutor implements AutoCloseable {
         return "group executor, " + state.get() + ", " + groups.size() + " groups, " + cap;
     }
 
-    // What groups and runs share.
+    // Shared with groups and runs.
 
     TimeSource time() {
         return time;
@@ -1278,22 +1300,28 @@ public final class GroupExecutor implements AutoCloseable {
         return idleGroups;
     }
 
-    ConcurrentHashMap<Group, Signal> watched() {
-        return watched;
+    ConcurrentHashMap<Group, Signal> emptySignals() {
+        return emptySignals;
     }
 
-    ConcurrentHashMap<Thread, TaskRun<?>> waits() {
-        return waits;
+    ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns() {
+        return awaitedRuns;
     }
 
-    /** Notes that a thread waits for a run while the cap is full: the last of those that fill it finds that none can go on. */
+    /**
+     * Records that a thread awaits a run while the cap is full. If the tasks that fill the cap all wait, the last one
+     * of them to call this method finds the deadlock.
+     *
+     * @return whether the wait was recorded
+     * @throws IllegalStateException if the wait could never end
+     */
     boolean noteWaitForCap(Thread waiter, GroupRun<?> run) {
-        if (cap.used() < cap.max() || run.comesToAnEnd() || !run.group().keepsBack(run)) {
+        if (cap.used() < cap.max() || run.isTimeBounded() || !run.group().isSubjectToLimits(run)) {
             return false;
         }
-        waits.put(waiter, run);
-        if (new Standstill(groups.values(), cap, waits).includes(waiter)) {
-            waits.remove(waiter, run);
+        awaitedRuns.put(waiter, run);
+        if (new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter)) {
+            awaitedRuns.remove(waiter, run);
             throw new IllegalStateException("task \"" + run.taskId() + "\" in group \"" + run.groupKey()
                     + "\" would never begin: " + cap + ", and each of the tasks that hold them waits for another one;"
                     + " raise globalMaxInFlight, or do not wait");
@@ -1313,16 +1341,16 @@ public final class GroupExecutor implements AutoCloseable {
         return GroupRun.submitNanos(time, events);
     }
 
-    private <T> Callable<? extends T> carried(Callable<? extends T> task, @Nullable EnclosingScope enclosure) {
+    private <T> Callable<? extends T> inContext(Callable<? extends T> task, @Nullable EnclosingScope enclosure) {
         return propagation.carry(task, TaskContext.current().within(enclosure));
     }
 
-    /** Fills in what the submitter knows: its context, and the policy's queue timeout if the task has none of its own. */
-    private <T> TaskSpec<T> complete(TaskSpec<T> spec, @Nullable EnclosingScope enclosure) {
+    /** Adds the submitter's context, and the policy's queue timeout if the task has none of its own. */
+    private <T> TaskSpec<T> completeSpec(TaskSpec<T> spec, @Nullable EnclosingScope enclosure) {
         Duration timeout = spec.queueTimeout() != null ? spec.queueTimeout() : policy.queueTimeout();
         return new TaskSpec<>(
                 spec.name(),
-                carried(spec.callable(), enclosure),
+                inContext(spec.callable(), enclosure),
                 spec.priority(),
                 spec.cost(),
                 timeout,
@@ -1333,7 +1361,7 @@ public final class GroupExecutor implements AutoCloseable {
     private void requireRunning(String groupKey, String taskId) {
         if (!isRunning()) {
             throw new IllegalStateException(
-                    "executor is shut down; task \"" + taskId + "\" for group \"" + groupKey + "\" came too late");
+                    "executor is shut down; task \"" + taskId + "\" for group \"" + groupKey + "\" was not submitted");
         }
     }
 

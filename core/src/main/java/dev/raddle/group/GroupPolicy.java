@@ -18,8 +18,8 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules of a {@link GroupExecutor}: how many tasks of a group run and wait, what the groups share, what becomes of tasks
- * for which there is no room. Immutable, checked when built, and usable for any number of executors.
+ * The rules of a {@link GroupExecutor}: how many tasks of a group run and wait, the limits that all groups share, and
+ * the treatment of rejected tasks. Immutable, checked when built, and usable for any number of executors.
  *
  * {@snippet :
  * GroupPolicy policy = GroupPolicy.builder()
@@ -32,7 +32,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GroupPolicy {
 
-    /** A global cap that keeps CPU-bound groups from delaying everybody else's start: four times the number of processors. */
+    /**
+     * A global cap that keeps CPU-bound groups from delaying the others' starts: four times the number of processors.
+     */
     public static final int AUTO = 4 * Runtime.getRuntime().availableProcessors();
 
     private final Map<String, Integer> perGroupMaxConcurrency;
@@ -97,24 +99,25 @@ public final class GroupPolicy {
     }
 
     /**
-     * Returns how many tasks of a group run at once: what is set for the key, else what the resolver says, where less than 1
-     * means 1, else the default. A resolver that throws counts as none; what it threw goes to the {@link #exceptionSink()}.
+     * Returns how many tasks of a group may run at once: the number set for the key, else the result of the resolver,
+     * where less than 1 means 1, else the default. If the resolver throws, the default holds, and the exception is
+     * reported to the {@link #exceptionSink()}.
      *
      * @param groupKey the key of the group
-     * @return at least 1
+     * @return the concurrency, at least 1
      */
     public int resolveConcurrency(String groupKey) {
-        Integer own = perGroupMaxConcurrency.get(Objects.requireNonNull(groupKey, "groupKey"));
-        return own != null
-                ? own
+        Integer configured = perGroupMaxConcurrency.get(Objects.requireNonNull(groupKey, "groupKey"));
+        return configured != null
+                ? configured
                 : resolve(concurrencyResolver, "concurrencyResolver", groupKey, defaultMaxConcurrencyPerGroup);
     }
 
     /**
-     * Returns how many tasks of a group may execute at once, whatever its concurrency is.
+     * Returns the bulkhead of a group: how many of its tasks may execute at once, regardless of its concurrency.
      *
      * @param groupKey the key of the group
-     * @return at least 1
+     * @return the bulkhead, at least 1
      */
     public int resolveMaxInFlight(String groupKey) {
         Objects.requireNonNull(groupKey, "groupKey");
@@ -125,7 +128,7 @@ public final class GroupPolicy {
      * Returns how many tasks of a group may wait.
      *
      * @param groupKey the key of the group
-     * @return at least 0
+     * @return the queue threshold, at least 0
      */
     public int resolveQueueThreshold(String groupKey) {
         Objects.requireNonNull(groupKey, "groupKey");
@@ -133,17 +136,19 @@ public final class GroupPolicy {
     }
 
     /**
-     * Returns a group's share of the global cap relative to the others: what the resolver says, where less than 1 means 1.
+     * Returns a group's share of the global cap relative to the others: the result of the resolver, where less than 1
+     * means 1, or 1 if there is no resolver or it throws.
      *
      * @param groupKey the key of the group
-     * @return at least 1
+     * @return the weight, at least 1
      */
     public int resolveWeight(String groupKey) {
         return resolve(weightResolver, "weightResolver", Objects.requireNonNull(groupKey, "groupKey"), 1);
     }
 
     /**
-     * Returns where the tasks of a group run: where the policy says, or on fresh virtual threads.
+     * Returns the scheduler of a group. Fresh virtual threads are used if none is set, or if the function throws or
+     * returns null.
      *
      * @param groupKey the key of the group
      * @return the scheduler
@@ -165,29 +170,29 @@ public final class GroupPolicy {
         return scheduler != null;
     }
 
-    private int resolve(@Nullable ToIntFunction<String> resolver, String name, String groupKey, int otherwise) {
+    private int resolve(@Nullable ToIntFunction<String> resolver, String name, String groupKey, int defaultValue) {
         if (resolver == null) {
-            return otherwise;
+            return defaultValue;
         }
         try {
             return Math.max(1, resolver.applyAsInt(groupKey));
         } catch (Throwable failure) {
             exceptionSink.report(name + " for group \"" + groupKey + "\"", failure);
-            return otherwise;
+            return defaultValue;
         }
     }
 
     /**
      * Returns the concurrency set for single groups.
      *
-     * @return an unmodifiable map
+     * @return an unmodifiable map from keys to limits
      */
     public Map<String, Integer> perGroupMaxConcurrency() {
         return perGroupMaxConcurrency;
     }
 
     /**
-     * Returns the function that knows the concurrency of groups for which none is set.
+     * Returns the function that determines the concurrency of groups for which none is set.
      *
      * @return the resolver, or null
      */
@@ -196,9 +201,9 @@ public final class GroupPolicy {
     }
 
     /**
-     * Returns the concurrency of groups for which nothing else is said.
+     * Returns the concurrency of groups for which neither a number nor a resolver is set.
      *
-     * @return at least 1
+     * @return the limit, at least 1
      */
     public int defaultMaxConcurrencyPerGroup() {
         return defaultMaxConcurrencyPerGroup;
@@ -207,7 +212,7 @@ public final class GroupPolicy {
     /**
      * Returns the cap on the slots taken in all groups together.
      *
-     * @return at least 1; {@link Integer#MAX_VALUE} means none
+     * @return the cap, at least 1; {@link Integer#MAX_VALUE} means no cap
      */
     public int globalMaxInFlight() {
         return globalMaxInFlight;
@@ -216,7 +221,7 @@ public final class GroupPolicy {
     /**
      * Returns how many tasks may wait in all groups together.
      *
-     * @return at least 0; {@link Integer#MAX_VALUE} means any number
+     * @return the threshold, at least 0; {@link Integer#MAX_VALUE} means any number
      */
     public int globalQueueThreshold() {
         return globalQueueThreshold;
@@ -225,7 +230,7 @@ public final class GroupPolicy {
     /**
      * Returns the bulkhead of groups for which none is set.
      *
-     * @return at least 1
+     * @return the limit, at least 1
      */
     public int defaultMaxInFlightPerGroup() {
         return defaultMaxInFlightPerGroup;
@@ -234,16 +239,16 @@ public final class GroupPolicy {
     /**
      * Returns the bulkheads set for single groups.
      *
-     * @return an unmodifiable map
+     * @return an unmodifiable map from keys to limits
      */
     public Map<String, Integer> perGroupMaxInFlight() {
         return perGroupMaxInFlight;
     }
 
     /**
-     * Returns how many tasks may wait in a group for which nothing else is said.
+     * Returns how many tasks may wait in a group for which no threshold is set.
      *
-     * @return at least 0
+     * @return the threshold, at least 0
      */
     public int defaultQueueThresholdPerGroup() {
         return defaultQueueThresholdPerGroup;
@@ -252,32 +257,32 @@ public final class GroupPolicy {
     /**
      * Returns the queue thresholds set for single groups.
      *
-     * @return an unmodifiable map
+     * @return an unmodifiable map from keys to thresholds
      */
     public Map<String, Integer> perGroupQueueThreshold() {
         return perGroupQueueThreshold;
     }
 
     /**
-     * Returns how long a task may wait.
+     * Returns how long a task may wait before it is rejected.
      *
-     * @return the longest wait, or null if there is none
+     * @return the longest wait, or null if there is no limit
      */
     public @Nullable Duration queueTimeout() {
         return queueTimeout;
     }
 
     /**
-     * Returns the function that knows the groups' weights.
+     * Returns the function that determines the weights of groups.
      *
-     * @return the resolver, or null if all weigh the same
+     * @return the resolver, or null if all weights are equal
      */
     public @Nullable ToIntFunction<String> weightResolver() {
         return weightResolver;
     }
 
     /**
-     * Returns what becomes of tasks for which there is no room, if there is no handler.
+     * Returns how rejected tasks are treated if there is no handler.
      *
      * @return the policy
      */
@@ -286,70 +291,70 @@ public final class GroupPolicy {
     }
 
     /**
-     * Returns who decides what becomes of tasks for which there is no room.
+     * Returns the handler of rejected tasks.
      *
-     * @return the handler, or null
+     * @return the handler, or null if there is none
      */
     public @Nullable RejectionHandler rejectionHandler() {
         return rejectionHandler;
     }
 
     /**
-     * Returns who hears of every task.
+     * Returns the listener that is notified of every task.
      *
-     * @return the listener, or null
+     * @return the listener, or null if there is none
      */
     public @Nullable TaskLifecycleListener taskLifecycleListener() {
         return taskLifecycleListener;
     }
 
     /**
-     * Returns who hears of every task, with times, in the words that all doors share.
+     * Returns the listener that is notified of every task and of times, with the interface that all APIs share.
      *
-     * @return the listener, or null
+     * @return the listener, or null if there is none
      */
     public @Nullable TaskListener taskListener() {
         return taskListener;
     }
 
     /**
-     * Returns how long a group in which nothing runs and waits is remembered.
+     * Returns how long a group without tasks is kept.
      *
-     * @return not negative
+     * @return the time to live, not negative
      */
     public Duration idleGroupTtl() {
         return idleGroupTtl;
     }
 
     /**
-     * Returns how many such groups are remembered.
+     * Returns how many groups without tasks are kept.
      *
-     * @return at least 0
+     * @return the largest number, at least 0
      */
     public int maxIdleGroups() {
         return maxIdleGroups;
     }
 
     /**
-     * Returns whether a thread that has run a task goes on with the next waiting one of the same group.
+     * Returns whether a thread that has run a task runs the next waiting task of the same group.
      *
-     * @return false if every task gets a thread of its own
+     * @return true if threads are reused, false if every task gets a thread of its own
      */
     public boolean reuseThreads() {
         return reuseThreads;
     }
 
     /**
-     * Returns how long {@link GroupExecutor#close()} lets accepted tasks go on.
+     * Returns how long {@link GroupExecutor#close()} waits for accepted tasks.
      *
-     * @return not negative
+     * @return the timeout, not negative
      */
     public Duration closeTimeout() {
         return closeTimeout;
     }
 
     /**
-     * Returns what carries further contexts from submitters into tasks.
+     * Returns the propagators of further contexts from submitters to tasks.
      *
      * @return an unmodifiable list
      */
@@ -367,7 +372,7 @@ public final class GroupPolicy {
     }
 
     /**
-     * Returns where exceptions go that must not change what happens to a task. It also counts them.
+     * Returns the sink of exceptions that must not affect a task. The sink also counts them.
      *
      * @return the sink
      */
@@ -376,7 +381,7 @@ public final class GroupPolicy {
     }
 
     /**
-     * Returns the clock.
+     * Returns the time source.
      *
      * @return the time source
      */
@@ -384,7 +389,9 @@ public final class GroupPolicy {
         return timeSource;
     }
 
-    /** Collects the rules. Belongs to one thread; what it built does not change when it is used again. */
+    /**
+     * Builds policies. For use by one thread. A policy that was built does not change when its builder is used again.
+     */
     public static final class Builder {
 
         private Map<String, Integer> perGroupMaxConcurrency = Map.of();
@@ -415,9 +422,9 @@ public final class GroupPolicy {
         private Builder() {}
 
         /**
-         * Sets how many tasks of single groups run at once. For these groups the resolver is not asked.
+         * Sets how many tasks of single groups run at once. For these groups the resolver is not called.
          *
-         * @param limits at least 1 for each key; copied; null means none
+         * @param limits the limits by key, each at least 1; copied; null means none
          * @return this builder
          */
         public Builder perGroupMaxConcurrency(@Nullable Map<String, Integer> limits) {
@@ -426,11 +433,11 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets the function that knows how many tasks of a group run at once. It is called once in a group's life, by the
-         * thread that submits the group's first task, outside every lock; it may use the executor, but must not wait for a
-         * task of the group it is asked about.
+         * Sets the function that determines how many tasks of a group run at once. It is called once in a group's
+         * lifetime, in the thread that submits the group's first task, outside every lock. It may use the executor, but
+         * must not wait for a task of the group whose key it is called with.
          *
-         * @param resolver returns the concurrency for a key, where less than 1 means 1; null means none
+         * @param resolver the function from a key to the concurrency, where less than 1 means 1; null means none
          * @return this builder
          */
         public Builder concurrencyResolver(@Nullable ToIntFunction<String> resolver) {
@@ -439,9 +446,9 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets how many tasks run at once in groups for which nothing else is said. The default is 1.
+         * Sets how many tasks run at once in groups for which neither a number nor a resolver is set. The default is 1.
          *
-         * @param limit at least 1
+         * @param limit the limit, at least 1
          * @return this builder
          */
         public Builder defaultMaxConcurrencyPerGroup(int limit) {
@@ -450,9 +457,11 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets how many slots may be taken in all groups together. Tasks beyond that wait; a waiting task takes no slot.
+         * Sets how many slots may be taken in all groups together. Tasks beyond that wait; a waiting task takes no
+         * slot.
          *
-         * @param cap at least 1, or {@link GroupPolicy#AUTO}; {@link Integer#MAX_VALUE}, the default, means any number
+         * @param cap the cap, at least 1, such as {@link GroupPolicy#AUTO}; {@link Integer#MAX_VALUE}, the default,
+         *     means no cap
          * @return this builder
          */
         public Builder globalMaxInFlight(int cap) {
@@ -461,9 +470,9 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets how many tasks may wait in all groups together, whatever they wait for.
+         * Sets how many tasks may wait in all groups together, regardless of the limit that they wait for.
          *
-         * @param threshold at least 0; {@link Integer#MAX_VALUE}, the default, means any number
+         * @param threshold the threshold, at least 0; {@link Integer#MAX_VALUE}, the default, means any number
          * @return this builder
          */
         public Builder globalQueueThreshold(int threshold) {
@@ -472,10 +481,10 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets the bulkhead of groups for which none is set: how many of their tasks may execute at once, whatever their
-         * concurrency is. The smaller of the two is in force.
+         * Sets the bulkhead of groups for which none is set: how many of their tasks may execute at once, regardless of
+         * their concurrency. The smaller of the two limits holds.
          *
-         * @param limit at least 1
+         * @param limit the limit, at least 1
          * @return this builder
          */
         public Builder defaultMaxInFlightPerGroup(int limit) {
@@ -486,7 +495,7 @@ public final class GroupPolicy {
         /**
          * Sets the bulkheads of single groups.
          *
-         * @param limits at least 1 for each key; copied; null means none
+         * @param limits the limits by key, each at least 1; copied; null means none
          * @return this builder
          */
         public Builder perGroupMaxInFlight(@Nullable Map<String, Integer> limits) {
@@ -495,9 +504,9 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets how many tasks may wait in a group for which nothing else is said.
+         * Sets how many tasks may wait in a group for which no threshold is set.
          *
-         * @param threshold at least 0, where 0 means that tasks start at once or are rejected
+         * @param threshold the threshold, at least 0, where 0 means that tasks start at once or are rejected
          * @return this builder
          */
         public Builder defaultQueueThresholdPerGroup(int threshold) {
@@ -508,7 +517,7 @@ public final class GroupPolicy {
         /**
          * Sets how many tasks may wait in single groups.
          *
-         * @param thresholds at least 0 for each key; copied; null means none
+         * @param thresholds the thresholds by key, each at least 0; copied; null means none
          * @return this builder
          */
         public Builder perGroupQueueThreshold(@Nullable Map<String, Integer> thresholds) {
@@ -519,19 +528,20 @@ public final class GroupPolicy {
         /**
          * Sets how long a task may wait before it is rejected.
          *
-         * @param longest not negative; null, the default, means any time
+         * @param timeout the longest wait, not negative; null, the default, means no limit
          * @return this builder
          */
-        public Builder queueTimeout(@Nullable Duration longest) {
-            queueTimeout = longest;
+        public Builder queueTimeout(@Nullable Duration timeout) {
+            queueTimeout = timeout;
             return this;
         }
 
         /**
-         * Sets the function that knows a group's share of the global cap relative to the others. Called as the concurrency
-         * resolver is.
+         * Sets the function that determines a group's share of the global cap relative to the others. It is called
+         * under the same rules as the concurrency resolver.
          *
-         * @param resolver returns the weight for a key, where less than 1 means 1; null, the default, means all weigh 1
+         * @param resolver the function from a key to the weight, where less than 1 means 1; null, the default, means
+         *     that all weights are 1
          * @return this builder
          */
         public Builder weightResolver(@Nullable ToIntFunction<String> resolver) {
@@ -540,9 +550,9 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets what becomes of tasks for which there is no room. The default is ABORT.
+         * Sets how rejected tasks are treated. The default is ABORT.
          *
-         * @param policy not null, or {@link #build()} refuses
+         * @param policy the rejection policy; if it is null, {@link #build()} throws
          * @return this builder
          */
         public Builder rejectionPolicy(@Nullable RejectionPolicy policy) {
@@ -551,9 +561,10 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets who decides what becomes of tasks for which there is no room.
+         * Sets the handler of rejected tasks.
          *
-         * @param handler takes the place of the rejection policy; null, the default, means that the policy decides
+         * @param handler the handler, which replaces the rejection policy; null, the default, means that the policy
+         *     holds
          * @return this builder
          */
         public Builder rejectionHandler(@Nullable RejectionHandler handler) {
@@ -562,7 +573,7 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets who hears of every task.
+         * Sets the listener that is notified of every task.
          *
          * @param listener the listener, or null for none
          * @return this builder
@@ -573,8 +584,8 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets who hears of every task, with times, in the words that all doors share. {@link TaskListener#and} makes one
-         * listener of several.
+         * Sets the listener that is notified of every task and of times, with the interface that all APIs share.
+         * {@link TaskListener#and} combines several listeners.
          *
          * @param listener the listener, or null for none
          * @return this builder
@@ -585,10 +596,10 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets how long a group in which nothing runs and waits is remembered: its limits are not looked up again, and it
-         * owes the cap what it owed. The default is 60 seconds.
+         * Sets how long a group without tasks is kept. While it is kept, its limits are not looked up again, and the
+         * slot-time that it has used still counts when it competes for the cap. The default is 60 seconds.
          *
-         * @param ttl not negative; zero means that an idle group is forgotten at once
+         * @param ttl the time to live, not negative; zero means that an idle group is removed at once
          * @return this builder
          */
         public Builder idleGroupTtl(Duration ttl) {
@@ -597,9 +608,9 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets how many idle groups are remembered. The default is 65 536.
+         * Sets how many idle groups are kept. The default is 65 536.
          *
-         * @param count at least 0
+         * @param count the largest number, at least 0
          * @return this builder
          */
         public Builder maxIdleGroups(int count) {
@@ -608,9 +619,9 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets where the tasks of each group run. Called as the concurrency resolver is.
+         * Sets the schedulers of groups. The function is called under the same rules as the concurrency resolver.
          *
-         * @param function returns the scheduler for a key; null, the default, means fresh virtual threads
+         * @param function the function from a key to the scheduler; null, the default, means fresh virtual threads
          * @return this builder
          */
         public Builder scheduler(@Nullable Function<String, Scheduler> function) {
@@ -619,10 +630,10 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets whether a thread that has run a task goes on with the next waiting one of the same group, which is faster.
-         * Interrupts and task contexts do not cross from one task to the next, thread-locals do.
+         * Sets whether a thread that has run a task runs the next waiting task of the same group, which is faster.
+         * Interrupts and task contexts are not visible to the next task; thread-locals are.
          *
-         * @param reuse the default is false
+         * @param reuse whether to reuse threads; the default is false
          * @return this builder
          */
         public Builder reuseThreads(boolean reuse) {
@@ -631,10 +642,10 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets how long {@link GroupExecutor#close()} lets accepted tasks go on before it interrupts them. The default is 30
-         * seconds.
+         * Sets how long {@link GroupExecutor#close()} waits for accepted tasks before it interrupts the running ones
+         * and rejects the waiting ones. The default is 30 seconds.
          *
-         * @param timeout not negative
+         * @param timeout the timeout, not negative
          * @return this builder
          */
         public Builder closeTimeout(Duration timeout) {
@@ -643,9 +654,10 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets what carries further contexts, such as those of logging and tracing, from submitters into tasks.
+         * Sets the propagators of further contexts, such as those of logging and tracing, from submitters to tasks.
          *
-         * @param list installed in this order around each task, restored in the reverse; copied
+         * @param list the propagators, which are installed in this order around each task and restored in reverse;
+         *     copied
          * @return this builder
          */
         public Builder propagators(List<ContextPropagator> list) {
@@ -654,10 +666,10 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets the scoped values that are bound in tasks as they were bound in submitters; one that the submitter has not
-         * bound is not bound in the task either.
+         * Sets the scoped values that are bound in tasks as they were bound in submitters. A scoped value that the
+         * submitter has not bound is not bound in the task either.
          *
-         * @param list copied
+         * @param list the scoped values; copied
          * @return this builder
          */
         public Builder scopedValues(List<ScopedValue<?>> list) {
@@ -666,9 +678,9 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets where exceptions go that must not change what happens to a task, such as those of listeners and resolvers.
+         * Sets the sink of exceptions that must not affect a task, such as those thrown by listeners and resolvers.
          *
-         * @param sink the default writes to the system logger, a limited number of messages a minute
+         * @param sink the sink; the default writes to the system logger, a limited number of messages a minute
          * @return this builder
          */
         public Builder exceptionSink(ExceptionSink sink) {
@@ -677,9 +689,9 @@ public final class GroupPolicy {
         }
 
         /**
-         * Sets the clock.
+         * Sets the time source.
          *
-         * @param time the default is {@link TimeSource#system()}
+         * @param time the time source; the default is {@link TimeSource#system()}
          * @return this builder
          */
         public Builder timeSource(TimeSource time) {
@@ -688,10 +700,10 @@ public final class GroupPolicy {
         }
 
         /**
-         * Checks the rules and puts them together.
+         * Checks the rules and builds a policy.
          *
-         * @return the policy
-         * @throws IllegalArgumentException if any number is out of its range, naming all that are
+         * @return a new policy
+         * @throws IllegalArgumentException if any value is out of its range; the message names all such values
          */
         public GroupPolicy build() {
             List<String> errors = new ArrayList<>();
@@ -701,9 +713,9 @@ public final class GroupPolicy {
             atLeast(0, "globalQueueThreshold", globalQueueThreshold, errors);
             atLeast(0, "defaultQueueThresholdPerGroup", defaultQueueThresholdPerGroup, errors);
             atLeast(0, "maxIdleGroups", maxIdleGroups, errors);
-            perGroupMaxConcurrency.forEach((key, n) -> atLeast(1, of("perGroupMaxConcurrency", key), n, errors));
-            perGroupMaxInFlight.forEach((key, n) -> atLeast(1, of("perGroupMaxInFlight", key), n, errors));
-            perGroupQueueThreshold.forEach((key, n) -> atLeast(0, of("perGroupQueueThreshold", key), n, errors));
+            perGroupMaxConcurrency.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxConcurrency", key), n, errors));
+            perGroupMaxInFlight.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxInFlight", key), n, errors));
+            perGroupQueueThreshold.forEach((key, n) -> atLeast(0, nameOf("perGroupQueueThreshold", key), n, errors));
             notNegative("queueTimeout", queueTimeout == null ? Duration.ZERO : queueTimeout, errors);
             notNegative("idleGroupTtl", idleGroupTtl, errors);
             notNegative("closeTimeout", closeTimeout, errors);
@@ -721,13 +733,13 @@ public final class GroupPolicy {
             return map == null ? Map.of() : Collections.unmodifiableMap(new HashMap<>(map));
         }
 
-        private static String of(String map, @Nullable String key) {
+        private static String nameOf(String map, @Nullable String key) {
             return map + " of group \"" + key + "\"";
         }
 
-        private static void atLeast(int least, String name, @Nullable Integer value, List<String> errors) {
-            if (value == null || value < least) {
-                errors.add(name + " must be at least " + least + ", was " + value);
+        private static void atLeast(int min, String name, @Nullable Integer value, List<String> errors) {
+            if (value == null || value < min) {
+                errors.add(name + " must be at least " + min + ", was " + value);
             }
         }
 

@@ -8,7 +8,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a task ended.
+ * The result of a task.
  *
  * {@snippet :
  * String rate = executor.submit("rates", "EUR", () -> client.rate("EUR")).await().orElseThrow();
@@ -16,14 +16,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the type of the value
  * @param groupKey the key of its group
- * @param taskId what it is called
- * @param status in one word
- * @param value what it returned, which may be null; null unless it succeeded
- * @param error what it threw, or why it was cancelled; null if it succeeded or was rejected
- * @param startTimeNanos when it began to run, with every permit held; for one that never ran, when it ended
- * @param endTimeNanos when it ended
- * @param rejectionReason why it was not admitted, as in {@link RejectedTaskException#reason()}; null unless it was rejected,
- *     and null if a {@link RejectionHandler} rejected it without a reason
+ * @param taskId the id of the task
+ * @param status the status
+ * @param value the returned value, which may be null; null unless the task succeeded
+ * @param error the exception that the task threw, or the cause of its cancellation; null if it succeeded or was
+ *     rejected
+ * @param startTimeNanos the moment at which it began to run, with every permit held; for a task that never ran, the
+ *     moment of its end
+ * @param endTimeNanos the moment of its end
+ * @param rejectionReason the reason why it was not admitted, as in {@link RejectedTaskException#reason()}; null unless
+ *     it was rejected, and null if a {@link RejectionHandler} rejected it without a reason
  */
 public record GroupResult<T>(
         String groupKey,
@@ -69,10 +71,10 @@ public record GroupResult<T>(
      *
      * @param <T> the type of the value
      * @param groupKey the key of its group
-     * @param taskId what it is called
-     * @param value what it returned
-     * @param startTimeNanos when it began
-     * @param endTimeNanos when it ended
+     * @param taskId the id of the task
+     * @param value the returned value, or null
+     * @param startTimeNanos the moment of its start
+     * @param endTimeNanos the moment of its end
      * @return a result with status SUCCESS
      */
     public static <T> GroupResult<T> success(
@@ -85,10 +87,10 @@ public record GroupResult<T>(
      *
      * @param <T> the type of the value
      * @param groupKey the key of its group
-     * @param taskId what it is called
-     * @param error what it threw
-     * @param startTimeNanos when it began
-     * @param endTimeNanos when it ended
+     * @param taskId the id of the task
+     * @param error the exception that it threw
+     * @param startTimeNanos the moment of its start
+     * @param endTimeNanos the moment of its end
      * @return a result with status FAILED
      */
     public static <T> GroupResult<T> failed(
@@ -102,10 +104,10 @@ public record GroupResult<T>(
      *
      * @param <T> the type of the value
      * @param groupKey the key of its group
-     * @param taskId what it is called
-     * @param error why
-     * @param startTimeNanos when it began
-     * @param endTimeNanos when it was cancelled
+     * @param taskId the id of the task
+     * @param error the cause of the cancellation
+     * @param startTimeNanos the moment of its start
+     * @param endTimeNanos the moment of the cancellation
      * @return a result with status CANCELLED
      */
     public static <T> GroupResult<T> cancelled(
@@ -119,7 +121,7 @@ public record GroupResult<T>(
      *
      * @param <T> the type of the value
      * @param groupKey the key of its group
-     * @param taskId what it is called
+     * @param taskId the id of the task
      * @return a result with status REJECTED and duration 0
      */
     public static <T> GroupResult<T> rejected(String groupKey, String taskId) {
@@ -132,7 +134,7 @@ public record GroupResult<T>(
      * @param <T> the type of the value
      * @param groupKey the key of its group
      * @param taskId the id of the task
-     * @param reason the reason for people, such as {@code maintenance: back at noon}
+     * @param reason the reason, as a readable text such as {@code maintenance: back at noon}
      * @return a result with status REJECTED and duration 0
      */
     public static <T> GroupResult<T> rejected(String groupKey, String taskId, String reason) {
@@ -163,7 +165,7 @@ public record GroupResult<T>(
     }
 
     /**
-     * Returns whether the task was cancelled, or a wait for it ended before the task did.
+     * Returns whether the task was cancelled, or a wait for it ended before the task ended.
      *
      * @return true if the status is CANCELLED
      */
@@ -181,8 +183,8 @@ public record GroupResult<T>(
     }
 
     /**
-     * Returns the value of a task that succeeded, and throws for every other status. An unchecked exception or an
-     * {@link Error} of the task is thrown as it is.
+     * Returns the value of a task that succeeded, or throws for every other status. An unchecked exception or an
+     * {@link Error} of the task is thrown without a wrapper.
      *
      * @return the value, which is null if the task returned null
      * @throws TaskExecutionException if the task threw a checked exception, which is the cause
@@ -190,7 +192,7 @@ public record GroupResult<T>(
      * @throws RejectedTaskException if it was rejected
      * @throws IllegalStateException if it was skipped
      */
-    @SuppressWarnings("NullAway") // whether the value may be null is for the caller's T to say
+    @SuppressWarnings("NullAway") // the caller's T determines whether the value may be null
     public T orElseThrow() {
         return switch (status) {
             case SUCCESS -> value;
@@ -217,9 +219,9 @@ public record GroupResult<T>(
     }
 
     /**
-     * Returns how long the task ran. Waiting does not count.
+     * Returns how long the task ran. The time for which it waited does not count.
      *
-     * @return nanoseconds, 0 for a task that never ran
+     * @return the duration in nanoseconds, 0 for a task that never ran
      */
     public long durationNanos() {
         return endTimeNanos - startTimeNanos;

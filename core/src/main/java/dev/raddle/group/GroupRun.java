@@ -20,8 +20,8 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One life of a task in a group: the handle, the node in the group's queue and the runnable of its thread. There may be a
- * million of these, waiting; a field more is eight bytes more for each.
+ * The run of one task in a group: the handle, the node in the group's queue and the runnable of its thread. A million
+ * of these may wait at once, so each field here costs eight bytes a million times.
  */
 class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeable {
 
@@ -37,28 +37,28 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     final Group group() {
         Group known = group;
         if (known == null) {
-            throw new AssertionError("task \"" + taskId + "\" has not been given to a group");
+            throw new AssertionError("task \"" + taskId + "\" has no group yet");
         }
         return known;
     }
 
-    final void giveTo(Group target) {
+    final void setGroup(Group target) {
         group = target;
     }
 
-    final boolean isOf(Group target) {
+    final boolean belongsTo(Group target) {
         return group == target;
     }
 
-    /** The moment of submission of a run that is submitted now, if anybody will ask how long it waited. */
+    /** Returns the moment of a submission, or NOT_MEASURED if nothing reports how long tasks wait. */
     static long submitNanos(TimeSource time, Events events) {
         return events.measuresWaiting() || isRecorded() ? time.nanoTime() : NOT_MEASURED;
     }
 
-    // The corridor.
+    // Placement.
 
-    /** Whether to start the run cannot run it in the calling thread. */
-    boolean startsElsewhere() {
+    /** Returns whether {@link #start} never executes the callable in the calling thread. */
+    boolean startsOnOtherThread() {
         return group().usesVirtualThreads();
     }
 
@@ -70,19 +70,19 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         }
     }
 
-    /** Places the run, which was granted, on a thread; false if that failed and more may have been granted instead. */
+    /** Places this granted run on a thread; returns false if that failed and other runs may have been granted. */
     boolean start(GrantedPermits grants) {
         try {
-            leftQueue();
+            onDequeued();
             Group target = group();
             target.owner.place(this, target);
             return true;
         } catch (Throwable failure) {
-            return notStarted(failure, grants);
+            return startFailed(failure, grants);
         }
     }
 
-    /** Hands the run to a scheduler. It is not taken back from there when it is ended: it gives its permit back when it comes. */
+    /** Passes this run to a scheduler. If it is ended before its thread begins, that thread releases the permit. */
     final void placeOn(Scheduler scheduler) {
         if (scheduler == Scheduler.virtualThreads()) {
             scheduler.execute(this);
@@ -95,7 +95,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     @Override
     public final void reject(RejectedExecutionException reason) {
         GrantedPermits grants = new GrantedPermits();
-        notStarted(reason, grants);
+        startFailed(reason, grants);
         group().owner.dispatch(grants);
     }
 
@@ -104,10 +104,10 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         return 0;
     }
 
-    private boolean notStarted(Throwable failure, GrantedPermits grants) {
+    private boolean startFailed(Throwable failure, GrantedPermits grants) {
         boolean claimed = claim();
         if (!claimed && !isDecided()) {
-            return true; // it has begun nevertheless: its runner sees to the rest
+            return true; // it has begun nevertheless: its runner settles it and releases its permit
         }
         group().release(this, 0, time().nanoTime(), grants);
         if (claimed) {
@@ -116,27 +116,27 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         return false;
     }
 
-    /** Whether a thread that has run another task of the group may run this one next. */
-    boolean mayFollow() {
+    /** Returns whether a thread that has run another task of the group may run this one next. */
+    boolean mayRunNext() {
         return true;
     }
 
     /**
-     * Ends a run that the machinery has failed to admit or to start, wherever it is: it leaves the queue, or returns what it
-     * holds. A run that has begun goes on. May be tried again.
+     * Ends this run after an internal failure to admit or to start it: it leaves the queue, or releases its permit. A
+     * run that has begun goes on. May be called again if it throws.
      */
-    final void breakOff(Throwable failure) {
-        leave();
+    final void abort(Throwable failure) {
+        leaveQueue();
         breakOff(failure, null);
     }
 
-    /** Hears that the run is not in the queue any more, or never was. */
-    void leftQueue() {}
+    /** Called when this run has left the queue, or was granted or rejected without entering it. */
+    void onDequeued() {}
 
-    /** Hears that the run stands in the queue. */
-    void waitsInQueue() {}
+    /** Called when this run has entered the queue. */
+    void onQueued() {}
 
-    /** Leaves the queue of whichever group the run is in; false if it stands in none. */
+    /** Leaves the queue of the group that this run belongs to; returns false if it is in no queue. */
     final boolean withdraw(GrantedPermits grants) {
         Group at;
         do {
@@ -144,23 +144,23 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
             if (at.withdraw(this, grants)) {
                 return true;
             }
-        } while (at != group()); // it was passed on meanwhile
+        } while (at != group()); // it was moved meanwhile
         return false;
     }
 
-    /** Tells whether the run was ended before it entered, so that it must not. */
+    /** Returns whether this run is decided, so that it must not enter. */
     final boolean isEnded() {
         return isDecided();
     }
 
-    /** Begins to watch the time that the task has, if that is limited. */
-    void arm() {}
+    /** Arms the alarm of the task's time limit, if it has one. */
+    void armTimeLimit() {}
 
-    /** Stops watching the time. */
-    void disarm() {}
+    /** Cancels the alarm of the task's time limit. */
+    void cancelTimeLimit() {}
 
-    /** Whether a refusal is for the one who asked alone: policy and handler have no say. */
-    boolean isAttempt() {
+    /** Returns whether this is a tryCall, to which neither rejection policy nor handler apply. */
+    boolean isTryCall() {
         return false;
     }
 
@@ -181,7 +181,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
 
     @Override
     protected @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
-        return group().owner.giveBack(this, ranNanos, nowNanos, true);
+        return group().owner.releaseAndDispatch(this, ranNanos, nowNanos, true);
     }
 
     @Override
@@ -189,7 +189,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         return true;
     }
 
-    final boolean claimed() {
+    final boolean tryClaim() {
         return claim();
     }
 
@@ -197,16 +197,16 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         recordRejection(reason);
     }
 
-    final void rejected(String reason) {
+    final void settleRejected(String reason) {
         conclude(new Outcome.Rejected<>(reason), false);
     }
 
-    final void runByCaller() {
+    final void runInCaller() {
         concludeByCalling();
     }
 
-    @SuppressWarnings("unchecked") // a callable of a subtype of T is one of T to those who only call it
-    final void handledBy(RejectionHandler handler) {
+    @SuppressWarnings("unchecked") // a callable only produces values, so one of a subtype of T is one of T
+    final void settleByHandler(RejectionHandler handler) {
         GroupResult<T> result;
         try {
             result = handler.onRejected(groupKey(), taskId, (Callable<T>) callable());
@@ -231,9 +231,9 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
             case CANCELLED -> new Outcome.Cancelled<>(errorOf(result));
             case REJECTED -> {
                 String reason = result.rejectionReason();
-                yield new Outcome.Rejected<>(reason == null ? "the rejection handler agreed" : reason);
+                yield new Outcome.Rejected<>(reason == null ? "rejected by the rejection handler" : reason);
             }
-            case SKIPPED -> new Outcome.Skipped<>("the rejection handler said so");
+            case SKIPPED -> new Outcome.Skipped<>("skipped by the rejection handler");
         };
     }
 
@@ -242,9 +242,9 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         return error != null ? error : new NullPointerException("the rejection handler's result has no error");
     }
 
-    /** Takes a granted or running run off what is shutting down: one that has not begun never does, others are interrupted. */
+    /** Ends a granted or running run of a stopped group: rejects it if it has not begun, else interrupts it. */
     final void stop(String reason, boolean mayInterrupt) {
-        if (claimed()) {
+        if (tryClaim()) {
             GrantedPermits grants = new GrantedPermits();
             group().release(this, 0, time().nanoTime(), grants);
             group().owner.dispatch(grants);
@@ -280,24 +280,24 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
 
     @Override
     public final GroupResult<T> await() throws InterruptedException {
-        return orThrow(awaitResult());
+        return resultOrThrow(awaitResult());
     }
 
     @Override
     public final GroupResult<T> await(Duration timeout) throws InterruptedException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), timeout));
-        return outcome == null ? notYet(MILLISECONDS.convert(timeout) + " ms") : orThrow(result(outcome));
+        return outcome == null ? waitTimedOut(MILLISECONDS.convert(timeout) + " ms") : resultOrThrow(result(outcome));
     }
 
     @Override
     public final GroupResult<T> await(long timeout, TimeUnit unit) throws InterruptedException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), Duration.ofNanos(unit.toNanos(timeout))));
         return outcome == null
-                ? notYet(timeout + " " + unit.name().toLowerCase(Locale.ROOT))
-                : orThrow(result(outcome));
+                ? waitTimedOut(timeout + " " + unit.name().toLowerCase(Locale.ROOT))
+                : resultOrThrow(result(outcome));
     }
 
-    private GroupResult<T> notYet(String waited) {
+    private GroupResult<T> waitTimedOut(String waited) {
         long now = time().nanoTime();
         TimeoutException late = new TimeoutException("task \"" + taskId + "\" in group \"" + groupKey()
                 + "\" had not ended after " + waited + "; it goes on");
@@ -309,7 +309,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         try {
             return await();
         } catch (InterruptedException interrupt) {
-            return interrupted(interrupt);
+            return waitInterrupted(interrupt);
         }
     }
 
@@ -318,7 +318,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         try {
             return await(timeout);
         } catch (InterruptedException interrupt) {
-            return interrupted(interrupt);
+            return waitInterrupted(interrupt);
         }
     }
 
@@ -327,11 +327,11 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         try {
             return await(timeout, unit);
         } catch (InterruptedException interrupt) {
-            return interrupted(interrupt);
+            return waitInterrupted(interrupt);
         }
     }
 
-    private GroupResult<T> interrupted(InterruptedException interrupt) {
+    private GroupResult<T> waitInterrupted(InterruptedException interrupt) {
         Thread.currentThread().interrupt();
         long now = time().nanoTime();
         return GroupResult.cancelled(groupKey(), taskId, interrupt, now, now);
@@ -348,19 +348,19 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     }
 
     final boolean cancel(Throwable cause, boolean mayInterrupt) {
-        boolean left = leave();
+        boolean left = leaveQueue();
         boolean cancelled = cancel(new Outcome.Cancelled<>(cause), mayInterrupt);
         if (cancelled && !left) {
-            leave(); // it may have entered meanwhile
+            leaveQueue(); // it may have entered meanwhile
         }
         return cancelled;
     }
 
-    private boolean leave() {
+    private boolean leaveQueue() {
         GrantedPermits grants = new GrantedPermits();
         boolean left = withdraw(grants);
         if (left) {
-            leftQueue();
+            onDequeued();
             group().owner.dispatch(grants);
         }
         return left;
@@ -369,14 +369,14 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     @Override
     public final CompletableFuture<GroupResult<T>> toCompletableFuture() {
         CompletableFuture<GroupResult<T>> copy = new CompletableFuture<>();
-        end().whenSet(() -> group().owner.follow(() -> complete(copy)));
+        end().whenSet(() -> group().owner.runDependant(() -> complete(copy)));
         return copy;
     }
 
     private void complete(CompletableFuture<GroupResult<T>> copy) {
         GroupResult<T> result;
         try {
-            result = orThrow(result(settledOutcome()));
+            result = resultOrThrow(result(settledOutcome()));
         } catch (RejectedTaskException rejected) {
             copy.completeExceptionally(rejected);
             return;
@@ -384,7 +384,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         copy.complete(result);
     }
 
-    /** Waits for the result, a rejection included; fails rather than to wait for something that could never come. */
+    /** Waits for the result, which may be a rejection; throws IllegalStateException if the wait could never end. */
     final GroupResult<T> awaitResult() throws InterruptedException {
         if (isDone()) {
             return result(settledOutcome());
@@ -400,7 +400,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         }
     }
 
-    /** Waits as {@link #awaitResult()} does, until a moment; null if the moment came first. */
+    /** Waits for the result until a deadline; returns null if the deadline passed first. */
     final @Nullable GroupResult<T> awaitResult(Deadline deadline) throws InterruptedException {
         Outcome<T> outcome = awaitOutcome(deadline);
         return outcome == null ? null : result(outcome);
@@ -421,7 +421,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         };
     }
 
-    private GroupResult<T> orThrow(GroupResult<T> result) {
+    private GroupResult<T> resultOrThrow(GroupResult<T> result) {
         if (result.status() == TaskStatus.REJECTED
                 && group().owner.throwsRejections()
                 && settledOutcome() instanceof Outcome.Rejected<T> rejected) {
@@ -430,18 +430,18 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         return result;
     }
 
-    /** Returns the thread that is inside the callable, or null. */
+    /** Returns the thread that executes the callable, or null. */
     final @Nullable Thread runner() {
         return runningThread();
     }
 
-    /** Returns how many slots the run takes. */
+    /** Returns how many slots this run takes. */
     final int slots() {
         return taken();
     }
 
-    /** Whether a wait for the run ends some time, whatever keeps it. */
-    final boolean comesToAnEnd() {
+    /** Returns whether a wait for this run ends after some time even if the run never starts. */
+    final boolean isTimeBounded() {
         return endsByItself();
     }
 

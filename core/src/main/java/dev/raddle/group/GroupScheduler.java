@@ -2,7 +2,7 @@ package dev.raddle.group;
 
 import dev.raddle.task.Scheduler;
 
-/** Places the tasks of other doors in a group: they wait, run and leave as the group's own do. */
+/** Places the tasks of other APIs in a group, where they wait, run and end like the group's own tasks. */
 final class GroupScheduler implements Scheduler {
 
     private final GroupExecutor executor;

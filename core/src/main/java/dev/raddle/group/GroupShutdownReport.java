@@ -4,18 +4,19 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How an executor was shut down: whether its accepted tasks had all ended, or what was taken from them.
+ * The result of a shutdown of an executor: whether its accepted tasks had all ended, or how many were ended by the
+ * shutdown.
  *
  * {@snippet :
  * executor.close();
  * executor.shutdownReport()
  *         .filter(report -> !report.isDrained())
- *         .ifPresent(report -> alerts.send("work was lost: " + report));
+ *         .ifPresent(report -> alerts.send("tasks were lost: " + report));
  * }
  *
- * @param interrupted the tasks that ran when the shutdown ended its patience, and were interrupted
- * @param rejected the tasks that waited then, and were rejected
- * @param waited the time for which the shutdown let accepted tasks finish; zero for {@link GroupExecutor#shutdown()}
+ * @param interrupted the number of tasks that ran when the timeout passed, and were interrupted
+ * @param rejected the number of tasks that waited at that moment, and were rejected
+ * @param waited the time for which the shutdown waited for accepted tasks; zero for {@link GroupExecutor#shutdown()}
  */
 public record GroupShutdownReport(int interrupted, int rejected, Duration waited) {
 
@@ -25,7 +26,7 @@ public record GroupShutdownReport(int interrupted, int rejected, Duration waited
     }
 
     /**
-     * Returns whether every accepted task had ended by then.
+     * Returns whether every accepted task had ended by itself.
      *
      * @return true if no task was interrupted or rejected by the shutdown
      */

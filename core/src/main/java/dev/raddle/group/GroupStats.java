@@ -1,12 +1,12 @@
 package dev.raddle.group;
 
 /**
- * One group, read in one moment.
+ * Statistics of a group, read at one moment.
  *
- * @param groupKey its key
- * @param activeCount slots taken by tasks that run
- * @param queuedCount tasks that wait
- * @param maxConcurrency how many slots there are
- * @param queueCapacity how many tasks may wait
+ * @param groupKey the key of the group
+ * @param activeCount the number of slots taken by running tasks
+ * @param queuedCount the number of waiting tasks
+ * @param maxConcurrency the number of slots
+ * @param queueCapacity the largest number of waiting tasks
  */
 public record GroupStats(String groupKey, int activeCount, int queuedCount, int maxConcurrency, int queueCapacity) {}

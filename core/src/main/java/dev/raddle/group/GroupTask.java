@@ -4,12 +4,12 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 
 /**
- * A task and the group it goes to, for {@link GroupExecutor#executeAll}.
+ * A task and the key of its group, for {@link GroupExecutor#executeAll}.
  *
  * @param <T> the type of the value
  * @param groupKey the key of the group
- * @param taskId what the task is called in results and events; need not be unique
- * @param task what to call
+ * @param taskId the id of the task in results and events; need not be unique
+ * @param task the callable
  * @param options its priority, cost, timeouts and retry policy
  */
 public record GroupTask<T>(String groupKey, String taskId, Callable<T> task, TaskOptions options) {
@@ -23,11 +23,11 @@ public record GroupTask<T>(String groupKey, String taskId, Callable<T> task, Tas
     }
 
     /**
-     * Creates a task that is treated as the others of its group.
+     * Creates a task with the default options.
      *
      * @param groupKey the key of the group
-     * @param taskId what the task is called
-     * @param task what to call
+     * @param taskId the id of the task
+     * @param task the callable
      */
     public GroupTask(String groupKey, String taskId, Callable<T> task) {
         this(groupKey, taskId, task, TaskOptions.defaults());
@@ -36,7 +36,7 @@ public record GroupTask<T>(String groupKey, String taskId, Callable<T> task, Tas
     /**
      * Returns this task with other options.
      *
-     * @param other how it is to be treated
+     * @param other the new options
      * @return a new task
      */
     public GroupTask<T> options(TaskOptions other) {

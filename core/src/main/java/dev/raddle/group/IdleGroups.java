@@ -11,12 +11,13 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Remembers groups that have no tasks, for a time and up to a number.
+ * The list of idle groups, which limits their number and the time for which they are kept.
  *
- * <p>The list is a stack, linked through the groups. A group enters it when it becomes idle, and stays when it becomes busy
- * again, so that a group which goes back and forth costs nothing here; a sweep takes out the whole stack, forgets what has
- * been idle long enough, drops what is busy, and puts back the rest. So there are never more idle groups than listed ones,
- * which are counted. One alarm at a time is pending, and only while the list is not empty.
+ * <p>The list is a stack, linked through the groups. A group is pushed when it becomes idle, and stays when it becomes
+ * busy again, so a group that alternates between the two causes no work here. A sweep takes the whole stack, removes
+ * the groups that have been idle long enough, unlists the busy ones, and pushes the others again. So there are never
+ * more idle groups than listed ones, which are counted. At most one alarm is pending, and only while the list is not
+ * empty.
  */
 final class IdleGroups {
 
@@ -26,26 +27,26 @@ final class IdleGroups {
     private final ExceptionSink sink;
     private final int ttlMillis;
     private final int max;
-    private final Consumer<Group> forget;
+    private final Consumer<Group> remove;
     private final AtomicReference<@Nullable Group> top = new AtomicReference<>();
     private final AtomicInteger listed = new AtomicInteger();
     private final AtomicBoolean armed = new AtomicBoolean();
 
-    IdleGroups(GroupPolicy policy, TimeSource time, Consumer<Group> forget) {
+    IdleGroups(GroupPolicy policy, TimeSource time, Consumer<Group> remove) {
         this.time = time;
         this.sink = policy.exceptionSink();
         this.ttlMillis = (int)
                 Math.min(Math.ceilDiv(Deadline.nanos(policy.idleGroupTtl()), NANOS_PER_MILLI), Integer.MAX_VALUE / 2);
         this.max = ttlMillis == 0 ? 0 : policy.maxIdleGroups();
-        this.forget = forget;
+        this.remove = remove;
     }
 
-    /** A moment in milliseconds that wrap around: half the bytes, and enough for a life of 24 days. */
+    /** Converts a moment to milliseconds that wrap around: an int suffices for differences up to 24 days. */
     static int millis(long nanos) {
         return (int) Math.floorDiv(nanos, NANOS_PER_MILLI);
     }
 
-    /** Lists a group that has become idle; false if no more are remembered. Called under the group's lock. */
+    /** Adds a group that has become idle; returns false if the list is full. Called under the group's lock. */
     boolean add(Group group) {
         if (listed.incrementAndGet() > max) {
             listed.decrementAndGet();
@@ -55,7 +56,7 @@ final class IdleGroups {
         return true;
     }
 
-    /** Sees to it that the list is swept in time. Called after {@link #add}, without a lock. */
+    /** Arms the alarm of the next sweep, unless it is armed. Called after {@link #add}, without a lock. */
     void arm() {
         arm(ttlMillis);
     }
@@ -63,15 +64,15 @@ final class IdleGroups {
     private void arm(int millis) {
         if (!armed.get() && top.get() != null && armed.compareAndSet(false, true)) {
             try {
-                time.after(Duration.ofMillis(millis), this::ring);
+                time.after(Duration.ofMillis(millis), this::onAlarm);
             } catch (Throwable noAlarm) {
-                armed.set(false); // for whoever comes next; idle groups stay until then
+                armed.set(false); // the next call of arm() tries again; idle groups stay until then
                 sink.report("time source of the policy", noAlarm);
             }
         }
     }
 
-    /** Forgets every group that has been idle long enough. */
+    /** Removes every group that has been idle long enough. */
     void sweep() {
         int now = millis(time.nanoTime());
         int next = ttlMillis;
@@ -84,18 +85,18 @@ final class IdleGroups {
                     next = Math.min(next, Math.max(1, left));
                     push(group);
                 }
-                case DROP -> listed.decrementAndGet();
-                case FORGET -> {
+                case UNLIST -> listed.decrementAndGet();
+                case REMOVE -> {
                     listed.decrementAndGet();
-                    forget.accept(group);
+                    remove.accept(group);
                 }
             }
             group = following;
         }
-        arm(Math.max(next, ttlMillis / 16)); // whoever sweeps may have hidden the list from the alarm for a moment
+        arm(Math.max(next, ttlMillis / 16)); // a concurrent sweep or arm() may have found the list empty
     }
 
-    private void ring() {
+    private void onAlarm() {
         armed.set(false);
         sweep();
     }

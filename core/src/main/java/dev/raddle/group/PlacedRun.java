@@ -15,18 +15,18 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A run on behalf of another door, which placed a task of its own through a group. The task keeps its outcome itself; what it
- * throws, and a failure to start it, has nobody else to go to than the sink.
+ * The run of a task of another API, which was placed in a group. The task keeps its outcome itself. An exception that
+ * it throws, and a failure to start it, are reported to the sink.
  */
-final class PlacedRun extends TunedRun<Object> implements Scheduler.Placement {
+final class PlacedRun extends ConfiguredRun<Object> implements Scheduler.Placement {
 
     private final Body body;
-    private final CancelledException withdrawal = new CancelledException("withdrawn by who placed it");
+    private final CancelledException withdrawal = new CancelledException("withdrawn by the API that placed it");
 
     /**
-     * Creates a run of a task, in its submitter's context.
+     * Creates a run of a task.
      *
-     * @param context the context to call it in
+     * @param context the submitter's context, in which the task is called
      */
     PlacedRun(
             Runnable task,
@@ -54,7 +54,7 @@ final class PlacedRun extends TunedRun<Object> implements Scheduler.Placement {
         return UserCode.nameOf(task instanceof NamedTask named ? named::name : null, task);
     }
 
-    /** Calls the task, and knows whether it has. */
+    /** Calls the task, and records that the call has begun. */
     private static final class Body implements Callable<Object> {
         private final Runnable task;
         private final ExceptionSink sink;
@@ -106,7 +106,7 @@ final class PlacedRun extends TunedRun<Object> implements Scheduler.Placement {
         group().endWait(waiter, this);
     }
 
-    /** Tells the task, now or later, that it will never run, unless it was withdrawn. */
+    /** Rejects the task when this run is settled without having begun, unless the task was withdrawn. */
     void rejectUnlessRun(Scheduler.Placeable task) {
         end().whenSet(() -> {
             if (!body.begun && !wasWithdrawn()) {

@@ -2,7 +2,7 @@ package dev.raddle.group;
 
 import java.util.concurrent.RejectedExecutionException;
 
-/** Says that a task was not admitted to its group, and why. */
+/** Thrown when a wait finds that a task was not admitted to its group. */
 public final class RejectedTaskException extends RejectedExecutionException {
 
     private static final long serialVersionUID = 1;
@@ -15,8 +15,8 @@ public final class RejectedTaskException extends RejectedExecutionException {
      * Creates an exception.
      *
      * @param groupKey the key of the group
-     * @param taskId what the task is called
-     * @param reason why it was rejected, such as {@code group-queue: 4 of 4 running, 100 of 100 waiting}
+     * @param taskId the id of the task
+     * @param reason the reason of the rejection, such as {@code group-queue: 4 of 4 running, 100 of 100 waiting}
      */
     public RejectedTaskException(String groupKey, String taskId, String reason) {
         super("task \"" + taskId + "\" in group \"" + groupKey + "\" was rejected, " + reason);
@@ -35,7 +35,7 @@ public final class RejectedTaskException extends RejectedExecutionException {
     }
 
     /**
-     * Returns what the task is called.
+     * Returns the id of the task.
      *
      * @return the id it was submitted with
      */
@@ -44,7 +44,7 @@ public final class RejectedTaskException extends RejectedExecutionException {
     }
 
     /**
-     * Returns why the task was rejected. The word before the colon is one of {@code group-queue}, {@code bulkhead},
+     * Returns the reason of the rejection. The word before the colon is one of {@code group-queue}, {@code bulkhead},
      * {@code global-queue}, {@code queue-timeout}, {@code shutdown}, {@code evicted}.
      *
      * @return the reason

@@ -1,14 +1,15 @@
 package dev.raddle.group;
 
-/** What becomes of a task for which there is no room, unless a {@link RejectionHandler} decides. */
+/** The treatment of rejected tasks, unless a {@link RejectionHandler} is set. */
 public enum RejectionPolicy {
-    /** Waiting for its handle throws {@link RejectedTaskException}. */
+    /** A wait for the task throws {@link RejectedTaskException}. */
     ABORT,
-    /** Its handle has a result with status REJECTED. */
+    /** A wait for the task returns a result with status REJECTED. */
     DISCARD,
     /**
-     * The submitter runs it, at once and without permits. A task that is rejected later, when it has waited too long or its
-     * group is shut down, is treated as under {@link #ABORT}: its submitter has gone.
+     * The submitting thread calls the task at once, without permits. A task that is rejected later, because it has
+     * waited too long or its group is shut down, is treated as under {@link #ABORT}, because its submitter has
+     * returned.
      */
     CALLER_RUNS
 }

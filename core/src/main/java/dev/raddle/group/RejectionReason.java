@@ -1,6 +1,6 @@
 package dev.raddle.group;
 
-/** The word before the colon in a rejection's reason: which rule left no room. */
+/** The rule that rejected a task, as the word before the colon in the reason. */
 enum RejectionReason {
     GROUP_QUEUE("group-queue"),
     BULKHEAD("bulkhead"),

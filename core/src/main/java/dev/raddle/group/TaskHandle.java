@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A submitted task: a way to wait for it and to cancel it.
+ * A handle of a submitted task, with methods to wait for it and to cancel it.
  *
  * {@snippet :
  * TaskHandle<String> handle = executor.submit("groupA", "t1", () -> "hi");
@@ -13,18 +13,18 @@ import java.util.concurrent.TimeUnit;
  * }
  *
  * <p>Memory consistency effects: actions before the task was submitted <i>happen-before</i> the task, and the task
- * <i>happens-before</i> the return from any of the waits. When a wait returns, the task's slot is free, unless it was
- * cancelled and still runs, and the listeners have been told.
+ * <i>happens-before</i> the return from any of the waits. When a wait returns, the task's slot is free, unless the task
+ * was cancelled and still runs, and the listeners have been notified.
  *
- * <p>Whether a wait for a rejected task throws depends on the {@link RejectionPolicy}. Under ABORT it throws. Under DISCARD, and
- * if a {@link RejectionHandler} is set, it returns a result. Under CALLER_RUNS the submitter has run a task for which there was
- * no room when it was submitted, and the wait returns its result; a task that is rejected later, because it waited too long or
- * its group was evicted or shut down, has no submitter left to run it, and the wait throws as under ABORT.
+ * <p>Whether a wait for a rejected task throws depends on the {@link RejectionPolicy}. Under ABORT it throws. Under
+ * DISCARD, and if a {@link RejectionHandler} is set, it returns a result. Under CALLER_RUNS, a task that was rejected
+ * when it was submitted has been called by its submitter, and the wait returns its result. For a task that is rejected
+ * later, because it waited too long or its group was evicted or shut down, the wait throws as under ABORT.
  *
- * <p>A task that waits for another task of its own group, while every task that runs in the group does the same, would wait for
- * ever. Waits without a timeout detect this and throw {@link IllegalStateException}. A wait that leads through other groups
- * or through the global cap is not detected, nor is one in a group in which more than 4096 slots are taken; use one with a
- * timeout there.
+ * <p>A task that awaits another task of its own group, while every running task of the group does the same, would wait
+ * forever. Waits without a timeout detect this and throw {@link IllegalStateException}. A cycle of waits that involves
+ * other groups or the global cap is not always detected, nor is one in a group in which more than 4096 slots are taken.
+ * Use a wait with a timeout there.
  *
  * @param <T> the type of the value
  */
@@ -38,7 +38,7 @@ public interface TaskHandle<T> {
     String groupKey();
 
     /**
-     * Returns what the task is called.
+     * Returns the id of the task.
      *
      * @return the id it was submitted with
      */
@@ -49,17 +49,18 @@ public interface TaskHandle<T> {
      *
      * @return its result
      * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
-     * @throws IllegalStateException if it could never begin, because all tasks that run in its group wait for others of it, or
-     *     all that the cap lets run wait for others; not if one of these ends by itself, by a timeout for example
+     * @throws IllegalStateException if it could never begin, because all running tasks of its group await others of
+     *     that group, or all running tasks under the cap await others; not thrown if a time limit ends one of these
+     *     tasks
      * @throws InterruptedException if the calling thread is interrupted; the task goes on
      */
     GroupResult<T> await() throws InterruptedException;
 
     /**
-     * Waits until the task has ended or a time has passed.
+     * Waits until the task has ended or a timeout has passed.
      *
      * @param timeout the longest time to wait; zero or less does not wait
-     * @return its result; if the time has passed first, one with status CANCELLED and a
+     * @return its result; if the timeout passes first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException}, while the task goes on
      * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
      * @throws InterruptedException if the calling thread is interrupted; the task goes on
@@ -71,7 +72,7 @@ public interface TaskHandle<T> {
      *
      * @param timeout the longest time to wait
      * @param unit the unit of the timeout
-     * @return its result; if the time has passed first, one with status CANCELLED and a
+     * @return its result; if the timeout passes first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException}, while the task goes on
      * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
      * @throws InterruptedException if the calling thread is interrupted; the task goes on
@@ -84,15 +85,15 @@ public interface TaskHandle<T> {
      * @return its result; if the calling thread was interrupted first, one with status CANCELLED and the
      *     {@link InterruptedException}, while the task goes on and the thread's interrupt status stays set
      * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
-     * @throws IllegalStateException if it could never begin, because all tasks that run in its group wait for others of it
+     * @throws IllegalStateException as {@link #await()} does
      */
     GroupResult<T> join();
 
     /**
-     * Waits until the task has ended, a time has passed, or the calling thread is interrupted.
+     * Waits until the task has ended, a timeout has passed, or the calling thread is interrupted.
      *
      * @param timeout the longest time to wait; zero or less does not wait
-     * @return its result; if the time passed or the thread was interrupted first, one with status CANCELLED and a
+     * @return its result; if the timeout passed or the thread was interrupted first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException} or {@link InterruptedException}, while the task goes on
      * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
      */
@@ -103,35 +104,36 @@ public interface TaskHandle<T> {
      *
      * @param timeout the longest time to wait
      * @param unit the unit of the timeout
-     * @return its result; if the time passed or the thread was interrupted first, one with status CANCELLED and a
+     * @return its result; if the timeout passed or the thread was interrupted first, one with status CANCELLED and a
      *     {@link java.util.concurrent.TimeoutException} or {@link InterruptedException}, while the task goes on
      * @throws RejectedTaskException if it was rejected, unless the policy is DISCARD or there is a rejection handler
      */
     GroupResult<T> join(long timeout, TimeUnit unit);
 
     /**
-     * Cancels the task. One that waits leaves the queue at once and never runs. One that runs is interrupted, once, if that
-     * is allowed; its result is CANCELLED from now on, and its slot is free when it has really ended.
+     * Cancels the task. A waiting task leaves the queue at once and never runs. A running task is interrupted once, if
+     * that is allowed; its result is CANCELLED at once, and its slot is free when the task returns.
      *
-     * @param mayInterruptIfRunning whether to interrupt a task that runs; if false, such a task is left alone
-     * @return true if this call cancelled it; false if it runs and must not be interrupted, or has ended
+     * @param mayInterruptIfRunning whether to interrupt the task if it runs; if false, a running task is not cancelled
+     * @return true if this call cancelled the task; false if the task runs and must not be interrupted, or has ended
      */
     boolean cancel(boolean mayInterruptIfRunning);
 
     /**
-     * Tells whether the task has ended. Never blocks.
+     * Returns whether the task has ended. Never blocks.
      *
      * @return true if a wait would return at once
      */
     boolean isDone();
 
     /**
-     * Returns a future that completes with the task's result, or with {@link RejectedTaskException} where a wait would throw
-     * it. It is a copy: completing or cancelling it does nothing to the task. What depends on it runs in the thread that
-     * settles the task, after the task's slot is free, or at once if it has ended.
+     * Returns a future that completes with the task's result, or with {@link RejectedTaskException} where a wait would
+     * throw it. The future is a copy: completing or cancelling it does not affect the task. Its dependants run in the
+     * thread that settles the task, after the task's slot is free, or at once if the task has ended.
      *
-     * <p>Nobody knows which thread waits for a future. So a task that waits by {@code get()} or {@code join()} for another one
-     * of its own full group waits for ever, where {@link #await()} throws. Inside a task, wait by that, or let the future go on.
+     * <p>The executor cannot detect which thread waits for a future. So a task that waits by {@code get()} or
+     * {@code join()} for another task of its own full group waits forever, where {@link #await()} throws. Inside a
+     * task, use {@code await()}, or attach dependants to the future instead of waiting.
      *
      * @return a new future
      */

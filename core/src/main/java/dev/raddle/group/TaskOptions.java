@@ -8,18 +8,19 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one task is to be treated unlike the others of its group.
+ * Options of one task.
  *
  * {@snippet :
  * executor.submit("reports", "r1", task, TaskOptions.defaults().priority(5).cost(2));
  * }
  *
- * @param priority its rank among the waiting tasks of its group: the higher goes first, equal ones in order of arrival
- * @param cost how many slots it takes, of the group and of the global cap, all at once; one that asks for more than there are
- *     takes all there are
- * @param queueTimeout how long it may wait, or null if the policy's queue timeout holds
- * @param retry how often it is tried, or null for once; it keeps its slots between attempts
- * @param timeout how long it may take from its submission on, waiting and all attempts included, or null for no limit
+ * @param priority its rank among the waiting tasks of its group: higher priorities start first, equal ones in order of
+ *     arrival
+ * @param cost the number of slots that it takes, of the group and of the global cap, all at once; if it exceeds a
+ *     limit, the task takes all slots of that limit
+ * @param queueTimeout the longest time that it may wait, or null if the policy's queue timeout holds
+ * @param retry the retry policy, or null for one attempt; the task keeps its slots between attempts
+ * @param timeout the time limit from its submission on, which includes waiting and all attempts, or null for no limit
  */
 public record TaskOptions(
         int priority,
@@ -49,11 +50,11 @@ public record TaskOptions(
     }
 
     /**
-     * Creates options of a task that is tried once and has no time limit.
+     * Creates options with one attempt and no time limit.
      *
      * @param priority its rank
-     * @param cost how many slots it takes
-     * @param queueTimeout how long it may wait, or null
+     * @param cost the number of slots that it takes
+     * @param queueTimeout the longest time that it may wait, or null
      * @throws IllegalArgumentException if the cost is less than 1 or the queue timeout is negative
      */
     public TaskOptions(int priority, int cost, @Nullable Duration queueTimeout) {
@@ -61,9 +62,9 @@ public record TaskOptions(
     }
 
     /**
-     * Returns priority 0, cost 1, one attempt, no time limit, and the policy's queue timeout.
+     * Returns the default options: priority 0, cost 1, one attempt, no time limit, and the policy's queue timeout.
      *
-     * @return the options of a task that was submitted with none
+     * @return the options of a task that is submitted without options
      */
     public static TaskOptions defaults() {
         return DEFAULTS;
@@ -72,7 +73,7 @@ public record TaskOptions(
     /**
      * Returns these options with another priority.
      *
-     * @param rank any number; the higher goes first
+     * @param rank the priority, any number; higher ones start first
      * @return new options
      */
     public TaskOptions priority(int rank) {
@@ -82,7 +83,7 @@ public record TaskOptions(
     /**
      * Returns these options with another cost.
      *
-     * @param slots at least 1
+     * @param slots the cost, at least 1
      * @return new options
      * @throws IllegalArgumentException if it is less than 1
      */
@@ -93,18 +94,18 @@ public record TaskOptions(
     /**
      * Returns these options with another queue timeout.
      *
-     * @param longest how long the task may wait; not negative
+     * @param maxWait the longest time that the task may wait; not negative
      * @return new options
      * @throws IllegalArgumentException if it is negative
      */
-    public TaskOptions queueTimeout(Duration longest) {
-        return new TaskOptions(priority, cost, Objects.requireNonNull(longest, "queueTimeout"), retry, timeout);
+    public TaskOptions queueTimeout(Duration maxWait) {
+        return new TaskOptions(priority, cost, Objects.requireNonNull(maxWait, "queueTimeout"), retry, timeout);
     }
 
     /**
      * Returns these options with a retry policy.
      *
-     * @param policy how often the task is tried
+     * @param policy the retry policy
      * @return new options
      */
     public TaskOptions retry(RetryPolicy policy) {
@@ -112,15 +113,15 @@ public record TaskOptions(
     }
 
     /**
-     * Returns these options with a time limit. When it is over, the task has failed with a
-     * {@link dev.raddle.task.TaskTimeoutException}; if it waits it leaves the queue, and if it runs it is interrupted.
+     * Returns these options with a time limit. When it passes, the task fails with a
+     * {@link dev.raddle.task.TaskTimeoutException}; a waiting task leaves the queue, and a running one is interrupted.
      *
-     * @param longest how long the task may take from its submission on; positive
+     * @param limit the time limit from the submission on; positive
      * @return new options
      * @throws IllegalArgumentException if it is not positive
      */
-    public TaskOptions timeout(Duration longest) {
-        return new TaskOptions(priority, cost, queueTimeout, retry, Objects.requireNonNull(longest, "timeout"));
+    public TaskOptions timeout(Duration limit) {
+        return new TaskOptions(priority, cost, queueTimeout, retry, Objects.requireNonNull(limit, "timeout"));
     }
 
     <T> TaskSpec<T> specOf(String taskId, Callable<T> task) {

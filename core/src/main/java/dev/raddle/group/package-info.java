@@ -1,11 +1,13 @@
 /**
- * How do many keys share this JVM, each within its limit, none starving another? Start at
- * {@link dev.raddle.group.GroupExecutor}.
+ * Concurrency limits per key: tasks are submitted under a key, each key has its limit, and no key starves another.
+ * Start at {@link dev.raddle.group.GroupExecutor}.
  *
- * <p>A group is all tasks of one key. A {@link dev.raddle.group.GroupPolicy} says how many of them run and wait, what the
- * groups share, and what becomes of those for which there is no room; a {@link dev.raddle.group.TaskHandle} is one submitted
- * task, a {@link dev.raddle.group.GroupResult} how it ended. Unless stated otherwise nothing is null, every class is safe for
- * many threads, what runs is counted in slots, of which a task of cost n takes n, what waits is counted in tasks, and moments are values of {@link System#nanoTime()} or
- * of the policy's time source.
+ * <p>A group consists of all tasks of one key. A {@link dev.raddle.group.GroupPolicy} determines how many of them run
+ * and wait, the limits that all groups share, and the treatment of rejected tasks. A
+ * {@link dev.raddle.group.TaskHandle} represents one submitted task, a {@link dev.raddle.group.GroupResult} its result.
+ *
+ * <p>Unless stated otherwise, nothing is null, and every class is thread-safe. Running tasks are counted in slots, of
+ * which a task of cost n takes n; waiting tasks are counted in tasks. Moments are values of {@link System#nanoTime()}
+ * or of the policy's time source.
  */
 package dev.raddle.group;

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Waiting until a whole executor has nothing to do. */
+/** Waiting until no task of an executor runs or waits. */
 class AwaitIdleTest {
 
     private final VirtualTime time = new VirtualTime();
@@ -33,7 +33,7 @@ class AwaitIdleTest {
     }
 
     @Test
-    void an_executor_that_has_nothing_to_do_is_idle_at_once() throws Exception {
+    void an_executor_without_tasks_is_idle_at_once() throws Exception {
         try (GroupExecutor executor = stepped()) {
             assertThat(executor.awaitIdle(Duration.ZERO)).isTrue();
             executor.submit("a", () -> "x");
@@ -43,7 +43,7 @@ class AwaitIdleTest {
     }
 
     @Test
-    void an_executor_with_a_task_that_runs_or_waits_is_not() throws Exception {
+    void an_executor_with_a_running_or_waiting_task_is_not_idle() throws Exception {
         try (GroupExecutor executor = stepped()) {
             executor.pauseGroup("a");
             executor.submit("a", () -> "waits");
@@ -72,7 +72,7 @@ class AwaitIdleTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 60})
-    void work_that_moves_from_group_to_group_is_never_missed(int ttlSeconds) throws Exception {
+    void a_chain_of_tasks_that_moves_from_group_to_group_is_never_idle(int ttlSeconds) throws Exception {
         AtomicBoolean over = new AtomicBoolean();
         CountDownLatch end = new CountDownLatch(1);
         AtomicReference<GroupExecutor> self = new AtomicReference<>();
@@ -91,7 +91,7 @@ class AwaitIdleTest {
         }
     }
 
-    /** At each moment one task of the chain at least is accepted: a task submits the next one before it ends. */
+    /** At each moment at least one task of the chain is accepted: a task submits the next one before it ends. */
     private static String hop(GroupExecutor executor, int number, AtomicBoolean over, CountDownLatch end) {
         if (number == 2_000) {
             over.set(true);
@@ -103,7 +103,7 @@ class AwaitIdleTest {
     }
 
     @Test
-    void an_interrupt_ends_the_wait_and_no_task() throws Exception {
+    void an_interrupt_ends_the_wait_but_no_task() throws Exception {
         Plug plug = new Plug();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {

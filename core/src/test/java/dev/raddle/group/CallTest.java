@@ -49,7 +49,7 @@ class CallTest {
 
     // Z3
     @Test
-    void a_call_runs_in_the_callers_thread_and_returns_what_the_task_returned() throws Exception {
+    void a_call_runs_in_the_callers_thread_and_returns_the_value_of_the_task() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             assertThat(executor.call("a", Thread::currentThread)).isSameAs(Thread.currentThread());
@@ -71,7 +71,7 @@ class CallTest {
 
     // Z3
     @Test
-    void a_call_throws_what_the_task_threw() {
+    void a_call_throws_the_exception_of_the_task() {
         List<Throwable> thrown = List.of(
                 new IllegalArgumentException(),
                 new IOException(),
@@ -99,7 +99,7 @@ class CallTest {
 
     // Z3
     @Test
-    void a_call_needs_a_key_and_a_task() {
+    void a_call_without_a_key_or_a_task_throws() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             assertThatNullPointerException().isThrownBy(() -> executor.call(null, () -> ""));
@@ -111,7 +111,7 @@ class CallTest {
 
     // Z3
     @Test
-    void calls_and_tasks_stand_in_one_queue_under_one_limit() throws Exception {
+    void calls_and_tasks_wait_in_one_queue_under_one_limit() throws Exception {
         List<String> order = new CopyOnWriteArrayList<>();
         Plug holder = new Plug();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -153,7 +153,7 @@ class CallTest {
 
     // Z3
     @Test
-    void an_interrupt_while_waiting_leaves_the_queue_and_throws() throws Exception {
+    void an_interrupted_call_that_waits_leaves_the_queue_and_throws() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultQueueThresholdPerGroup(1).build())) {
             TaskHandle<String> holder = executor.submit("a", "holder", () -> "");
@@ -177,7 +177,7 @@ class CallTest {
 
     // Z3
     @Test
-    void a_caller_that_is_interrupted_and_need_not_wait_is_not_stopped() throws Exception {
+    void an_interrupted_caller_that_need_not_wait_runs_its_task() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             Thread.currentThread().interrupt();
@@ -242,7 +242,7 @@ class CallTest {
 
     // Z3
     @Test
-    void try_call_gives_up_when_its_turn_does_not_come_in_time_and_leaves_the_queue() throws Exception {
+    void try_call_leaves_the_queue_and_is_empty_if_it_is_not_granted_in_time() throws Exception {
         List<String> ran = new ArrayList<>();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
@@ -265,7 +265,7 @@ class CallTest {
 
     // Z3
     @Test
-    void try_call_runs_when_its_turn_comes_in_time() throws Exception {
+    void try_call_runs_if_it_is_granted_in_time() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().idleGroupTtl(Duration.ZERO).build())) {
             executor.submit("a", "holder", () -> "");
@@ -282,7 +282,7 @@ class CallTest {
 
     // Z3
     @Test
-    void try_call_with_no_time_runs_at_once_or_not_at_all() throws Exception {
+    void try_call_with_a_timeout_of_zero_runs_at_once_or_not_at_all() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             assertThat(executor.tryCall("a", Duration.ZERO, () -> "free")).contains("free");
@@ -301,7 +301,7 @@ class CallTest {
     // Z3
     @ParameterizedTest
     @EnumSource
-    void try_call_that_finds_no_room_to_wait_is_empty_whatever_the_policy(RejectionPolicy policy) throws Exception {
+    void try_call_that_finds_the_queue_full_is_empty_under_every_policy(RejectionPolicy policy) throws Exception {
         RejectionHandler handler = new RejectionHandler() {
             @Override
             public <T> GroupResult<T> onRejected(String groupKey, String taskId, Callable<T> task) {
@@ -324,7 +324,7 @@ class CallTest {
 
     // Z3
     @Test
-    void a_call_that_is_rejected_throws_unless_the_policy_or_a_handler_finds_another_end() throws Exception {
+    void a_rejected_call_throws_unless_the_policy_or_a_handler_supplies_a_result() throws Exception {
         RejectionHandler handler = new RejectionHandler() {
             @Override
             public <T> GroupResult<T> onRejected(String groupKey, String taskId, Callable<T> task) {
@@ -359,7 +359,7 @@ class CallTest {
 
     // Z3
     @Test
-    void a_call_that_a_handler_skips_says_so() {
+    void a_call_that_a_handler_skips_throws() {
         RejectionHandler handler = new RejectionHandler() {
             @Override
             public <T> GroupResult<T> onRejected(String groupKey, String taskId, Callable<T> task) {
@@ -374,13 +374,13 @@ class CallTest {
 
             assertThatIllegalStateException()
                     .isThrownBy(() -> executor.call("a", () -> "never"))
-                    .withMessage("the rejection handler said so");
+                    .withMessage("skipped by the rejection handler");
         }
     }
 
     // Z3
     @Test
-    void a_shutdown_interrupts_a_call_that_runs_and_rejects_one_that_waits() throws Exception {
+    void a_shutdown_interrupts_a_running_call_and_rejects_a_waiting_one() throws Exception {
         Plug plug = new Plug();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build());

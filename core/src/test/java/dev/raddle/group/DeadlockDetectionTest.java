@@ -33,30 +33,30 @@ class DeadlockDetectionTest {
     enum Untimed {
         AWAIT {
             @Override
-            void forOneMore(GroupExecutor executor) throws InterruptedException {
+            void forAnotherTask(GroupExecutor executor) throws InterruptedException {
                 executor.submit("a", "one more", () -> "").await();
             }
         },
         JOIN {
             @Override
-            void forOneMore(GroupExecutor executor) {
+            void forAnotherTask(GroupExecutor executor) {
                 executor.submit("a", "one more", () -> "").join();
             }
         },
         CALL {
             @Override
-            void forOneMore(GroupExecutor executor) throws Exception {
+            void forAnotherTask(GroupExecutor executor) throws Exception {
                 executor.call("a", () -> "");
             }
         },
         EXECUTE_ALL {
             @Override
-            void forOneMore(GroupExecutor executor) {
+            void forAnotherTask(GroupExecutor executor) {
                 executor.executeAll(List.of(new GroupTask<>("a", "one more", () -> "")));
             }
         };
 
-        abstract void forOneMore(GroupExecutor executor) throws Exception;
+        abstract void forAnotherTask(GroupExecutor executor) throws Exception;
     }
 
     private GroupExecutor executor(int limit) {
@@ -78,36 +78,36 @@ class DeadlockDetectionTest {
 
     /** Waits until a thread waits for a task without a timeout. */
     private static void awaitWaitFor(String id, GroupExecutor executor) {
-        Wait.until(() ->
-                executor.waits().values().stream().anyMatch(run -> run.name().equals(id)));
+        Wait.until(() -> executor.awaitedRuns().values().stream()
+                .anyMatch(run -> run.name().equals(id)));
     }
 
     private static void assertIdle(GroupExecutor executor) {
         assertThat(executor.stats().totalActiveCount()).isZero();
         assertThat(executor.stats().totalQueuedCount()).isZero();
-        assertThat(executor.waits()).isEmpty();
+        assertThat(executor.awaitedRuns()).isEmpty();
     }
 
-    private static void assertHopeless(GroupResult<?> result, String inWords) {
+    private static void assertDeadlock(GroupResult<?> result, String inWords) {
         assertThat(result.status()).isEqualTo(TaskStatus.FAILED);
         assertThat(result.error()).isInstanceOf(IllegalStateException.class).hasMessageContaining(inWords);
     }
 
     // Z10
     @Test
-    void a_task_that_waits_for_one_behind_it_is_told_that_this_would_never_begin() throws Exception {
+    void a_task_that_awaits_one_behind_it_in_its_full_group_gets_an_exception() throws Exception {
         try (GroupExecutor executor = executor(1)) {
             TaskHandle<String> outer = executor.submit("a", "outer", () -> {
                 inner.set(executor.submit("a", "inner", () -> "its turn"));
                 return inner.get().await().value();
             });
 
-            assertHopeless(
+            assertDeadlock(
                     outer.await(),
                     "task \"inner\" in group \"a\" would never begin: 1 of 1 running, and each of these waits for another"
                             + " task of the group; raise the limit, use another group, or do not wait");
             assertThat(inner.get().await().value())
-                    .as("what it waited for is left alone")
+                    .as("the awaited task is not cancelled")
                     .isEqualTo("its turn");
             assertIdle(executor);
         }
@@ -116,14 +116,14 @@ class DeadlockDetectionTest {
     // Z10
     @ParameterizedTest
     @EnumSource
-    void every_wait_without_a_timeout_is_refused_and_leaves_nothing_behind(Untimed wait) throws Exception {
+    void every_untimed_wait_is_refused_and_leaves_no_record(Untimed wait) throws Exception {
         try (GroupExecutor executor = executor(1)) {
             TaskHandle<String> outer = executor.submit("a", "outer", () -> {
-                wait.forOneMore(executor);
+                wait.forAnotherTask(executor);
                 return "it came back";
             });
 
-            assertHopeless(outer.await(), "would never begin");
+            assertDeadlock(outer.await(), "would never begin");
             assertThat(executor.awaitIdle("a", Duration.ofDays(1))).isTrue();
             assertIdle(executor);
         }
@@ -143,7 +143,7 @@ class DeadlockDetectionTest {
             GroupResult<?> outer = executor.submit("a", "outer", () -> executor.executeAll(tasks))
                     .await();
 
-            assertHopeless(outer, "task \"hopeless\" in group \"a\" would never begin");
+            assertDeadlock(outer, "task \"hopeless\" in group \"a\" would never begin");
             assertThat(ended.get("done").status()).isEqualTo(TaskStatus.SUCCESS);
             for (String id : List.of("hopeless", "runs", "waits")) {
                 assertThat(ended.get(id).status()).as(id).isEqualTo(TaskStatus.CANCELLED);
@@ -157,7 +157,7 @@ class DeadlockDetectionTest {
 
     // Z10
     @Test
-    void of_two_tasks_that_both_wait_the_second_is_told_and_the_first_gets_what_it_waits_for() throws Exception {
+    void of_two_tasks_that_both_wait_the_second_is_refused_and_the_first_gets_its_result() throws Exception {
         try (GroupExecutor executor = executor(2)) {
             CountDownLatch bothRun = new CountDownLatch(2);
             TaskHandle<String> first = executor.submit("a", "first", () -> {
@@ -171,7 +171,7 @@ class DeadlockDetectionTest {
                 return executor.submit("a", "of second", () -> "value").await().value();
             });
 
-            assertHopeless(second.await(), "2 of 2 running");
+            assertDeadlock(second.await(), "2 of 2 running");
             assertThat(first.await().value()).isEqualTo("value");
             assertThat(executor.awaitIdle("a", Duration.ofDays(1))).isTrue();
             assertIdle(executor);
@@ -191,7 +191,7 @@ class DeadlockDetectionTest {
                 return behind.get(itself ? 0 : 1).await().value();
             });
 
-            assertHopeless(outer.await(), "1 of 2 running");
+            assertDeadlock(outer.await(), "1 of 2 running");
             assertThat(behind.get(0).await().value()).isEqualTo("wide");
             assertThat(behind.get(1).await().value()).isEqualTo("narrow");
             assertIdle(executor);
@@ -201,7 +201,7 @@ class DeadlockDetectionTest {
     // Z10
     @ParameterizedTest
     @ValueSource(ints = {64, 65, 200})
-    void in_a_group_of_many_slots_the_last_that_waits_for_one_more_is_told_and_the_others_go_on(int slots)
+    void in_a_group_of_many_slots_a_wait_that_could_never_end_is_refused_and_the_others_go_on(int slots)
             throws Exception {
         CountDownLatch allRun = new CountDownLatch(slots);
         List<TaskHandle<String>> outers = new ArrayList<>();
@@ -215,16 +215,16 @@ class DeadlockDetectionTest {
                             .value();
                 }));
             }
-            int told = 0;
+            int refused = 0;
             for (TaskHandle<String> outer : outers) {
                 GroupResult<String> result = outer.await();
                 if (result.status() == TaskStatus.FAILED) {
-                    assertHopeless(result, slots + " of " + slots + " running");
-                    told++;
+                    assertDeadlock(result, slots + " of " + slots + " running");
+                    refused++;
                 }
             }
 
-            assertThat(told).isBetween(1, slots - 1);
+            assertThat(refused).isBetween(1, slots - 1);
             assertThat(executor.awaitIdle("a", Duration.ofDays(1))).isTrue();
             assertIdle(executor);
         }
@@ -232,7 +232,7 @@ class DeadlockDetectionTest {
 
     // Z10
     @Test
-    void a_task_that_waits_while_another_waits_for_it_is_told() throws Exception {
+    void a_wait_of_a_task_that_another_task_awaits_is_refused() throws Exception {
         try (GroupExecutor executor = executor(2)) {
             TaskHandle<TaskStatus> outer = executor.submit("a", "outer", () -> {
                 TaskHandle<List<GroupResult<String>>> running = executor.submit("a", "middle", () -> {
@@ -243,7 +243,7 @@ class DeadlockDetectionTest {
             });
 
             assertThat(outer.await().value()).isEqualTo(TaskStatus.FAILED);
-            assertHopeless(ended.get("middle"), "task \"innermost\" in group \"a\" would never begin: 2 of 2 running");
+            assertDeadlock(ended.get("middle"), "task \"innermost\" in group \"a\" would never begin: 2 of 2 running");
             assertThat(ended.get("innermost").status()).isEqualTo(TaskStatus.CANCELLED);
             assertIdle(executor);
         }
@@ -251,7 +251,7 @@ class DeadlockDetectionTest {
 
     // Z10
     @Test
-    void a_task_that_waits_for_one_that_waits_itself_is_told() throws Exception {
+    void a_wait_for_a_task_that_waits_itself_is_refused() throws Exception {
         try (GroupExecutor executor = executor(2)) {
             TaskHandle<String> outer = executor.submit("a", "outer", () -> {
                 inner.set(executor.submit(
@@ -264,7 +264,7 @@ class DeadlockDetectionTest {
                 return inner.get().await().value();
             });
 
-            assertHopeless(outer.await(), "task \"middle\" in group \"a\" would never end: 2 of 2 running");
+            assertDeadlock(outer.await(), "task \"middle\" in group \"a\" would never end: 2 of 2 running");
             assertThat(inner.get().await().value()).isEqualTo("value");
             assertIdle(executor);
         }
@@ -272,7 +272,7 @@ class DeadlockDetectionTest {
 
     // Z10
     @Test
-    void a_task_that_waits_for_itself_is_told() throws Exception {
+    void a_wait_of_a_task_for_itself_is_refused() throws Exception {
         CountDownLatch submitted = new CountDownLatch(1);
         try (GroupExecutor executor = executor(1)) {
             inner.set(executor.submit("a", "self", () -> {
@@ -281,14 +281,14 @@ class DeadlockDetectionTest {
             }));
             submitted.countDown();
 
-            assertHopeless(inner.get().await(), "task \"self\" in group \"a\" would never end: 1 of 1 running");
+            assertDeadlock(inner.get().await(), "task \"self\" in group \"a\" would never end: 1 of 1 running");
             assertIdle(executor);
         }
     }
 
     // Z10
     @Test
-    void calls_inside_each_other_are_refused_when_they_themselves_have_taken_every_slot() throws Exception {
+    void nested_calls_are_refused_when_they_themselves_have_taken_every_slot() throws Exception {
         try (GroupExecutor executor = executor(2)) {
             assertThat(executor.call("a", () -> executor.call("a", () -> "two slots for two")))
                     .isEqualTo("two slots for two");
@@ -331,7 +331,7 @@ class DeadlockDetectionTest {
 
     // Z10
     @Test
-    void a_wait_from_outside_the_group_is_not_refused_although_all_who_are_inside_wait() throws Exception {
+    void a_wait_from_outside_the_group_is_not_refused_although_all_its_tasks_wait() throws Exception {
         CountDownLatch paused = new CountDownLatch(1);
         try (GroupExecutor executor = executor(1)) {
             TaskHandle<String> outer = executor.submit("a", "outer", () -> {
@@ -365,7 +365,7 @@ class DeadlockDetectionTest {
 
     // Z10
     @Test
-    void a_wait_for_a_task_that_only_the_cap_keeps_from_beginning_is_not_refused() throws Exception {
+    void a_wait_for_a_task_that_only_the_cap_delays_is_not_refused() throws Exception {
         Plug plug = new Plug();
         try (GroupExecutor executor =
                 executor(GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2).globalMaxInFlight(2))) {

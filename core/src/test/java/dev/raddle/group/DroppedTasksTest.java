@@ -36,7 +36,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a scheduler drops or hands back rejects the task it came from, whatever that was submitted to. */
+/** A task that a scheduler drops or returns is rejected, through every API. */
 @Timeout(60)
 class DroppedTasksTest {
 
@@ -53,8 +53,8 @@ class DroppedTasksTest {
                 .build();
     }
 
-    /** How a pool gets rid of the tasks in its queue. */
-    enum Riddance {
+    /** The ways to remove the tasks from the queue of a pool. */
+    enum QueueRemoval {
         CLEAR(pool -> pool.getQueue().clear()),
         REMOVE_IF(pool -> pool.getQueue().removeIf(task -> true)),
         RETAIN(pool -> pool.getQueue().retainAll(List.of())),
@@ -69,7 +69,7 @@ class DroppedTasksTest {
 
         final Consumer<ThreadPool> action;
 
-        Riddance(Consumer<ThreadPool> action) {
+        QueueRemoval(Consumer<ThreadPool> action) {
             this.action = action;
         }
     }
@@ -116,7 +116,7 @@ class DroppedTasksTest {
     }
 
     @Test
-    void a_group_goes_on_when_its_full_pool_discards_the_oldest() throws InterruptedException {
+    void a_group_goes_on_when_its_full_pool_discards_the_oldest_task() throws InterruptedException {
         try (ThreadPool pool = poolOfOne(1, new ThreadPool.DiscardOldestPolicy(), true);
                 GroupExecutor executor = executorOn(pool)) {
             executor.submit("g", "holder", holder::call);
@@ -138,7 +138,7 @@ class DroppedTasksTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_group_goes_on_when_the_queue_of_its_pool_is_emptied(Riddance riddance) throws InterruptedException {
+    void a_group_goes_on_when_the_queue_of_its_pool_is_emptied(QueueRemoval removal) throws InterruptedException {
         try (ThreadPool pool = poolOfOne(10, new ThreadPool.AbortPolicy(), false);
                 GroupExecutor executor = executorOn(pool)) {
             executor.submit("g", "holder", holder::call);
@@ -148,7 +148,7 @@ class DroppedTasksTest {
                 handles.add(executor.submit("g", "t" + task, () -> 1));
             }
 
-            riddance.action.accept(pool);
+            removal.action.accept(pool);
 
             for (TaskHandle<?> dropped : handles) {
                 assertRejectedByScheduler(dropped);
@@ -160,7 +160,7 @@ class DroppedTasksTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_drained_pool_leaves_no_waiter_behind(boolean cancels) throws Exception {
+    void a_drained_pool_leaves_no_waiting_thread(boolean cancels) throws Exception {
         FlowBuilder<Void> f = FlowPlan.define("f");
         f.node("n", () -> 1);
         FlowPlan<Void, Void> plan = f.build();
@@ -189,7 +189,7 @@ class DroppedTasksTest {
     }
 
     @Test
-    void what_a_pool_skips_because_its_hook_throws_is_rejected() throws InterruptedException {
+    void a_task_that_a_pool_skips_because_its_hook_throws_is_rejected() throws InterruptedException {
         ThreadPool pool = new ThreadPool(ThreadPool.builder("one").threads(1)) {
             @Override
             protected void beforeExecute(Thread thread, Runnable task) {
@@ -205,7 +205,7 @@ class DroppedTasksTest {
     }
 
     @Test
-    void a_task_that_was_taken_from_the_queue_can_be_run_by_its_taker() throws InterruptedException {
+    void a_task_that_was_removed_from_the_queue_can_be_run_by_the_remover() throws InterruptedException {
         try (ThreadPool pool = poolOfOne(10, new ThreadPool.AbortPolicy(), false);
                 GroupExecutor executor = executorOn(pool)) {
             executor.submit("g", "holder", holder::call);
@@ -237,7 +237,7 @@ class DroppedTasksTest {
     }
 
     @Test
-    void who_cancels_what_a_foreign_executor_hands_back_rejects_it() throws InterruptedException {
+    void cancelling_a_task_that_another_executor_returns_rejects_it() throws InterruptedException {
         try (ThreadPoolExecutor pool = (ThreadPoolExecutor) Executors.newFixedThreadPool(1);
                 GroupExecutor executor = executorOn(pool)) {
             executor.submit("g", "holder", holder::call);
@@ -255,7 +255,7 @@ class DroppedTasksTest {
     }
 
     @Test
-    void a_fork_join_pool_that_is_stopped_rejects_what_it_will_not_run() throws InterruptedException {
+    void a_fork_join_pool_that_is_stopped_rejects_the_tasks_that_it_does_not_run() throws InterruptedException {
         try (ForkJoinPool pool = new ForkJoinPool(1);
                 GroupExecutor executor = executorOn(pool)) {
             executor.submit("g", "holder", holder::call);
@@ -271,7 +271,7 @@ class DroppedTasksTest {
     }
 
     @Test
-    void an_executor_that_has_terminated_and_says_nothing_rejects_what_it_is_given() throws InterruptedException {
+    void a_terminated_executor_that_drops_tasks_silently_rejects_them() throws InterruptedException {
         ThreadPoolExecutor pool = (ThreadPoolExecutor) Executors.newFixedThreadPool(1);
         pool.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         pool.shutdown();

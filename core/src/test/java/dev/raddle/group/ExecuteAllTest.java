@@ -24,7 +24,7 @@ class ExecuteAllTest {
 
     @Tag("E1")
     @Test
-    void results_come_in_the_order_of_the_tasks_and_a_failure_keeps_no_other_from_running() {
+    void results_are_in_the_order_of_the_tasks_and_a_failure_does_not_keep_others_from_running() {
         IllegalStateException failure = new IllegalStateException("on purpose");
 
         try (GroupExecutor executor =
@@ -47,7 +47,7 @@ class ExecuteAllTest {
 
     @Tag("E1")
     @Test
-    void results_come_in_the_order_of_the_tasks_although_these_end_in_the_reverse() {
+    void results_are_in_the_order_of_the_tasks_although_the_tasks_end_in_reverse() {
         int count = 8;
         List<CountDownLatch> ended = new ArrayList<>();
         List<Integer> order = Collections.synchronizedList(new ArrayList<>());
@@ -112,7 +112,7 @@ class ExecuteAllTest {
 
     @Tag("E3")
     @Test
-    void an_interrupted_caller_cancels_what_has_not_ended_and_keeps_what_has() throws Exception {
+    void an_interrupted_caller_cancels_unfinished_tasks_and_keeps_the_collected_results() throws Exception {
         AtomicReference<List<GroupResult<String>>> results = new AtomicReference<>();
         AtomicBoolean interruptedAfterwards = new AtomicBoolean();
         CountDownLatch taskInterrupted = new CountDownLatch(2);
@@ -156,8 +156,7 @@ class ExecuteAllTest {
 
     @Tag("E3")
     @Test
-    void a_slot_that_an_interrupted_caller_frees_goes_to_none_of_the_tasks_that_it_has_still_to_cancel()
-            throws Exception {
+    void an_interrupted_caller_frees_no_slot_for_a_task_that_it_cancels_later() throws Exception {
         AtomicReference<GroupExecutor> self = new AtomicReference<>();
         AtomicInteger called = new AtomicInteger();
         AtomicReference<List<GroupResult<String>>> results = new AtomicReference<>();
@@ -165,7 +164,8 @@ class ExecuteAllTest {
                 .taskLifecycleListener(new TaskLifecycleListener() {
                     @Override
                     public void onCompleted(String groupKey, String taskId, GroupResult<?> result) {
-                        if (taskId.equals("current")) { // in the caller's thread, which has just cancelled it
+                        if (taskId.equals(
+                                "current")) { // called in the caller's thread, which has just cancelled the task
                             awaitIdle(self.get(), groupKey);
                         }
                     }
@@ -201,7 +201,7 @@ class ExecuteAllTest {
 
     @Tag("E3")
     @Test
-    void a_caller_that_is_interrupted_from_the_start_waits_for_nothing() throws Exception {
+    void a_caller_that_is_interrupted_before_the_call_does_not_wait() throws Exception {
         StepScheduler steps = new StepScheduler();
         AtomicReference<List<GroupResult<String>>> results = new AtomicReference<>();
         AtomicBoolean interruptedAfterwards = new AtomicBoolean();
@@ -251,7 +251,7 @@ class ExecuteAllTest {
 
     @Tag("E4")
     @Test
-    void no_tasks_have_no_results() {
+    void an_empty_list_of_tasks_has_an_empty_list_of_results() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
             assertThat(executor.executeAll(List.of())).isEmpty();
@@ -263,7 +263,7 @@ class ExecuteAllTest {
     @EnumSource(
             value = RejectionPolicy.class,
             names = {"ABORT", "CALLER_RUNS"})
-    void a_shutdown_while_tasks_are_submitted_leaves_none_without_a_result(RejectionPolicy rejectionPolicy) {
+    void a_shutdown_while_tasks_are_submitted_leaves_no_task_without_a_result(RejectionPolicy rejectionPolicy) {
         AtomicReference<GroupExecutor> self = new AtomicReference<>();
         AtomicInteger called = new AtomicInteger();
         CountDownLatch begun = new CountDownLatch(1);
@@ -309,7 +309,7 @@ class ExecuteAllTest {
 
     @Tag("E5")
     @Test
-    void a_graceful_shutdown_while_tasks_are_submitted_lets_the_submitted_ones_end_and_rejects_the_rest()
+    void a_graceful_shutdown_while_tasks_are_submitted_awaits_the_submitted_ones_and_rejects_the_others()
             throws Exception {
         AtomicReference<GroupExecutor> self = new AtomicReference<>();
         AtomicBoolean drained = new AtomicBoolean();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** An executor is used where the stack ends: whatever is thrown, no permit and no handle is lost. */
+/** No permit and no handle is lost if a call of an executor exhausts the stack. */
 @Timeout(120)
 class ExhaustedStackTest {
 
@@ -20,7 +20,7 @@ class ExhaustedStackTest {
     private static final int TRIALS = 12;
     private static final int CALLS = 60; // from as many frames, the deepest first
 
-    /** How the executor is used near the end of the stack. */
+    /** The calls of the executor near the end of the stack. */
     enum Use {
         SUBMIT {
             @Override
@@ -67,7 +67,7 @@ class ExhaustedStackTest {
         private final GroupExecutor executor;
         private final Use use;
         private final TaskHandle<?>[] handles = new TaskHandle<?>[CALLS];
-        private int call = -1; // turns to 0 at the end of the stack
+        private int call = -1; // 0 from the end of the stack on
 
         Diver(GroupExecutor executor, Use use) {
             this.executor = executor;
@@ -75,7 +75,7 @@ class ExhaustedStackTest {
         }
 
         /** Returns how often the stack was too short. */
-        @SuppressWarnings("InfiniteRecursion") // it ends where the stack does
+        @SuppressWarnings("InfiniteRecursion") // ends by StackOverflowError
         int dive() {
             int overflows = 0;
             try {
@@ -99,14 +99,14 @@ class ExhaustedStackTest {
 
     @ParameterizedTest
     @EnumSource
-    void what_is_called_near_the_end_of_the_stack_happens_as_a_whole_or_not_at_all(Use use) throws Exception {
+    void a_call_near_the_end_of_the_stack_takes_effect_completely_or_not_at_all(Use use) throws Exception {
         int overflows = 0;
         for (int trial = 0; trial < TRIALS; trial++) {
             GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                     .defaultMaxConcurrencyPerGroup(4)
                     .globalMaxInFlight(trial % 2 == 0 ? 6 : Integer.MAX_VALUE)
                     .build());
-            for (int task = 0; task < 200; task++) { // some of the code is compiled then, and some is not
+            for (int task = 0; task < 200; task++) { // so that some of the code is compiled and some is not
                 executor.submit("g", "warm", () -> "v").await();
             }
             Diver diver = new Diver(executor, use);
@@ -120,12 +120,12 @@ class ExhaustedStackTest {
                     handle.await();
                 }
             }
-            assertNothingLost(executor, "g");
+            assertNothingIsHeld(executor, "g");
         }
         assertThat(overflows).isPositive();
     }
 
-    private static void assertNothingLost(GroupExecutor executor, String key) throws InterruptedException {
+    private static void assertNothingIsHeld(GroupExecutor executor, String key) throws InterruptedException {
         assertThat(executor.awaitIdle(key, LONG)).isTrue();
         List<TaskHandle<String>> further = new ArrayList<>();
         for (int task = 0; task < 8; task++) {

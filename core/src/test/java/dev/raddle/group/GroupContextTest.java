@@ -21,26 +21,26 @@ class GroupContextTest {
     private static final TaskContext.Key<String> TENANT = TaskContext.Key.named("tenant");
 
     private final StepScheduler steps = new StepScheduler();
-    private final ThreadLocal<String> foreign = new ThreadLocal<>();
+    private final ThreadLocal<String> value = new ThreadLocal<>();
     private final ContextPropagator propagator = () -> {
-        String captured = foreign.get();
+        String captured = value.get();
         return () -> {
-            String before = foreign.get();
-            foreign.set(captured);
-            return () -> foreign.set(before);
+            String before = value.get();
+            value.set(captured);
+            return () -> value.set(before);
         };
     };
 
     // Z8
     @Test
-    void a_task_sees_the_contexts_of_its_submitter_by_whatever_door_it_came() throws Exception {
+    void a_task_sees_the_contexts_of_its_submitter_through_every_method_of_submission() throws Exception {
         List<Object> seen = new ArrayList<>();
-        Callable<Boolean> task = () -> seen.add(TaskContext.current().get(TENANT) + " " + foreign.get());
+        Callable<Boolean> task = () -> seen.add(TaskContext.current().get(TENANT) + " " + value.get());
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(9)
                 .propagators(List.of(propagator))
                 .build())) {
-            foreign.set("of the submitter");
+            value.set("of the submitter");
             TaskContext.current().with(TENANT, "a").<Object>call(() -> {
                 executor.submit("g", "t1", task);
                 executor.submit("g", "t2", task, TaskOptions.defaults());
@@ -48,43 +48,43 @@ class GroupContextTest {
                 executor.call("g", task);
                 return executor.tryCall("g", Duration.ZERO, task);
             });
-            foreign.set("of the runner");
+            value.set("of the runner");
 
             steps.runAll();
 
             assertThat(seen).hasSize(5).containsOnly("a of the submitter");
-            assertThat(foreign.get()).as("restored").isEqualTo("of the runner");
+            assertThat(value.get()).as("restored").isEqualTo("of the runner");
             assertThat(TaskContext.current().get(TENANT)).isNull();
         }
     }
 
     @Test
-    void a_task_that_is_placed_in_a_group_sees_the_contexts_of_who_placed_it() throws Exception {
+    void a_task_that_is_placed_in_a_group_sees_the_contexts_of_the_placing_thread() throws Exception {
         List<Object> seen = new ArrayList<>();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 TestTasks.stepped(steps).propagators(List.of(propagator)).build())) {
-            foreign.set("of the submitter");
+            value.set("of the submitter");
             TaskContext.current()
                     .with(TENANT, "a")
                     .run(() -> executor.scheduler("g")
-                            .execute(() -> seen.add(TaskContext.current().get(TENANT) + " " + foreign.get())));
-            foreign.set("of the runner");
+                            .execute(() -> seen.add(TaskContext.current().get(TENANT) + " " + value.get())));
+            value.set("of the runner");
             steps.runAll();
 
             assertThat(seen).containsExactly("a of the submitter");
         }
     }
 
-    /** Another task of the scope, which has ended, makes room for it: in that one's thread and context. */
+    /** The task is placed by the end of another task of the scope, in the thread and context of that task. */
     @Test
-    void a_task_of_a_scope_brings_the_context_of_its_submitter_into_the_group_whoever_places_it_there()
+    void a_task_of_a_scope_sees_the_context_of_its_submitter_although_another_thread_places_it_in_the_group()
             throws Exception {
         List<Object> seen = new ArrayList<>();
-        List<Object> heard = new ArrayList<>();
+        List<Object> notified = new ArrayList<>();
         TaskListener listener = new TaskListener() {
             @Override
             public void onSubmitted(TaskIdentity task) {
-                heard.add(task.name() + " " + foreign.get());
+                notified.add(task.name() + " " + value.get());
             }
         };
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
@@ -95,20 +95,20 @@ class GroupContextTest {
                         .withConcurrencyLimit(1)
                         .withPropagator(propagator)
                         .withScheduler(executor.scheduler("g"))) {
-            foreign.set("1");
-            scope.submit("first", () -> seen.add(foreign.get()));
-            foreign.set("2");
-            scope.submit("second", () -> seen.add(foreign.get()));
-            foreign.set("of the runner");
+            value.set("1");
+            scope.submit("first", () -> seen.add(value.get()));
+            value.set("2");
+            scope.submit("second", () -> seen.add(value.get()));
+            value.set("of the runner");
             steps.runAll();
 
             assertThat(seen).containsExactly("1", "2");
-            assertThat(heard).containsExactly("first 1", "second 2");
+            assertThat(notified).containsExactly("first 1", "second 2");
         }
     }
 
     @Test
-    void a_placed_task_has_a_name_or_else_that_of_where_it_stands() {
+    void a_placed_task_has_its_name_or_that_of_its_class() {
         List<String> names = new ArrayList<>();
         TaskListener listener = new TaskListener() {
             @Override

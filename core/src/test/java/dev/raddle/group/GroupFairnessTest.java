@@ -23,8 +23,8 @@ class GroupFairnessTest {
     private static final Percentage TWO_PERCENT = Percentage.withPercentage(2);
 
     /**
-     * Tasks that take a time of their own, in threads of their own, on a clock that jumps from the end of one task to the
-     * end of the next. Between two steps every thread is inside its task or gone, so the outcome does not depend on theirs.
+     * A simulation of tasks with given durations, on a clock that advances from the end of one task to the end of the
+     * next. Between two steps every thread is inside its task or has ended, so the result does not depend on timing.
      */
     private static final class Simulation implements AutoCloseable {
 
@@ -49,7 +49,7 @@ class GroupFairnessTest {
             TaskHandle<Long> handle = executor.submit(
                     key,
                     "t" + number,
-                    () -> takePlace(number, key, millis, cost),
+                    () -> enter(number, key, millis, cost),
                     TaskOptions.defaults().cost(cost));
             handles.put(number, handle);
             return handle;
@@ -61,7 +61,7 @@ class GroupFairnessTest {
             }
         }
 
-        private long takePlace(long number, String key, long millis, int cost) throws InterruptedException {
+        private long enter(long number, String key, long millis, int cost) throws InterruptedException {
             Inside self = new Inside(number, key, cost, now(), now() + millis, new CountDownLatch(1));
             synchronized (this) {
                 inside.add(self);
@@ -76,14 +76,14 @@ class GroupFairnessTest {
             return Duration.ofNanos(time.nanoTime()).toMillis();
         }
 
-        /** Waits until everything that was granted has begun. */
+        /** Waits until all granted tasks have begun. */
         synchronized void settle() throws InterruptedException {
             while (slotsInside < executor.stats().totalActiveCount()) {
                 wait();
             }
         }
 
-        /** Lets time pass until the next task ends, and what that makes possible has begun. */
+        /** Advances the time to the end of the next task, and waits until the tasks that this starts have begun. */
         void step() throws InterruptedException {
             settle();
             Inside next;
@@ -121,8 +121,7 @@ class GroupFairnessTest {
     @Tag("S11")
     @ParameterizedTest
     @ValueSource(ints = {10, 1_000, 20_000})
-    void behind_a_flood_another_group_starts_within_two_task_lengths_however_long_the_flood_is(int flood)
-            throws Exception {
+    void another_group_starts_within_two_task_lengths_regardless_of_the_length_of_a_flood(int flood) throws Exception {
         GroupPolicy.Builder rules =
                 GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1_000).globalMaxInFlight(4);
 
@@ -130,7 +129,7 @@ class GroupFairnessTest {
             simulation.flood("a", flood, 10);
             simulation.step();
             TaskHandle<Long> early =
-                    simulation.submit("b", 10, 1); // three of A's have ended or will now, one has begun
+                    simulation.submit("b", 10, 1); // three tasks of A have ended or end now, one has begun
             long submitted = simulation.now();
             while (!early.isDone()) {
                 simulation.step();
@@ -142,7 +141,8 @@ class GroupFairnessTest {
 
     @Tag("S11")
     @Test
-    void behind_a_flood_a_group_that_comes_and_goes_starts_within_two_task_lengths_every_time() throws Exception {
+    void a_group_that_is_busy_from_time_to_time_starts_within_two_task_lengths_every_time_during_a_flood()
+            throws Exception {
         GroupPolicy.Builder rules =
                 GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1_000).globalMaxInFlight(4);
 
@@ -164,7 +164,7 @@ class GroupFairnessTest {
 
     @Tag("S11")
     @Test
-    void behind_many_floods_another_group_starts_within_two_task_lengths() throws Exception {
+    void another_group_starts_within_two_task_lengths_during_many_floods() throws Exception {
         GroupPolicy.Builder rules =
                 GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1_000).globalMaxInFlight(4);
 
@@ -213,7 +213,7 @@ class GroupFairnessTest {
         "1, 10, 10, 10",
         "4, 10, 10, 10",
         "7, 10, 10, 10",
-        "4, 20,  3,  7", // the shares are of time, whatever the tasks take
+        "4, 20,  3,  7", // the shares are of time, independent of the durations
         "4,  3,  7, 20",
     })
     void under_the_cap_groups_get_slot_time_in_proportion_to_their_weights(int cap, long a, long b, long c)
@@ -281,7 +281,7 @@ class GroupFairnessTest {
 
     @Tag("S15")
     @Test
-    void a_weight_that_is_changed_counts_from_then_on() throws Exception {
+    void a_changed_weight_holds_from_the_change_on() throws Exception {
         GroupPolicy.Builder rules =
                 GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1_000).globalMaxInFlight(4);
 

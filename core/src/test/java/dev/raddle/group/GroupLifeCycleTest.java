@@ -69,7 +69,8 @@ class GroupLifeCycleTest {
 
     // L1, L2
     @Test
-    void shutting_a_group_down_rejects_what_waits_interrupts_what_runs_and_touches_no_other_group() throws Exception {
+    void shutting_a_group_down_rejects_waiting_tasks_interrupts_running_ones_and_affects_no_other_group()
+            throws Exception {
         Plug running = new Plug();
         Plug other = new Plug();
         try (GroupExecutor executor =
@@ -90,7 +91,7 @@ class GroupLifeCycleTest {
             other.letGo();
             assertThat(otherRuns.await().value()).isEqualTo("value");
             assertThat(otherWaits.await().value()).isEqualTo("its turn");
-            executor.shutdownGroup("nobody knows it");
+            executor.shutdownGroup("unknown");
             assertThatNullPointerException().isThrownBy(() -> executor.shutdownGroup(null));
         }
     }
@@ -137,7 +138,8 @@ class GroupLifeCycleTest {
 
     // L2
     @Test
-    void a_group_that_is_shut_down_in_time_takes_no_new_tasks_until_its_accepted_ones_have_ended() throws Exception {
+    void a_group_that_is_shut_down_with_a_timeout_refuses_new_tasks_until_its_accepted_ones_have_ended()
+            throws Exception {
         Plug plug = new Plug();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
@@ -161,7 +163,7 @@ class GroupLifeCycleTest {
 
     // L2
     @Test
-    void at_the_deadline_the_rest_of_a_group_is_interrupted_and_rejected_and_the_answer_is_no() throws Exception {
+    void at_the_deadline_the_remaining_tasks_of_a_group_are_ended_and_the_shutdown_returns_false() throws Exception {
         Plug plug = new Plug();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
@@ -184,7 +186,7 @@ class GroupLifeCycleTest {
 
     // L2
     @Test
-    void a_thread_that_is_interrupted_while_it_shuts_a_group_down_ends_the_rest_and_stays_interrupted()
+    void a_thread_that_is_interrupted_while_it_shuts_a_group_down_ends_the_remaining_tasks_and_stays_interrupted()
             throws Exception {
         for (Duration timeout : List.of(Duration.ofDays(1), FOREVER)) {
             Plug plug = new Plug();
@@ -206,7 +208,7 @@ class GroupLifeCycleTest {
 
     // L2
     @Test
-    void a_group_without_tasks_is_shut_down_at_once_whatever_the_timeout() throws Exception {
+    void a_group_without_tasks_is_shut_down_at_once_with_every_timeout() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
             assertThat(executor.shutdownGroup("unknown", FOREVER)).isTrue();
@@ -215,7 +217,7 @@ class GroupLifeCycleTest {
             assertThat(executor.shutdownGroup("a", LONG_AGO)).isTrue();
             assertThat(executor.groupStats("a")).isEmpty();
             executor.submit("a", "t2", () -> "").await();
-            assertThat(lookups).as("its limits were forgotten").hasValue(2);
+            assertThat(lookups).as("its limits were discarded").hasValue(2);
 
             assertThatNullPointerException().isThrownBy(() -> executor.shutdownGroup(null, FOREVER));
         }
@@ -241,7 +243,7 @@ class GroupLifeCycleTest {
 
     // L3
     @Test
-    void an_evicted_group_looks_its_limits_up_again_and_rejects_what_waits() throws Exception {
+    void an_evicted_group_looks_its_limits_up_again_and_rejects_its_waiting_tasks() throws Exception {
         AtomicInteger limit = new AtomicInteger(1);
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 TestTasks.stepped(steps).concurrencyResolver(key -> limit.get()).build())) {
@@ -264,7 +266,7 @@ class GroupLifeCycleTest {
 
     // L3
     @Test
-    void evicting_an_unknown_group_does_nothing_and_no_group_at_all_is_refused() {
+    void evicting_an_unknown_group_has_no_effect_and_a_null_key_throws() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
             executor.evictGroup("unknown");
@@ -277,7 +279,7 @@ class GroupLifeCycleTest {
 
     // L3
     @Test
-    void a_group_that_is_evicted_while_its_limits_are_looked_up_drops_the_answer() throws Exception {
+    void a_group_that_is_evicted_while_its_limits_are_looked_up_drops_the_result() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch answer = new CountDownLatch(1);
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
@@ -307,7 +309,7 @@ class GroupLifeCycleTest {
 
     // L3
     @Test
-    void tasks_that_came_before_the_limits_were_known_are_refused_for_the_same_reasons_as_later_ones()
+    void tasks_submitted_before_the_limits_are_known_are_rejected_for_the_same_reasons_as_later_ones()
             throws Exception {
         for (String reason : List.of("group-queue: ", "bulkhead: ", "global-queue: ")) {
             CountDownLatch asked = new CountDownLatch(1);
@@ -344,7 +346,7 @@ class GroupLifeCycleTest {
 
     // L3
     @Test
-    void a_group_that_is_gone_looks_nothing_up() throws Exception {
+    void a_retired_group_does_not_look_its_limits_up() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
             TaskHandle<String> handle = executor.submit("a", "t", () -> "");
@@ -353,14 +355,14 @@ class GroupLifeCycleTest {
 
             executor.evictGroup("a");
 
-            assertThat(group.isGone()).isTrue();
+            assertThat(group.isRetired()).isTrue();
             assertThat(group.beginLookup()).isNull();
         }
     }
 
     // L3
     @Test
-    void changes_by_hand_are_lost_by_eviction_a_pause_too() throws Exception {
+    void an_eviction_discards_changed_limits_and_a_pause() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
             executor.setMaxConcurrency("a", 5);
@@ -424,34 +426,34 @@ class GroupLifeCycleTest {
         }
     }
 
-    /** What meets a group in the moment of its eviction. */
-    enum Meeting {
+    /** The operations that race with the end of a group. */
+    enum Operation {
         SUBMIT {
             @Override
-            void with(GroupExecutor executor) {
+            void apply(GroupExecutor executor) {
                 executor.submit("a", "t2", () -> "");
             }
         },
         PAUSE {
             @Override
-            void with(GroupExecutor executor) {
+            void apply(GroupExecutor executor) {
                 executor.pauseGroup("a");
             }
         },
         LIMIT {
             @Override
-            void with(GroupExecutor executor) {
+            void apply(GroupExecutor executor) {
                 executor.setMaxConcurrency("a", 7);
             }
         },
         WEIGHT {
             @Override
-            void with(GroupExecutor executor) {
+            void apply(GroupExecutor executor) {
                 executor.setWeight("a", 7);
             }
         };
 
-        abstract void with(GroupExecutor executor);
+        abstract void apply(GroupExecutor executor);
     }
 
     @SuppressWarnings("unchecked")
@@ -464,7 +466,7 @@ class GroupLifeCycleTest {
     // L3
     @ParameterizedTest
     @EnumSource
-    void what_meets_a_group_in_the_moment_of_its_eviction_goes_to_its_successor_as_a_whole(Meeting meeting)
+    void an_operation_that_races_with_an_eviction_applies_to_the_next_group_completely(Operation operation)
             throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
@@ -472,27 +474,27 @@ class GroupLifeCycleTest {
             handle.await();
             Group old = ((GroupRun<?>) handle).group();
             executor.evictGroup("a");
-            groupsOf(executor).put("a", old); // as one sees it who has found the group before, and enters it now
+            groupsOf(executor).put("a", old); // as a thread sees it that has read the group before the eviction
 
-            meeting.with(executor);
+            operation.apply(executor);
 
             assertThat(executor.groupStats("a")).isPresent();
             assertThat(lookups).hasValue(2);
             assertThat(executor.groupStats("a").orElseThrow().maxConcurrency())
-                    .isEqualTo(meeting == Meeting.LIMIT ? 7 : 1);
+                    .isEqualTo(operation == Operation.LIMIT ? 7 : 1);
         }
     }
 
     // L5
     @ParameterizedTest
     @EnumSource
-    void what_meets_a_group_in_the_moment_of_a_shutdown_is_refused(Meeting meeting) throws Exception {
+    void an_operation_that_races_with_a_shutdown_is_refused(Operation operation) throws Exception {
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build());
         TaskHandle<String> handle = executor.submit("a", "t1", () -> "");
         handle.await();
         FutureTask<TaskHandle<?>> meets = new FutureTask<>(() -> {
-            meeting.with(executor);
+            operation.apply(executor);
             return null;
         });
         FutureTask<Boolean> shutdown = new FutureTask<>(() -> executor.shutdown(FOREVER));
@@ -503,8 +505,8 @@ class GroupLifeCycleTest {
             Wait.until(executor::isShutdown);
         });
 
-        if (meeting == Meeting.SUBMIT) {
-            meets.get(); // its handle tells
+        if (operation == Operation.SUBMIT) {
+            meets.get(); // submit throws nothing; its handle has the rejection
         } else {
             assertThatThrownBy(meets::get).hasCauseInstanceOf(IllegalStateException.class);
         }
@@ -515,7 +517,7 @@ class GroupLifeCycleTest {
 
     // L4
     @Test
-    void the_tasks_of_an_evicted_generation_count_against_the_limit_of_the_next() throws Exception {
+    void the_running_tasks_of_an_evicted_group_count_against_the_limit_that_is_looked_up_next() throws Exception {
         AtomicInteger limit = new AtomicInteger(2);
         List<Plug> old = List.of(Plug.stubborn(), Plug.stubborn());
         List<Plug> fresh = List.of(new Plug(), new Plug(), new Plug());
@@ -543,7 +545,9 @@ class GroupLifeCycleTest {
             executor.submit("a", "last", last);
             old.get(1).letGo();
             fresh.get(0).letGo();
-            assertThat(last.hasBegun()).as("one still runs of one that may").isFalse();
+            assertThat(last.hasBegun())
+                    .as("one task still runs under a limit of one")
+                    .isFalse();
             fresh.get(1).letGo();
             last.awaitBegun();
             assertThat(fresh.get(2).hasBegun())
@@ -556,7 +560,7 @@ class GroupLifeCycleTest {
 
     // L5
     @Test
-    void after_shutdown_nothing_starts_and_everything_is_refused() {
+    void after_a_shutdown_no_task_starts_and_every_submission_is_refused() {
         List<String> ran = new ArrayList<>();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps).build());
@@ -580,7 +584,7 @@ class GroupLifeCycleTest {
 
     // L5
     @Test
-    void shutting_down_again_does_nothing_more() throws Exception {
+    void a_second_shutdown_has_no_effect() throws Exception {
         Plug stubborn = Plug.stubborn();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
@@ -602,7 +606,7 @@ class GroupLifeCycleTest {
 
     // L5
     @Test
-    void when_a_second_shutdown_has_returned_nothing_starts_although_the_first_is_still_busy() throws Exception {
+    void no_task_starts_after_a_second_shutdown_has_returned_although_the_first_is_still_busy() throws Exception {
         List<String> ran = new CopyOnWriteArrayList<>();
         CountDownLatch busy = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
@@ -641,7 +645,7 @@ class GroupLifeCycleTest {
 
     // L5
     @Test
-    void a_task_whose_start_is_being_told_when_the_executor_is_shut_down_is_not_entered() {
+    void a_task_that_is_shut_down_while_a_listener_is_notified_of_its_start_is_not_called() {
         List<String> ran = new ArrayList<>();
         List<GroupExecutor> itself = new ArrayList<>();
         TaskLifecycleListener listener = new TaskLifecycleListener() {
@@ -718,7 +722,7 @@ class GroupLifeCycleTest {
 
     // L5
     @Test
-    void an_executor_says_what_it_is() {
+    void the_text_of_an_executor_describes_its_state() {
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 TestTasks.stepped(steps).globalMaxInFlight(5).build());
         executor.submit("a", "t1", () -> "");
@@ -730,7 +734,7 @@ class GroupLifeCycleTest {
 
     // L6
     @Test
-    void a_shutdown_with_time_lets_accepted_tasks_finish_and_takes_no_new_ones() throws Exception {
+    void a_shutdown_with_a_timeout_awaits_accepted_tasks_and_refuses_new_ones() throws Exception {
         Plug plug = new Plug();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
@@ -756,7 +760,8 @@ class GroupLifeCycleTest {
 
     // L6
     @Test
-    void at_the_deadline_the_rest_is_interrupted_and_a_later_call_tells_when_it_has_ended() throws Exception {
+    void at_the_deadline_the_remaining_tasks_are_interrupted_and_a_later_call_returns_whether_they_have_ended()
+            throws Exception {
         Plug stubborn = Plug.stubborn();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
@@ -782,7 +787,7 @@ class GroupLifeCycleTest {
 
     // L6
     @Test
-    void a_shutdown_with_a_time_that_has_passed_is_one_without() throws Exception {
+    void a_shutdown_with_a_timeout_that_has_passed_ends_all_tasks_at_once() throws Exception {
         for (Duration timeout : List.of(Duration.ZERO, Duration.ofNanos(-1), LONG_AGO)) {
             Plug plug = new Plug();
             GroupExecutor executor =
@@ -801,7 +806,8 @@ class GroupLifeCycleTest {
 
     // L6
     @Test
-    void a_thread_that_is_interrupted_while_it_shuts_down_ends_the_rest_and_stays_interrupted() throws Exception {
+    void a_thread_that_is_interrupted_while_it_shuts_down_ends_the_remaining_tasks_and_stays_interrupted()
+            throws Exception {
         Plug plug = new Plug();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
@@ -818,7 +824,7 @@ class GroupLifeCycleTest {
 
     // L6
     @Test
-    void close_waits_as_long_as_the_policy_says_and_then_interrupts() throws Exception {
+    void close_waits_for_the_close_timeout_of_the_policy_and_then_interrupts() throws Exception {
         Plug plug = new Plug();
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 GroupPolicy.builder().timeSource(time).build());
@@ -841,7 +847,7 @@ class GroupLifeCycleTest {
 
     // L6
     @Test
-    void a_graceful_shutdown_finishes_tasks_of_the_cap_too_and_groups_that_are_kept_for_changes_by_hand()
+    void a_graceful_shutdown_awaits_tasks_that_wait_for_the_cap_and_retires_groups_whose_limits_were_changed()
             throws Exception {
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().globalMaxInFlight(1).build());
@@ -863,7 +869,7 @@ class GroupLifeCycleTest {
 
     // L7
     @Test
-    void every_accepted_task_reaches_its_end_by_a_shutdown_wherever_it_stands() throws Exception {
+    void a_shutdown_ends_every_accepted_task_in_every_state() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch answer = new CountDownLatch(1);
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(closesAtOnce()
@@ -908,14 +914,14 @@ class GroupLifeCycleTest {
         assertThatThrownBy(caller::get).hasCauseInstanceOf(RejectedTaskException.class);
         steps.runAll();
         assertThat(executor.shutdown(FOREVER)).isTrue();
-        assertThat(time.alarms()).as("nothing is left that waits for its time").isZero();
+        assertThat(time.alarms()).as("no alarm is left").isZero();
     }
 
     // Idle groups.
 
     // L8
     @Test
-    void an_idle_group_is_forgotten_after_its_time_without_anybody_asking() throws Exception {
+    void an_idle_group_is_removed_after_its_time_to_live_without_a_call() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
             executor.submit("a", "t1", () -> "").await();
@@ -928,15 +934,15 @@ class GroupLifeCycleTest {
             assertThat(lookups).as("it was busy in between").hasValue(1);
 
             time.advance(Duration.ofSeconds(64));
-            assertThat(time.alarms()).as("nothing is left to be forgotten").isZero();
+            assertThat(time.alarms()).as("no idle group is left").isZero();
             executor.submit("a", "t4", () -> "").await();
-            assertThat(lookups).as("a new life").hasValue(2);
+            assertThat(lookups).as("a new group").hasValue(2);
         }
     }
 
     // L8
     @Test
-    void whoever_looks_sees_no_group_that_has_been_idle_for_its_time() throws Exception {
+    void statistics_contain_no_group_whose_time_to_live_has_passed() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 countsLookups().idleGroupTtl(Duration.ofSeconds(1)).build())) {
             executor.submit("a", "t1", () -> "").await();
@@ -954,7 +960,7 @@ class GroupLifeCycleTest {
 
     // L8
     @Test
-    void a_group_that_became_idle_later_is_forgotten_later() throws Exception {
+    void a_group_that_became_idle_later_is_removed_later() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
             executor.submit("a", "t1", () -> "").await();
@@ -977,7 +983,7 @@ class GroupLifeCycleTest {
 
     // L8
     @Test
-    void with_no_time_to_live_a_group_is_forgotten_at_once() throws Exception {
+    void with_a_time_to_live_of_zero_a_group_is_removed_at_once() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 countsLookups().idleGroupTtl(Duration.ZERO).build())) {
             for (int i = 1; i <= 3; i++) {
@@ -991,7 +997,7 @@ class GroupLifeCycleTest {
 
     // L8
     @Test
-    void no_more_idle_groups_stay_than_the_policy_says() throws Exception {
+    void no_more_idle_groups_are_kept_than_the_policy_allows() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 countsLookups().maxIdleGroups(2).build())) {
             for (String key : List.of("a", "b", "c", "d")) {
@@ -1007,7 +1013,7 @@ class GroupLifeCycleTest {
 
     // L8
     @Test
-    void a_million_milliseconds_of_idleness_are_counted_right_wherever_the_clock_stands() throws Exception {
+    void a_million_milliseconds_of_idleness_are_counted_correctly_at_every_reading_of_the_clock() throws Exception {
         time.advance(Duration.ofMillis(Integer.MAX_VALUE - 10L)); // the count of milliseconds is about to wrap around
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 countsLookups().idleGroupTtl(Duration.ofSeconds(1_000)).build())) {
@@ -1022,7 +1028,7 @@ class GroupLifeCycleTest {
 
     // L8
     @Test
-    void a_group_that_is_paused_or_was_changed_by_hand_is_not_forgotten() throws Exception {
+    void a_group_that_is_paused_or_whose_limits_were_changed_is_not_removed() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
             executor.submit("paused", "t", () -> "").await();
@@ -1044,7 +1050,7 @@ class GroupLifeCycleTest {
 
     // L8
     @Test
-    void an_alarm_that_rings_while_somebody_else_sweeps_does_not_leave_groups_behind_for_ever() throws Exception {
+    void an_alarm_that_fires_during_another_sweep_does_not_leave_idle_groups_forever() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
             TaskHandle<String> handle = executor.submit("a", "t1", () -> "");
@@ -1052,7 +1058,7 @@ class GroupLifeCycleTest {
             Thread reader = Thread.ofPlatform().unstarted(executor::stats);
             Locks.holding(
                     ((GroupRun<?>) handle).group(),
-                    () -> { // so the reader has taken the list and not put it back
+                    () -> { // the sweep of the reader has taken the list and not put it back yet
                         reader.start();
                         Wait.until(() -> Locks.waits(reader));
                         time.advance(Duration.ofSeconds(60));
@@ -1062,7 +1068,7 @@ class GroupLifeCycleTest {
             time.advance(Duration.ofSeconds(64));
 
             executor.submit("a", "t2", () -> "").await();
-            assertThat(lookups).as("the first life is over").hasValue(2);
+            assertThat(lookups).as("the first group was removed").hasValue(2);
         }
     }
 }

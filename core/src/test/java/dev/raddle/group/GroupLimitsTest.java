@@ -34,7 +34,7 @@ class GroupLimitsTest {
 
     @Tag("S1")
     @Test
-    void a_null_is_refused_before_anybody_hears_of_it_and_anything_changes() {
+    void a_null_is_refused_before_a_listener_is_notified_and_a_state_changes() {
         List<String> heard = new ArrayList<>();
         TaskLifecycleListener listener = new TaskLifecycleListener() {
             @Override
@@ -63,7 +63,7 @@ class GroupLimitsTest {
 
     @Tag("S2")
     @Test
-    void an_executor_that_is_shut_down_takes_no_tasks_however_it_was_shut_down() {
+    void an_executor_refuses_tasks_after_every_kind_of_shutdown() {
         List<Consumer<GroupExecutor>> ways = List.of(
                 GroupExecutor::shutdown,
                 GroupExecutor::close,
@@ -104,11 +104,11 @@ class GroupLimitsTest {
         }
     }
 
-    // At no instant more than the limit.
+    // The limit holds at every instant.
 
     @Tag("S4")
     @Test
-    void of_eight_tasks_two_run_at_once_under_a_limit_of_two() throws Exception {
+    void two_of_eight_tasks_run_at_once_under_a_limit_of_two() throws Exception {
         GroupPolicy policy =
                 GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2).build();
 
@@ -139,7 +139,7 @@ class GroupLimitsTest {
                 .defaultMaxConcurrencyPerGroup(2)
                 .rejectionPolicy(RejectionPolicy.DISCARD)
                 .build();
-        hammer(policy, 2, (executor, round) -> executor.evictGroup("a"));
+        runConcurrently(policy, 2, (executor, round) -> executor.evictGroup("a"));
     }
 
     @Tag("S4")
@@ -150,32 +150,32 @@ class GroupLimitsTest {
                 .globalMaxInFlight(3)
                 .rejectionPolicy(RejectionPolicy.DISCARD)
                 .build();
-        hammer(policy, 3, (executor, round) -> executor.evictGroup("a"));
+        runConcurrently(policy, 3, (executor, round) -> executor.evictGroup("a"));
     }
 
     @Tag("S4")
     @Test
     void the_largest_limit_holds_while_limits_change() throws Exception {
         GroupPolicy policy = GroupPolicy.builder().build();
-        hammer(policy, 3, (executor, round) -> executor.setMaxConcurrency("a", 1 + round % 3));
+        runConcurrently(policy, 3, (executor, round) -> executor.setMaxConcurrency("a", 1 + round % 3));
     }
 
     @Tag("S4")
     @Test
-    void the_limit_holds_while_the_group_is_shut_down_again_and_again() throws Exception {
+    void the_limit_holds_while_the_group_is_shut_down_repeatedly() throws Exception {
         GroupPolicy policy = GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(2)
                 .rejectionPolicy(RejectionPolicy.DISCARD)
                 .build();
-        hammer(policy, 2, (executor, round) -> executor.shutdownGroup("a"));
+        runConcurrently(policy, 2, (executor, round) -> executor.shutdownGroup("a"));
     }
 
     private interface Disturbance {
         void disturb(GroupExecutor executor, int round);
     }
 
-    /** Four threads submit to one group while a fifth disturbs it; every task ends once, and never too many run at once. */
-    private static void hammer(GroupPolicy policy, int limit, Disturbance disturbance) throws Exception {
+    /** Four threads submit to one group while a fifth changes it; every task ends once, and the limit always holds. */
+    private static void runConcurrently(GroupPolicy policy, int limit, Disturbance disturbance) throws Exception {
         int perThread = 2_000;
         AtomicInteger submitting = new AtomicInteger(4);
         List<TaskHandle<String>> handles = Collections.synchronizedList(new ArrayList<>());
@@ -222,7 +222,7 @@ class GroupLimitsTest {
 
     @Tag("S4")
     @Test
-    void an_evicted_group_starts_nothing_new_before_what_ran_has_made_room() {
+    void an_evicted_group_starts_no_new_task_before_the_running_ones_have_released_slots() {
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy =
                 TestTasks.stepped(steps).defaultMaxConcurrencyPerGroup(2).build();
@@ -233,7 +233,7 @@ class GroupLimitsTest {
             executor.evictGroup("a");
             executor.submit("a", "t3", () -> "x");
             executor.submit("a", "t4", () -> "x");
-            assertThat(steps.size()).isEqualTo(2); // those of before
+            assertThat(steps.size()).isEqualTo(2); // those that ran before
 
             steps.runNext();
             assertThat(steps.size()).isEqualTo(2); // one of each
@@ -243,7 +243,7 @@ class GroupLimitsTest {
 
     @Tag("S4")
     @Test
-    void the_limit_holds_when_a_group_vanishes_and_returns_all_the_time() throws Exception {
+    void the_limit_holds_when_a_group_is_removed_and_created_repeatedly() throws Exception {
         AtomicInteger lives = new AtomicInteger();
         TestTasks tasks = new TestTasks();
         GroupPolicy policy = GroupPolicy.builder()
@@ -274,11 +274,11 @@ class GroupLimitsTest {
         assertThat(tasks.peak()).isBetween(1, 2);
     }
 
-    // Groups beside each other.
+    // Several groups.
 
     @Tag("S5")
     @Test
-    void groups_run_beside_each_other() throws Exception {
+    void groups_run_concurrently() throws Exception {
         GroupPolicy policy = GroupPolicy.builder()
                 .perGroupMaxConcurrency(Map.of("a", 2, "b", 2))
                 .build();
@@ -299,7 +299,7 @@ class GroupLimitsTest {
 
     @Tag("S6")
     @Test
-    void each_key_has_the_limit_that_the_resolver_gives_it() {
+    void each_key_has_the_limit_that_the_resolver_returns_for_it() {
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy = TestTasks.stepped(steps)
                 .concurrencyResolver(key -> key.startsWith("vip:") ? 4 : 1)
@@ -322,9 +322,9 @@ class GroupLimitsTest {
         }
     }
 
-    // Nobody waits beside a free slot.
+    // No task waits beside a free slot.
 
-    /** Groups whose tasks run when the walk says so: what a scheduler keeps is what holds slots. */
+    /** Groups whose tasks run in the order of a random walk. The tasks that a scheduler holds are those with slots. */
     private static final class Walk {
 
         private static final List<String> KEYS = List.of("a", "b", "c");
@@ -361,7 +361,7 @@ class GroupLimitsTest {
             return KEYS.stream().mapToInt(this::held).sum();
         }
 
-        private boolean anybodyWaits(String key) {
+        private boolean hasWaiting(String key) {
             return handles.stream()
                     .anyMatch(handle -> handle.groupKey().equals(key)
                             && executor.explain(handle).waitingFor() != Explanation.WaitReason.NOTHING);
@@ -396,7 +396,7 @@ class GroupLimitsTest {
             for (String key : KEYS) {
                 assertThat(held(key)).isLessThanOrEqualTo(Math.max(limits.get(key), heldBefore.get(key)));
                 if (held(key) < limits.get(key) && held() < cap) {
-                    assertThat(anybodyWaits(key))
+                    assertThat(hasWaiting(key))
                             .as("a task waits beside a free slot of " + key)
                             .isFalse();
                 }
@@ -429,7 +429,8 @@ class GroupLimitsTest {
     @Tag("S7")
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5})
-    void whatever_happens_nobody_waits_beside_a_free_slot_and_no_limit_is_exceeded(long seed) throws Exception {
+    void in_every_sequence_of_operations_no_task_waits_beside_a_free_slot_and_no_limit_is_exceeded(long seed)
+            throws Exception {
         new Walk(seed).go(600);
     }
 
@@ -465,7 +466,7 @@ class GroupLimitsTest {
             }
             TestTasks.together(actions);
 
-            for (TaskHandle<String> handle : handles) { // each ends by itself: nobody submits any more
+            for (TaskHandle<String> handle : handles) { // each ends without a further submission
                 assertThat(handle.await(30, TimeUnit.SECONDS).error() instanceof TimeoutException)
                         .as("lost: " + executor.explain(handle))
                         .isFalse();
@@ -482,9 +483,9 @@ class GroupLimitsTest {
 
     @Tag("S7")
     @Test
-    void a_task_that_arrives_while_a_slot_is_given_back_is_not_overlooked() throws Exception {
+    void a_task_that_is_submitted_while_a_slot_is_released_is_started() throws Exception {
         GroupPolicy policy = GroupPolicy.builder().globalMaxInFlight(1).build();
-        AtomicInteger round = new AtomicInteger(); // nobody comes later whose arrival could mend what was lost
+        AtomicInteger round = new AtomicInteger(); // no later submission could repair a lost wakeup
         AtomicInteger group = new AtomicInteger();
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
@@ -494,7 +495,7 @@ class GroupLimitsTest {
                 for (int i = 0; i < 10_000; i++) {
                     TestTasks.meet(round, 2);
                     for (int spins = random.nextInt(300); spins > 0; spins--) {
-                        Thread.onSpinWait(); // so that one comes at any moment of the other's task
+                        Thread.onSpinWait(); // so that a submission may occur at any moment of the other's task
                     }
                     assertThat(executor.submit(key, "t", () -> "x")
                                     .await(30, TimeUnit.SECONDS)
@@ -509,7 +510,7 @@ class GroupLimitsTest {
     @Tag("S7")
     @ParameterizedTest
     @ValueSource(ints = {2, Integer.MAX_VALUE})
-    void when_a_wide_task_leaves_the_head_of_the_queue_those_behind_it_start_if_they_fit(int cap) {
+    void when_a_wide_task_leaves_the_head_of_the_queue_the_tasks_behind_it_start_if_they_fit(int cap) {
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(2)
@@ -530,7 +531,7 @@ class GroupLimitsTest {
         }
     }
 
-    // First come, first served.
+    // First in, first out.
 
     @Tag("S8")
     @ParameterizedTest
@@ -554,7 +555,7 @@ class GroupLimitsTest {
     @Tag("S8")
     @ParameterizedTest
     @ValueSource(ints = {2, Integer.MAX_VALUE})
-    void each_submitting_thread_sees_its_tasks_start_in_its_order(int cap) throws Exception {
+    void the_tasks_of_each_submitting_thread_start_in_order_of_submission(int cap) throws Exception {
         GroupPolicy policy = GroupPolicy.builder().globalMaxInFlight(cap).build();
         Map<Integer, List<Integer>> started = new ConcurrentHashMap<>();
         AtomicInteger submitter = new AtomicInteger();
@@ -596,7 +597,7 @@ class GroupLimitsTest {
                 handles.add(executor.submit("a", "t" + i, () -> threads.add(Thread.currentThread())));
             }
             for (TaskHandle<Boolean> handle : handles) {
-                assertThat(handle.await().value()).isTrue(); // nobody had that thread before
+                assertThat(handle.await().value()).isTrue(); // no other task ran on that thread
             }
         }
         assertThat(threads).hasSize(200).allMatch(Thread::isVirtual);
@@ -604,7 +605,7 @@ class GroupLimitsTest {
 
     @Tag("S9")
     @Test
-    void a_task_has_no_thread_while_it_waits() throws Exception {
+    void a_waiting_task_has_no_thread() throws Exception {
         AtomicInteger threads = new AtomicInteger();
         Scheduler counting = task -> {
             threads.incrementAndGet();
@@ -631,7 +632,7 @@ class GroupLimitsTest {
 
     @Tag("S10")
     @Test
-    void of_three_groups_with_four_tasks_each_four_tasks_run_at_once_under_a_cap_of_four() throws Exception {
+    void four_tasks_of_three_groups_run_at_once_under_a_cap_of_four() throws Exception {
         GroupPolicy policy = GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(4)
                 .globalMaxInFlight(4)
@@ -682,7 +683,7 @@ class GroupLimitsTest {
 
     @Tag("S10")
     @Test
-    void a_cap_that_is_introduced_counts_what_runs_already() {
+    void a_cap_that_is_introduced_counts_the_tasks_that_run_already() {
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy =
                 TestTasks.stepped(steps).defaultMaxConcurrencyPerGroup(3).build();
@@ -705,7 +706,7 @@ class GroupLimitsTest {
 
     @Tag("S13")
     @Test
-    void no_more_tasks_execute_than_the_bulkhead_allows_whatever_the_concurrency_is() throws Exception {
+    void no_more_tasks_execute_than_the_bulkhead_allows_under_every_concurrency() throws Exception {
         GroupPolicy policy = GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(4)
                 .defaultMaxInFlightPerGroup(3)
@@ -731,7 +732,7 @@ class GroupLimitsTest {
 
     @Tag("S13")
     @Test
-    void what_the_bulkhead_keeps_back_counts_against_the_queue_threshold() {
+    void tasks_that_wait_for_the_bulkhead_count_against_the_queue_threshold() {
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(4)
@@ -792,7 +793,7 @@ class GroupLimitsTest {
 
     @Tag("S14")
     @Test
-    void wide_tasks_take_all_their_slots_or_none_so_two_groups_cannot_lock_each_other_out() {
+    void wide_tasks_take_all_their_slots_or_none_so_two_groups_cannot_deadlock() {
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(4)
@@ -819,7 +820,7 @@ class GroupLimitsTest {
 
     @Tag("S14")
     @Test
-    void what_is_given_back_is_what_was_taken_however_the_task_ends() {
+    void every_end_of_a_task_releases_exactly_the_slots_that_it_took() {
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(3)
@@ -827,7 +828,7 @@ class GroupLimitsTest {
                 .defaultQueueThresholdPerGroup(0)
                 .globalMaxInFlight(4)
                 .build();
-        TaskOptions wide = TaskOptions.defaults().cost(100); // gets the two there are
+        TaskOptions wide = TaskOptions.defaults().cost(100); // takes both slots
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             List<Consumer<TaskHandle<Object>>> ends = List.of(
@@ -877,7 +878,7 @@ class GroupLimitsTest {
 
     @Tag("S16")
     @Test
-    void a_lower_limit_lets_what_runs_go_on_and_starts_nothing_until_there_is_room() {
+    void under_a_lower_limit_running_tasks_go_on_and_no_task_starts_until_a_slot_is_free() {
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy =
                 TestTasks.stepped(steps).defaultMaxConcurrencyPerGroup(3).build();
@@ -892,7 +893,7 @@ class GroupLimitsTest {
 
             steps.runNext();
             steps.runNext();
-            assertThat(steps.size()).isEqualTo(1); // the third of those that ran before
+            assertThat(steps.size()).isEqualTo(1); // the third of the tasks that ran before
             assertThat(executor.explain(handles.get(3)).waitingFor()).isEqualTo(Explanation.WaitReason.GROUP_LIMIT);
 
             steps.runNext();
@@ -952,7 +953,7 @@ class GroupLimitsTest {
                         return null;
                     }));
 
-            ended.await(); // nobody submits or changes anything any more
+            ended.await(); // without a further submission or change
             assertThat(executor.awaitIdle("a", Duration.ofSeconds(30))).isTrue();
             assertThat(executor.stats()).isEqualTo(new GroupExecutorStats(1, 0, 0, 0, 1));
         }

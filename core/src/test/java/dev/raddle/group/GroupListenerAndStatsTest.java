@@ -31,15 +31,15 @@ class GroupListenerAndStatsTest {
 
     private final StepScheduler steps = new StepScheduler();
 
-    /** Writes down what it hears of each task, in the order in which it hears it. */
+    /** Records the notifications of each task, in order. */
     private static final class Recorder implements TaskLifecycleListener {
 
-        final Map<String, List<String>> heard = new ConcurrentHashMap<>();
+        final Map<String, List<String>> notified = new ConcurrentHashMap<>();
         final Map<String, GroupResult<?>> results = new ConcurrentHashMap<>();
         final Map<String, String> reasons = new ConcurrentHashMap<>();
 
         void note(String key, String id, String event) {
-            heard.computeIfAbsent(key + "/" + id, task -> Collections.synchronizedList(new ArrayList<>()))
+            notified.computeIfAbsent(key + "/" + id, task -> Collections.synchronizedList(new ArrayList<>()))
                     .add(event);
         }
 
@@ -70,7 +70,7 @@ class GroupListenerAndStatsTest {
 
     @Tag("M1")
     @Test
-    void a_listener_hears_of_submission_start_and_end_once_each_and_gets_the_result() throws Exception {
+    void a_listener_is_notified_once_of_submission_start_and_end_and_receives_the_result() throws Exception {
         Recorder recorder = new Recorder();
         GroupPolicy policy =
                 GroupPolicy.builder().taskLifecycleListener(recorder).build();
@@ -91,8 +91,8 @@ class GroupListenerAndStatsTest {
                 results.put(handle.groupKey() + "/" + handle.taskId(), handle.await());
             }
 
-            assertThat(recorder.heard).containsOnlyKeys("a/t1", "a/t2", "b/t1");
-            assertThat(recorder.heard.values())
+            assertThat(recorder.notified).containsOnlyKeys("a/t1", "a/t2", "b/t1");
+            assertThat(recorder.notified.values())
                     .allSatisfy(events -> assertThat(events).containsExactly("submitted", "started", "completed"));
             assertThat(recorder.results).isEqualTo(results);
             assertThat(recorder.results.values())
@@ -103,7 +103,7 @@ class GroupListenerAndStatsTest {
 
     @Tag("M1")
     @Test
-    void a_listener_hears_of_the_start_when_the_permits_are_held_and_before_the_task_is_called() {
+    void a_listener_is_notified_of_the_start_when_the_permits_are_held_and_before_the_task_is_called() {
         AtomicReference<GroupExecutor> self = new AtomicReference<>();
         List<String> order = new ArrayList<>();
         GroupPolicy policy = TestTasks.stepped(steps)
@@ -140,7 +140,7 @@ class GroupListenerAndStatsTest {
 
     @Tag("M2")
     @Test
-    void what_a_listener_throws_changes_nothing_and_reaches_the_sink() throws Exception {
+    void an_exception_of_a_listener_affects_no_task_and_reaches_the_sink() throws Exception {
         List<String> sources = Collections.synchronizedList(new ArrayList<>());
         List<Throwable> thrown = Collections.synchronizedList(new ArrayList<>());
         TaskLifecycleListener hostile = new TaskLifecycleListener() {
@@ -208,7 +208,7 @@ class GroupListenerAndStatsTest {
 
     @Tag("M3")
     @Test
-    void every_submission_is_followed_by_one_end_whatever_becomes_of_the_task() {
+    void every_submission_is_followed_by_one_end_for_every_outcome_of_the_task() {
         VirtualTime time = new VirtualTime();
         Recorder recorder = new Recorder();
         GroupPolicy policy = TestTasks.stepped(steps)
@@ -240,7 +240,7 @@ class GroupListenerAndStatsTest {
             executor.shutdown();
             steps.runAll();
         }
-        assertThat(recorder.heard)
+        assertThat(recorder.notified)
                 .containsExactlyInAnyOrderEntriesOf(Map.of(
                         "a/runs", List.of("submitted", "started", "completed"),
                         "a/cancelled in queue", List.of("submitted", "completed"),
@@ -280,7 +280,7 @@ class GroupListenerAndStatsTest {
                     case 0, 1, 2 -> handle.cancel(random.nextBoolean());
                     case 3 -> executor.evictGroup(key);
                     case 4 -> executor.shutdownGroup(key);
-                    default -> {} // let it be
+                    default -> {} // no operation
                 }
             }
             return null;
@@ -289,21 +289,21 @@ class GroupListenerAndStatsTest {
 
         assertThat(executor.shutdown(Duration.ofSeconds(30))).isTrue();
         assertThat(handles).hasSize(4_000);
-        for (TaskHandle<String> handle : handles) { // its slot was free a moment before it is done
+        for (TaskHandle<String> handle : handles) { // its slot is free before it is done
             handle.toCompletableFuture().handle((result, rejection) -> "over").get(30, TimeUnit.SECONDS);
         }
-        assertThat(recorder.heard).hasSize(4_000);
+        assertThat(recorder.notified).hasSize(4_000);
         Set<List<String>> lives = Set.of(
                 List.of("submitted", "started", "completed"),
                 List.of("submitted", "completed"),
                 List.of("submitted", "rejected"));
-        assertThat(recorder.heard.values())
+        assertThat(recorder.notified.values())
                 .allSatisfy(events -> assertThat(lives).contains(List.copyOf(events)));
     }
 
     @Tag("M4")
     @Test
-    void a_listener_hears_of_a_rejection_before_the_caller_runs_the_task() {
+    void a_listener_is_notified_of_a_rejection_before_the_caller_runs_the_task() {
         List<String> order = new ArrayList<>();
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultQueueThresholdPerGroup(0)
@@ -326,7 +326,7 @@ class GroupListenerAndStatsTest {
 
     @Tag("M4")
     @Test
-    void a_listener_hears_of_a_rejection_before_the_handler_is_asked() {
+    void a_listener_is_notified_of_a_rejection_before_the_handler_is_called() {
         Recorder recorder = new Recorder();
         RejectionHandler handler = new RejectionHandler() {
             @Override
@@ -344,13 +344,13 @@ class GroupListenerAndStatsTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             executor.submit("a", "granted", () -> "x");
             executor.submit("a", "refused", () -> "x");
-            assertThat(recorder.heard.get("a/refused")).containsExactly("submitted", "rejected", "handled");
+            assertThat(recorder.notified.get("a/refused")).containsExactly("submitted", "rejected", "handled");
         }
     }
 
     @Tag("M4")
     @Test
-    void a_listener_and_the_one_who_waits_are_told_the_same_reason() {
+    void a_listener_and_a_waiting_thread_receive_the_same_reason() {
         Recorder recorder = new Recorder();
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultQueueThresholdPerGroup(1)
@@ -380,7 +380,7 @@ class GroupListenerAndStatsTest {
 
     @Tag("M5")
     @Test
-    void the_numbers_of_a_group_are_what_runs_what_waits_and_how_much_of_both_may() {
+    void the_statistics_of_a_group_are_running_and_waiting_tasks_and_the_limits_of_both() {
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(2)
                 .defaultQueueThresholdPerGroup(5)
@@ -401,18 +401,18 @@ class GroupListenerAndStatsTest {
 
     @Tag("M5")
     @Test
-    void a_key_that_nobody_has_used_has_no_numbers_and_null_is_no_key() {
+    void an_unused_key_has_no_statistics_and_a_null_key_throws() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
             assertThat(executor.groupStats("unknown")).isEmpty();
-            assertThat(executor.activeGroupKeys()).isEmpty(); // asking does not make a group
+            assertThat(executor.activeGroupKeys()).isEmpty(); // reading the statistics creates no group
             assertThatNullPointerException().isThrownBy(() -> executor.groupStats(null));
         }
     }
 
     @Tag("M6")
     @Test
-    void the_numbers_of_the_executor_are_sums_over_its_groups() {
+    void the_statistics_of_the_executor_are_sums_over_its_groups() {
         GroupPolicy policy =
                 TestTasks.stepped(steps).perGroupMaxConcurrency(Map.of("b", 2)).build();
 
@@ -427,7 +427,7 @@ class GroupListenerAndStatsTest {
 
     @Tag("M6")
     @Test
-    void slots_of_a_cap_are_used_by_what_runs() {
+    void the_used_slots_of_a_cap_are_those_of_running_tasks() {
         GroupPolicy policy = TestTasks.stepped(steps)
                 .perGroupMaxConcurrency(Map.of("b", 2))
                 .globalMaxInFlight(10)
@@ -447,7 +447,7 @@ class GroupListenerAndStatsTest {
 
     @Tag("M6")
     @Test
-    void after_a_shutdown_everything_is_zero_once_nothing_runs() throws Exception {
+    void after_a_shutdown_all_statistics_are_zero_once_no_task_runs() throws Exception {
         GroupPolicy policy = GroupPolicy.builder()
                 .perGroupMaxConcurrency(Map.of("a", 3))
                 .globalMaxInFlight(10)
@@ -462,7 +462,7 @@ class GroupListenerAndStatsTest {
                     try {
                         return again.call();
                     } catch (InterruptedException shutdown) {
-                        return again.call(); // as if it had not been told
+                        return again.call(); // as if it had not been interrupted
                     }
                 });
             }
@@ -483,7 +483,7 @@ class GroupListenerAndStatsTest {
 
     @Tag("M7")
     @Test
-    void the_active_keys_are_a_copy_that_nobody_can_change() {
+    void the_active_keys_are_an_unmodifiable_copy() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps).build())) {
             executor.submit("a", "t", () -> "x");
@@ -519,14 +519,14 @@ class GroupListenerAndStatsTest {
 
     @Tag("M7")
     @Test
-    void the_numbers_are_within_their_limits_whenever_they_are_read() throws Exception {
-        // All groups know their limits before anybody reads, and keep them.
+    void the_statistics_are_within_their_limits_at_every_read() throws Exception {
+        // All groups know their limits before the first read, and keep them.
         readWhileSubmitting(7 * 4, (executor, i) -> {});
     }
 
     @Test
-    void the_numbers_of_groups_that_are_evicted_all_the_time_stay_possible() throws Exception {
-        // Tasks that come while a group's limits are looked up again wait for them, however many.
+    void the_statistics_of_groups_that_are_evicted_repeatedly_are_consistent() throws Exception {
+        // Tasks that are submitted while a group's limits are looked up wait for them, regardless of their number.
         readWhileSubmitting(6_000, (executor, i) -> {
             if (i % 100 == 0) {
                 executor.evictGroup("g" + i % 4);
@@ -584,7 +584,7 @@ class GroupListenerAndStatsTest {
     }
 
     private static void checkLimits(GroupStats stats) {
-        boolean known = stats.maxConcurrency() > 0; // its limits may be being looked up
+        boolean known = stats.maxConcurrency() > 0; // false while its limits are looked up
         assertThat(stats.activeCount()).isBetween(0, 2);
         assertThat(stats.maxConcurrency()).isEqualTo(known ? 2 : 0);
         assertThat(stats.queuedCount()).isBetween(0, known ? 7 : 6_000);

@@ -33,11 +33,11 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 class GroupPolicyTest {
 
-    // Which limit a group gets.
+    // The limits of a group.
 
     @Tag("P1")
     @Test
-    void what_is_set_for_a_key_wins_over_the_resolver_which_is_not_asked_then() {
+    void a_number_that_is_set_for_a_key_takes_precedence_and_the_resolver_is_not_called() {
         List<String> asked = new ArrayList<>();
         GroupPolicy policy = GroupPolicy.builder()
                 .perGroupMaxConcurrency(Map.of("set", 7))
@@ -55,7 +55,7 @@ class GroupPolicyTest {
 
     @Tag("P1")
     @Test
-    void a_key_for_which_nothing_is_set_gets_the_default_if_there_is_no_resolver() {
+    void a_key_without_a_number_and_without_a_resolver_gets_the_default() {
         GroupPolicy policy = GroupPolicy.builder()
                 .perGroupMaxConcurrency(Map.of("set", 7))
                 .defaultMaxConcurrencyPerGroup(5)
@@ -67,7 +67,7 @@ class GroupPolicyTest {
     @Tag("P2")
     @ParameterizedTest
     @ValueSource(ints = {0, -5, Integer.MIN_VALUE})
-    void a_resolver_that_says_less_than_one_means_one(int answer) {
+    void a_resolver_that_returns_less_than_one_means_one(int answer) {
         GroupPolicy policy = GroupPolicy.builder()
                 .concurrencyResolver(key -> answer)
                 .weightResolver(key -> answer)
@@ -78,7 +78,7 @@ class GroupPolicyTest {
         assertThat(policy.resolveWeight("a")).isEqualTo(1);
     }
 
-    static Stream<Throwable> whatAResolverMayThrow() {
+    static Stream<Throwable> resolverExceptions() {
         return Stream.of(
                 new IllegalStateException("no connection"),
                 new StackOverflowError("resolver"),
@@ -88,8 +88,8 @@ class GroupPolicyTest {
 
     @Tag("P3")
     @ParameterizedTest
-    @MethodSource("whatAResolverMayThrow")
-    void a_resolver_that_throws_leaves_the_default_and_what_it_threw_reaches_the_sink(Throwable thrown)
+    @MethodSource("resolverExceptions")
+    void a_resolver_that_throws_means_the_default_and_its_exception_reaches_the_sink(Throwable thrown)
             throws Exception {
         List<Throwable> reported = Collections.synchronizedList(new ArrayList<>());
         List<String> sources = Collections.synchronizedList(new ArrayList<>());
@@ -111,14 +111,14 @@ class GroupPolicyTest {
         assertThat(sources).containsExactly("concurrencyResolver for group \"a\"");
     }
 
-    @SuppressWarnings("unchecked") // that is the trick
+    @SuppressWarnings("unchecked") // so that the resolver can throw a checked exception
     private static <E extends Throwable> int sneak(Throwable thrown) throws E {
         throw (E) thrown;
     }
 
     @Tag("P4")
     @Test
-    void without_a_word_a_group_runs_one_task_at_a_time_and_nothing_else_is_limited() {
+    void by_default_a_group_runs_one_task_at_a_time_and_nothing_else_is_limited() {
         GroupPolicy policy = GroupPolicy.builder().build();
 
         assertThat(policy.defaultMaxConcurrencyPerGroup()).isEqualTo(1);
@@ -148,11 +148,11 @@ class GroupPolicyTest {
         assertThat(GroupPolicy.AUTO).isEqualTo(4 * Runtime.getRuntime().availableProcessors());
     }
 
-    // When the resolver is asked.
+    // The calls of the resolver.
 
     @Tag("P5")
     @Test
-    void sixty_four_first_submits_at_once_ask_the_resolver_once() throws Exception {
+    void sixty_four_concurrent_first_submits_call_the_resolver_once() throws Exception {
         int submitters = 64;
         AtomicInteger asked = new AtomicInteger();
         CountDownLatch othersReturned = new CountDownLatch(submitters - 1);
@@ -182,7 +182,7 @@ class GroupPolicyTest {
 
     @Tag("P5")
     @Test
-    void first_submits_that_race_ask_the_resolver_once_for_each_group() throws Exception {
+    void first_submits_that_race_call_the_resolver_once_for_each_group() throws Exception {
         int groups = 2_000;
         Map<String, Integer> asked = new ConcurrentHashMap<>();
         AtomicInteger round = new AtomicInteger();
@@ -205,7 +205,7 @@ class GroupPolicyTest {
 
     @Tag("P5")
     @Test
-    void the_first_answer_holds_for_the_life_of_the_group() throws Exception {
+    void the_first_result_of_the_resolver_holds_for_the_lifetime_of_the_group() throws Exception {
         AtomicInteger asked = new AtomicInteger();
         GroupPolicy policy = GroupPolicy.builder()
                 .concurrencyResolver(key -> asked.incrementAndGet())
@@ -223,7 +223,7 @@ class GroupPolicyTest {
 
     @Tag("P5")
     @Test
-    void an_evicted_group_begins_a_new_life_with_a_new_answer() {
+    void an_evicted_group_calls_the_resolver_again() {
         StepScheduler steps = new StepScheduler();
         AtomicInteger asked = new AtomicInteger();
         GroupPolicy policy = TestTasks.stepped(steps)
@@ -244,7 +244,7 @@ class GroupPolicyTest {
 
     @Tag("P5")
     @Test
-    void an_idle_group_that_was_forgotten_begins_a_new_life_and_one_that_was_not_does_not() {
+    void an_idle_group_that_was_removed_calls_the_resolver_again_and_one_that_was_kept_does_not() {
         StepScheduler steps = new StepScheduler();
         VirtualTime time = new VirtualTime();
         AtomicInteger asked = new AtomicInteger();
@@ -312,7 +312,7 @@ class GroupPolicyTest {
 
     @Tag("P6")
     @Test
-    void while_a_resolver_thinks_other_threads_use_the_executor_and_the_same_group() throws Exception {
+    void while_a_resolver_runs_other_threads_use_the_executor_and_the_same_group() throws Exception {
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch answer = new CountDownLatch(1);
         GroupPolicy policy = GroupPolicy.builder()
@@ -348,53 +348,53 @@ class GroupPolicyTest {
 
     // Building.
 
-    static Stream<Arguments> whatCannotBeBuilt() {
+    static Stream<Arguments> invalidPolicies() {
         return Stream.of(
-                wrong(
+                invalid(
                         b -> b.defaultMaxConcurrencyPerGroup(0),
                         "defaultMaxConcurrencyPerGroup must be at least 1, was 0"),
-                wrong(b -> b.globalMaxInFlight(0), "globalMaxInFlight must be at least 1, was 0"),
-                wrong(b -> b.defaultMaxInFlightPerGroup(-2), "defaultMaxInFlightPerGroup must be at least 1, was -2"),
-                wrong(b -> b.globalQueueThreshold(-1), "globalQueueThreshold must be at least 0, was -1"),
-                wrong(
+                invalid(b -> b.globalMaxInFlight(0), "globalMaxInFlight must be at least 1, was 0"),
+                invalid(b -> b.defaultMaxInFlightPerGroup(-2), "defaultMaxInFlightPerGroup must be at least 1, was -2"),
+                invalid(b -> b.globalQueueThreshold(-1), "globalQueueThreshold must be at least 0, was -1"),
+                invalid(
                         b -> b.defaultQueueThresholdPerGroup(-1),
                         "defaultQueueThresholdPerGroup must be at least 0, was -1"),
-                wrong(
+                invalid(
                         b -> b.perGroupMaxConcurrency(Map.of("k1", 0)),
                         "perGroupMaxConcurrency of group \"k1\" must be at least 1, was 0"),
-                wrong(
+                invalid(
                         b -> b.perGroupMaxConcurrency(Collections.singletonMap("k2", null)),
                         "perGroupMaxConcurrency of group \"k2\" must be at least 1, was null"),
-                wrong(
+                invalid(
                         b -> b.perGroupMaxInFlight(Map.of("k3", -3)),
                         "perGroupMaxInFlight of group \"k3\" must be at least 1, was -3"),
-                wrong(
+                invalid(
                         b -> b.perGroupMaxInFlight(Collections.singletonMap("k4", null)),
                         "perGroupMaxInFlight of group \"k4\" must be at least 1, was null"),
-                wrong(
+                invalid(
                         b -> b.perGroupQueueThreshold(Map.of("k5", -1)),
                         "perGroupQueueThreshold of group \"k5\" must be at least 0, was -1"),
-                wrong(
+                invalid(
                         b -> b.perGroupQueueThreshold(Collections.singletonMap("k6", null)),
                         "perGroupQueueThreshold of group \"k6\" must be at least 0, was null"),
-                wrong(
+                invalid(
                         b -> b.rejectionPolicy(null),
                         "rejectionPolicy must be one of ABORT, DISCARD, CALLER_RUNS, was null"),
-                wrong(b -> b.maxIdleGroups(-1), "maxIdleGroups must be at least 0, was -1"),
-                wrong(
+                invalid(b -> b.maxIdleGroups(-1), "maxIdleGroups must be at least 0, was -1"),
+                invalid(
                         b -> b.queueTimeout(Duration.ofNanos(-1)),
                         "queueTimeout must not be negative, was PT-0.000000001S"),
-                wrong(b -> b.idleGroupTtl(Duration.ofSeconds(-1)), "idleGroupTtl must not be negative, was PT-1S"),
-                wrong(b -> b.closeTimeout(Duration.ofSeconds(-1)), "closeTimeout must not be negative, was PT-1S"));
+                invalid(b -> b.idleGroupTtl(Duration.ofSeconds(-1)), "idleGroupTtl must not be negative, was PT-1S"),
+                invalid(b -> b.closeTimeout(Duration.ofSeconds(-1)), "closeTimeout must not be negative, was PT-1S"));
     }
 
-    private static Arguments wrong(UnaryOperator<GroupPolicy.Builder> setting, String message) {
+    private static Arguments invalid(UnaryOperator<GroupPolicy.Builder> setting, String message) {
         return Arguments.of(message, setting);
     }
 
     @Tag("P7")
     @ParameterizedTest(name = "{0}")
-    @MethodSource("whatCannotBeBuilt")
+    @MethodSource("invalidPolicies")
     void build_refuses_a_value_out_of_range_and_names_it(String message, UnaryOperator<GroupPolicy.Builder> setting) {
         GroupPolicy.Builder builder = setting.apply(GroupPolicy.builder());
 
@@ -438,7 +438,7 @@ class GroupPolicyTest {
 
     @Tag("P8")
     @Test
-    void a_policy_does_not_see_what_is_done_to_the_maps_and_the_builder_afterwards() {
+    void later_changes_to_the_maps_and_the_builder_do_not_affect_a_policy() {
         Map<String, Integer> concurrency = new HashMap<>(Map.of("a", 2));
         Map<String, Integer> inFlight = new HashMap<>(Map.of("a", 3));
         Map<String, Integer> thresholds = new HashMap<>(Map.of("a", 4));
@@ -465,7 +465,7 @@ class GroupPolicyTest {
 
     @Tag("P8")
     @Test
-    void the_maps_that_a_policy_shows_cannot_be_changed() {
+    void the_maps_of_a_policy_are_unmodifiable() {
         GroupPolicy policy = GroupPolicy.builder()
                 .perGroupMaxConcurrency(new HashMap<>(Map.of("a", 2)))
                 .perGroupMaxInFlight(new HashMap<>(Map.of("a", 3)))
@@ -500,7 +500,7 @@ class GroupPolicyTest {
 
     @Tag("P9")
     @Test
-    void bulkhead_and_queue_threshold_are_what_is_set_for_the_key_else_the_default() {
+    void bulkhead_and_queue_threshold_are_the_numbers_set_for_the_key_else_the_default() {
         GroupPolicy policy = GroupPolicy.builder()
                 .defaultMaxInFlightPerGroup(32)
                 .perGroupMaxInFlight(Map.of("a", 16))
@@ -516,7 +516,7 @@ class GroupPolicyTest {
 
     @Tag("P9")
     @Test
-    void there_are_no_limits_for_a_key_that_is_null() {
+    void resolving_the_limits_of_a_null_key_throws() {
         GroupPolicy policy = GroupPolicy.builder().build();
 
         assertThatNullPointerException().isThrownBy(() -> policy.resolveConcurrency(null));
@@ -529,7 +529,7 @@ class GroupPolicyTest {
     @Tag("P10")
     @ParameterizedTest
     @EnumSource(RejectionPolicy.class)
-    void a_rejection_handler_decides_whatever_the_rejection_policy_says(RejectionPolicy ignored) throws Exception {
+    void a_rejection_handler_replaces_every_rejection_policy(RejectionPolicy ignored) throws Exception {
         StepScheduler steps = new StepScheduler();
         AtomicInteger called = new AtomicInteger();
         RejectionHandler handler = new RejectionHandler() {

@@ -20,7 +20,7 @@ class GroupRecordsTest {
 
     @Tag("R1")
     @Test
-    void a_group_task_has_no_component_that_is_null() {
+    void a_group_task_refuses_null_components() {
         Callable<String> task = () -> "x";
 
         assertThatNullPointerException().isThrownBy(() -> new GroupTask<>(null, "t", task));
@@ -64,7 +64,7 @@ class GroupRecordsTest {
 
     @Tag("R2")
     @Test
-    void the_results_of_an_executor_have_value_and_error_as_their_status_says() throws Exception {
+    void the_results_of_an_executor_have_the_value_and_error_of_their_status() throws Exception {
         GroupPolicy policy = GroupPolicy.builder()
                 .perGroupQueueThreshold(Map.of("full", 0))
                 .rejectionPolicy(RejectionPolicy.DISCARD)
@@ -125,7 +125,7 @@ class GroupRecordsTest {
 
     @Tag("R3")
     @Test
-    void the_time_that_a_task_waits_is_no_part_of_its_duration() throws Exception {
+    void the_duration_of_a_task_does_not_include_its_waiting_time() throws Exception {
         VirtualTime time = new VirtualTime();
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy = TestTasks.stepped(steps).timeSource(time).build();
@@ -150,7 +150,7 @@ class GroupRecordsTest {
 
     @Tag("R4")
     @Test
-    void the_duration_is_the_end_less_the_start_also_where_the_clock_wraps_around() {
+    void the_duration_is_the_end_minus_the_start_even_if_the_clock_wraps_around() {
         assertThat(GroupResult.success("a", "t", "x", 30, 75).durationNanos()).isEqualTo(45);
         assertThat(GroupResult.success("a", "t", "x", Long.MAX_VALUE - 1, Long.MIN_VALUE + 2)
                         .durationNanos())
@@ -159,7 +159,7 @@ class GroupRecordsTest {
 
     @Tag("R4")
     @Test
-    void a_task_that_is_cancelled_before_it_starts_starts_and_ends_in_one_moment() throws Exception {
+    void a_task_that_is_cancelled_before_it_starts_has_equal_start_and_end_times() throws Exception {
         VirtualTime time = new VirtualTime();
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy = TestTasks.stepped(steps).timeSource(time).build();

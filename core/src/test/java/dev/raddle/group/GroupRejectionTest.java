@@ -45,11 +45,11 @@ class GroupRejectionTest {
         return handles;
     }
 
-    // How many wait.
+    // The queue thresholds.
 
     @Tag("Q1")
     @Test
-    void of_eight_tasks_two_run_three_wait_and_three_are_rejected() throws Exception {
+    void two_of_eight_tasks_run_three_wait_and_three_are_rejected() throws Exception {
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(2)
                 .defaultQueueThresholdPerGroup(3)
@@ -87,7 +87,7 @@ class GroupRejectionTest {
 
     @Tag("Q1")
     @Test
-    void the_threshold_holds_for_tasks_that_came_while_the_limits_were_looked_up() {
+    void the_threshold_holds_for_tasks_that_were_submitted_while_the_limits_were_looked_up() {
         AtomicReference<GroupExecutor> self = new AtomicReference<>();
         List<TaskHandle<String>> early = new ArrayList<>();
         GroupPolicy policy = TestTasks.stepped(steps)
@@ -113,7 +113,7 @@ class GroupRejectionTest {
 
     @Tag("Q2")
     @Test
-    void a_threshold_of_zero_means_that_nobody_waits() throws Exception {
+    void under_a_threshold_of_zero_no_task_waits() throws Exception {
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(2)
                 .defaultQueueThresholdPerGroup(0)
@@ -129,7 +129,7 @@ class GroupRejectionTest {
         }
     }
 
-    static Stream<Named<UnaryOperator<GroupPolicy.Builder>>> roomForOne() {
+    static Stream<Named<UnaryOperator<GroupPolicy.Builder>>> policiesForOneTask() {
         return Stream.of(
                 Named.of("group", b -> b.defaultQueueThresholdPerGroup(0)),
                 Named.of(
@@ -149,10 +149,10 @@ class GroupRejectionTest {
 
     @Tag("Q3")
     @ParameterizedTest(name = "{0}")
-    @MethodSource("roomForOne")
-    void one_who_waits_for_each_task_before_the_next_is_never_rejected(UnaryOperator<GroupPolicy.Builder> room)
-            throws Exception {
-        GroupPolicy policy = room.apply(GroupPolicy.builder()).build();
+    @MethodSource("policiesForOneTask")
+    void a_thread_that_awaits_each_task_before_it_submits_the_next_is_never_rejected(
+            UnaryOperator<GroupPolicy.Builder> limits) throws Exception {
+        GroupPolicy policy = limits.apply(GroupPolicy.builder()).build();
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             for (int i = 0; i < 2_000; i++) {
@@ -165,7 +165,7 @@ class GroupRejectionTest {
 
     @Tag("Q3")
     @Test
-    void the_slot_is_free_before_the_listener_hears_that_the_task_completed() throws Exception {
+    void the_slot_is_free_before_the_listener_is_notified_of_the_end() throws Exception {
         AtomicReference<GroupExecutor> self = new AtomicReference<>();
         List<Integer> active = Collections.synchronizedList(new ArrayList<>());
         GroupPolicy policy = GroupPolicy.builder()
@@ -200,7 +200,7 @@ class GroupRejectionTest {
         }
     }
 
-    static Stream<Named<UnaryOperator<GroupPolicy.Builder>>> roomToWaitForOne() {
+    static Stream<Named<UnaryOperator<GroupPolicy.Builder>>> policiesForOneWaitingTask() {
         return Stream.of(
                 Named.of("group", b -> b.defaultQueueThresholdPerGroup(1)),
                 Named.of("all groups", b -> b.globalQueueThreshold(1)),
@@ -213,10 +213,10 @@ class GroupRejectionTest {
 
     @Tag("Q5")
     @ParameterizedTest(name = "{0}")
-    @MethodSource("roomToWaitForOne")
-    void a_waiting_task_that_starts_leaves_its_place_to_another(UnaryOperator<GroupPolicy.Builder> room) {
+    @MethodSource("policiesForOneWaitingTask")
+    void a_waiting_task_that_starts_frees_its_place_for_another(UnaryOperator<GroupPolicy.Builder> limits) {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                room.apply(TestTasks.stepped(steps)).build())) {
+                limits.apply(TestTasks.stepped(steps)).build())) {
             assertThat(submit(executor, "a", 3).stream().map(TaskHandle::isDone))
                     .containsExactly(false, false, true);
             steps.runNext();
@@ -227,13 +227,13 @@ class GroupRejectionTest {
 
     @Tag("Q5")
     @ParameterizedTest(name = "{0}")
-    @MethodSource("roomToWaitForOne")
-    void a_waiting_task_that_is_cancelled_leaves_its_place_to_another(UnaryOperator<GroupPolicy.Builder> room) {
+    @MethodSource("policiesForOneWaitingTask")
+    void a_waiting_task_that_is_cancelled_frees_its_place_for_another(UnaryOperator<GroupPolicy.Builder> limits) {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
-                room.apply(TestTasks.stepped(steps)).build())) {
+                limits.apply(TestTasks.stepped(steps)).build())) {
             List<TaskHandle<String>> handles = submit(executor, "a", 2);
             assertThat(handles.get(1).cancel(false)).isTrue();
-            assertThat(handles.get(1).cancel(false)).isFalse(); // frees nothing more
+            assertThat(handles.get(1).cancel(false)).isFalse(); // frees no further place
             assertThat(submit(executor, "a", 2).stream().map(TaskHandle::isDone))
                     .containsExactly(false, true);
         }
@@ -241,10 +241,10 @@ class GroupRejectionTest {
 
     @Tag("Q5")
     @ParameterizedTest(name = "{0}")
-    @MethodSource("roomToWaitForOne")
-    void a_waiting_task_that_times_out_leaves_its_place_to_another(UnaryOperator<GroupPolicy.Builder> room) {
+    @MethodSource("policiesForOneWaitingTask")
+    void a_waiting_task_that_times_out_frees_its_place_for_another(UnaryOperator<GroupPolicy.Builder> limits) {
         VirtualTime time = new VirtualTime();
-        GroupPolicy policy = room.apply(TestTasks.stepped(steps))
+        GroupPolicy policy = limits.apply(TestTasks.stepped(steps))
                 .timeSource(time)
                 .queueTimeout(Duration.ofSeconds(2))
                 .build();
@@ -260,7 +260,7 @@ class GroupRejectionTest {
 
     @Tag("Q6")
     @Test
-    void to_wait_for_the_bulkhead_is_to_wait() {
+    void a_task_that_waits_for_the_bulkhead_takes_a_place_in_the_queue() {
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(2)
                 .defaultMaxInFlightPerGroup(1)
@@ -318,9 +318,9 @@ class GroupRejectionTest {
         }
     }
 
-    // What becomes of those for whom there is no room.
+    // The treatment of rejected tasks.
 
-    /** A handler that agrees to every rejection and notes what the executor looked like. */
+    /** A handler that rejects every task and records the statistics of the executor. */
     private static final class Witness implements RejectionHandler {
 
         final AtomicReference<GroupExecutor> executor = new AtomicReference<>();
@@ -335,7 +335,7 @@ class GroupRejectionTest {
 
     @Tag("Q8")
     @Test
-    void a_rejected_task_holds_neither_permit_nor_place_when_the_handler_is_asked() throws Exception {
+    void a_rejected_task_holds_neither_permit_nor_place_when_the_handler_is_called() throws Exception {
         VirtualTime time = new VirtualTime();
         Witness witness = new Witness();
         GroupPolicy policy = TestTasks.stepped(steps)
@@ -349,7 +349,7 @@ class GroupRejectionTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             witness.executor.set(executor);
             List<TaskHandle<String>> handles = submit(executor, "a", 3);
-            assertThat(handles.get(2).await().status()).isEqualTo(TaskStatus.REJECTED); // no room
+            assertThat(handles.get(2).await().status()).isEqualTo(TaskStatus.REJECTED); // the queue is full
             time.advance(Duration.ofSeconds(2));
             assertThat(handles.get(1).await().status()).isEqualTo(TaskStatus.REJECTED); // waited too long
             executor.shutdownGroup("a");
@@ -365,7 +365,7 @@ class GroupRejectionTest {
 
     @Tag("Q8")
     @Test
-    void a_task_that_its_caller_runs_holds_no_permit() throws Exception {
+    void a_rejected_task_that_its_caller_runs_holds_no_permit() throws Exception {
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultQueueThresholdPerGroup(0)
                 .globalMaxInFlight(10)
@@ -383,7 +383,7 @@ class GroupRejectionTest {
 
     @Tag("Q9")
     @Test
-    void abort_gives_a_handle_whose_waits_throw_what_was_rejected_and_why() {
+    void under_abort_waits_throw_an_exception_that_names_the_task_and_the_reason() {
         GroupPolicy policy =
                 TestTasks.stepped(steps).defaultQueueThresholdPerGroup(0).build();
 
@@ -412,7 +412,7 @@ class GroupRejectionTest {
 
     @Tag("Q10")
     @Test
-    void discard_gives_a_handle_whose_result_says_so() throws Exception {
+    void under_discard_waits_return_a_rejected_result() throws Exception {
         AtomicInteger called = new AtomicInteger();
         GroupPolicy policy = TestTasks.stepped(steps)
                 .defaultQueueThresholdPerGroup(0)
@@ -441,7 +441,7 @@ class GroupRejectionTest {
 
     @Tag("Q11")
     @Test
-    void under_caller_runs_the_submitting_thread_runs_what_finds_no_room() throws Exception {
+    void under_caller_runs_the_submitting_thread_runs_a_rejected_task() throws Exception {
         IOException failure = new IOException("on purpose");
         CancellationException cancellation = new CancellationException("on purpose");
         GroupPolicy policy = TestTasks.stepped(steps)
@@ -474,7 +474,7 @@ class GroupRejectionTest {
 
     @Tag("Q11")
     @Test
-    void under_caller_runs_nobody_runs_a_task_whose_submitter_has_gone() {
+    void under_caller_runs_no_thread_runs_a_task_whose_submitter_has_returned() {
         AtomicInteger called = new AtomicInteger();
         GroupPolicy policy = TestTasks.stepped(steps)
                 .rejectionPolicy(RejectionPolicy.CALLER_RUNS)
@@ -490,8 +490,8 @@ class GroupRejectionTest {
         assertThat(called).hasValue(0);
     }
 
-    /** A handler that lets a test say what it answers. */
-    private record Answering(Supplier<GroupResult<?>> answer) implements RejectionHandler {
+    /** A handler that returns the result of a function of the test. */
+    private record AnsweringHandler(Supplier<GroupResult<?>> answer) implements RejectionHandler {
 
         @Override
         @SuppressWarnings("unchecked") // the test knows the type
@@ -524,7 +524,7 @@ class GroupRejectionTest {
 
     @Tag("Q12")
     @Test
-    void a_handler_is_given_key_id_and_task_and_what_it_answers_is_the_result() throws Exception {
+    void a_handler_receives_key_id_and_task_and_returns_the_result() throws Exception {
         List<String> given = new ArrayList<>();
         RejectionHandler handler = new RejectionHandler() {
             @Override
@@ -544,33 +544,33 @@ class GroupRejectionTest {
 
     @Tag("Q12")
     @Test
-    void what_a_handler_answers_may_have_any_status() throws Exception {
+    void the_result_of_a_handler_may_have_any_status() throws Exception {
         IOException error = new IOException("on purpose");
 
-        assertThat(resultOf(new Answering(() -> GroupResult.failed("a", "refused", error, 5, 8))))
+        assertThat(resultOf(new AnsweringHandler(() -> GroupResult.failed("a", "refused", error, 5, 8))))
                 .isEqualTo(GroupResult.failed("a", "refused", error, 5, 8));
-        assertThat(resultOf(new Answering(() -> GroupResult.cancelled("a", "refused", error, 5, 8))))
+        assertThat(resultOf(new AnsweringHandler(() -> GroupResult.cancelled("a", "refused", error, 5, 8))))
                 .isEqualTo(GroupResult.cancelled("a", "refused", error, 5, 8));
-        assertThat(resultOf(new Answering(() -> GroupResult.rejected("a", "refused")))
+        assertThat(resultOf(new AnsweringHandler(() -> GroupResult.rejected("a", "refused")))
                         .status())
                 .isEqualTo(TaskStatus.REJECTED);
     }
 
     @Tag("Q12")
     @Test
-    void a_handler_that_answers_nothing_or_throws_fails_the_task_and_nobody_else() throws Exception {
+    void a_handler_that_returns_null_or_throws_fails_the_task_and_no_other() throws Exception {
         IllegalStateException exception = new IllegalStateException("on purpose");
         AssertionError error = new AssertionError("on purpose");
 
-        GroupResult<String> nothing = resultOf(new Answering(() -> null));
+        GroupResult<String> nothing = resultOf(new AnsweringHandler(() -> null));
         assertThat(nothing.status()).isEqualTo(TaskStatus.FAILED);
         assertThat(nothing.error()).hasMessageContaining("\"refused\" in group \"a\"");
-        GroupResult<String> threw = resultOf(new Answering(() -> {
+        GroupResult<String> threw = resultOf(new AnsweringHandler(() -> {
             throw exception;
         }));
         assertThat(threw.status()).isEqualTo(TaskStatus.FAILED);
         assertThat(threw.error()).isSameAs(exception);
-        GroupResult<String> threwAnError = resultOf(new Answering(() -> {
+        GroupResult<String> threwAnError = resultOf(new AnsweringHandler(() -> {
             throw error;
         }));
         assertThat(threwAnError.status()).isEqualTo(TaskStatus.FAILED);
@@ -579,7 +579,7 @@ class GroupRejectionTest {
 
     @Tag("Q13")
     @Test
-    void a_reason_begins_with_the_rule_that_left_no_room() {
+    void a_reason_begins_with_the_rule_that_rejected_the_task() {
         VirtualTime time = new VirtualTime();
         GroupPolicy policy = TestTasks.stepped(steps)
                 .timeSource(time)

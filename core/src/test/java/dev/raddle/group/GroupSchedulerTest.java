@@ -35,7 +35,7 @@ class GroupSchedulerTest {
                 .exceptionSink(ExceptionSink.to((source, error) -> swallowed.add(source + ": " + error.getMessage())));
     }
 
-    /** A task of another door. */
+    /** A task of another API. */
     private class Placed implements Scheduler.Placeable {
         private final String name;
         private int priority;
@@ -70,7 +70,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void placed_tasks_obey_the_limits_of_the_group_and_stand_in_its_queue() {
+    void placed_tasks_obey_the_limits_of_the_group_and_wait_in_its_queue() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(2).build())) {
             Scheduler scheduler = executor.scheduler("a");
@@ -108,7 +108,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void a_placed_task_that_is_withdrawn_leaves_the_queue_at_once_and_is_not_told() {
+    void a_placed_task_that_is_withdrawn_leaves_the_queue_at_once_and_is_not_rejected() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultQueueThresholdPerGroup(1).build())) {
             Scheduler scheduler = executor.scheduler("a");
@@ -146,7 +146,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void a_task_for_which_there_is_no_room_is_refused_by_an_exception_and_not_told() {
+    void placing_a_task_in_a_full_group_throws_and_does_not_call_reject() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultQueueThresholdPerGroup(0).build())) {
             Scheduler scheduler = executor.scheduler("a");
@@ -166,7 +166,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void a_task_that_is_refused_after_it_was_accepted_is_told_once() {
+    void a_placed_task_that_is_rejected_after_it_was_accepted_is_notified_once() {
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build());
         Scheduler scheduler = executor.scheduler("a");
@@ -185,7 +185,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void a_placed_task_of_an_evicted_group_is_told_once() {
+    void a_placed_task_of_an_evicted_group_is_rejected_once() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             Scheduler scheduler = executor.scheduler("a");
@@ -202,9 +202,9 @@ class GroupSchedulerTest {
 
     // Z1, Z6
     @Test
-    void a_placed_task_that_waits_too_long_is_told_once_and_leaves_the_queue() throws InterruptedException {
+    void a_placed_task_that_waits_too_long_is_rejected_once_and_leaves_the_queue() throws InterruptedException {
         VirtualTime time = new VirtualTime();
-        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch rejectCalled = new CountDownLatch(1);
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().timeSource(time).queueTimeout(Duration.ofSeconds(2)).build())) {
             executor.scheduler("a").place(new Placed("granted"));
@@ -212,7 +212,7 @@ class GroupSchedulerTest {
                 @Override
                 public void reject(RejectedExecutionException reason) {
                     super.reject(reason);
-                    told.countDown();
+                    rejectCalled.countDown();
                 }
             });
             Scheduler.Placement withdrawn = executor.scheduler("a").place(new Placed("withdrawn"));
@@ -220,7 +220,7 @@ class GroupSchedulerTest {
             assertThat(time.alarms()).isEqualTo(1);
 
             time.advance(Duration.ofSeconds(2));
-            told.await();
+            rejectCalled.await();
             steps.runAll();
 
             assertThat(executor.stats().totalQueuedCount()).isZero();
@@ -234,7 +234,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void what_a_placed_task_throws_that_its_caller_runs_goes_to_the_sink_and_it_is_not_told() {
+    void the_exception_of_a_placed_task_that_its_caller_runs_goes_to_the_sink_and_the_task_is_not_rejected() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
                 .defaultQueueThresholdPerGroup(0)
                 .rejectionPolicy(RejectionPolicy.CALLER_RUNS)
@@ -255,7 +255,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void a_placed_task_that_a_shutdown_meets_while_its_start_is_told_hears_that_it_will_not_run() {
+    void a_placed_task_that_is_shut_down_while_a_listener_is_notified_of_its_start_is_rejected() {
         List<GroupExecutor> itself = new ArrayList<>();
         TaskLifecycleListener listener = new TaskLifecycleListener() {
             @Override
@@ -275,7 +275,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void a_placed_task_whose_thread_cannot_be_started_hears_that_it_will_not_run() {
+    void a_placed_task_whose_thread_cannot_be_started_is_rejected() {
         OutOfMemoryError noThread = new OutOfMemoryError("no thread");
         Scheduler refuses = task -> {
             throw noThread;
@@ -294,7 +294,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void a_placed_task_that_throws_when_it_is_told_does_not_keep_the_others_from_their_end() {
+    void a_placed_task_that_throws_when_it_is_rejected_does_not_keep_the_others_from_ending() {
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build());
         executor.submit("a", "holder", () -> "");
@@ -319,7 +319,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void what_a_placed_task_throws_goes_to_the_sink_and_costs_nobody_a_permit() {
+    void the_exception_of_a_placed_task_goes_to_the_sink_and_no_permit_is_lost() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             executor.scheduler("a").execute(() -> {
@@ -337,7 +337,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void a_placed_task_is_called_in_the_group_what_its_own_door_calls_it() {
+    void a_placed_task_has_the_same_name_in_the_group_as_in_its_own_api() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                         stepped().defaultQueueThresholdPerGroup(0).build());
                 ThreadScope scope = ThreadScope.open("page").withScheduler(executor.scheduler("a"))) {
@@ -353,7 +353,7 @@ class GroupSchedulerTest {
 
     // Z6
     @Test
-    void a_scheduler_of_an_executor_that_is_shut_down_refuses() {
+    void a_scheduler_of_an_executor_that_is_shut_down_throws() {
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build());
         Scheduler scheduler = executor.scheduler("a");
@@ -370,7 +370,7 @@ class GroupSchedulerTest {
 
     // Z7
     @Test
-    void a_group_may_run_on_the_platform_threads_of_a_pool_whose_blocking_harms_no_other_group() throws Exception {
+    void blocked_platform_threads_of_a_groups_pool_do_not_delay_other_groups() throws Exception {
         CountDownLatch letGo = new CountDownLatch(1);
         BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
         try (ThreadPool pool = ThreadPool.builder("reports").threads(2).build();
@@ -379,7 +379,7 @@ class GroupSchedulerTest {
                         .defaultMaxConcurrencyPerGroup(8)
                         .build())) {
             List<TaskHandle<Boolean>> reports = new ArrayList<>();
-            for (int i = 0; i < 8; i++) { // more than the pool has threads: it is as good as burning its CPU
+            for (int i = 0; i < 8; i++) { // more than the pool has threads, so all of them are blocked
                 reports.add(executor.submit("reports", "r" + i, () -> {
                     threads.add(Thread.currentThread());
                     letGo.await();
@@ -406,7 +406,7 @@ class GroupSchedulerTest {
 
     // Z7
     @Test
-    void the_scheduler_of_a_group_is_asked_for_once_in_its_life() throws InterruptedException {
+    void the_scheduler_function_is_called_once_in_the_lifetime_of_a_group() throws InterruptedException {
         List<String> asked = new ArrayList<>();
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         try (ExecutorService pool = Executors.newSingleThreadExecutor();
@@ -435,7 +435,7 @@ class GroupSchedulerTest {
         List<GroupExecutor> itself = new ArrayList<>();
         List<String> asked = new ArrayList<>();
         Scheduler evicts = task -> {
-            itself.getFirst().evictGroup("a"); // what was granted with this one finds no limits now
+            itself.getFirst().evictGroup("a"); // the run that was granted with this one finds no limits now
             steps.execute(task);
         };
         itself.add(GroupExecutor.newVirtualThreadExecutor(stepped()

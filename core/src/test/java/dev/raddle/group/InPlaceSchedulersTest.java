@@ -34,7 +34,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Schedulers that run tasks in the thread that places them: no stack is deep enough for one task inside another. */
+/** Schedulers that run tasks in the placing thread do not exhaust the stack, because tasks are not nested. */
 @Timeout(60)
 class InPlaceSchedulersTest {
 
@@ -50,7 +50,7 @@ class InPlaceSchedulersTest {
                 .scheduler(key -> scheduler);
     }
 
-    private static void assertAllGivenBack(GroupExecutor executor) {
+    private static void assertNothingIsHeld(GroupExecutor executor) {
         assertThat(executor.stats().totalActiveCount()).isZero();
         assertThat(executor.stats().totalQueuedCount()).isZero();
         assertThat(executor.shutdown(CLOSE)).isTrue();
@@ -58,7 +58,7 @@ class InPlaceSchedulersTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 16})
-    void ten_thousand_tasks_that_one_resume_makes_possible_need_no_stack(int limit) {
+    void ten_thousand_tasks_that_one_resume_starts_do_not_exhaust_the_stack(int limit) {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(policy(inPlace, limit).build())) {
             executor.pauseGroup("g");
@@ -72,12 +72,12 @@ class InPlaceSchedulersTest {
 
             assertThat(handles).allMatch(TaskHandle::isDone);
             assertThat(handles).allMatch(handle -> handle.join().status() == TaskStatus.SUCCESS);
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
     }
 
     @Test
-    void a_pool_whose_caller_runs_what_does_not_fit_loses_nothing() throws InterruptedException {
+    void tasks_that_a_full_pool_runs_in_the_caller_lose_no_permit() throws InterruptedException {
         ThreadPoolExecutor pool = new ThreadPoolExecutor(
                 2, 2, 1, TimeUnit.SECONDS, new ArrayBlockingQueue<>(4), new ThreadPoolExecutor.CallerRunsPolicy());
         try (pool;
@@ -98,12 +98,12 @@ class InPlaceSchedulersTest {
                 }
                 assertThat(executor.awaitIdle("g", CLOSE)).isTrue();
             }
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
     }
 
     @Test
-    void groups_that_share_a_cap_and_start_each_others_tasks_need_no_stack() {
+    void groups_that_share_a_cap_and_start_each_others_tasks_do_not_exhaust_the_stack() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 policy(inPlace, 4).globalMaxInFlight(3).build())) {
             for (int group = 0; group < 10; group++) {
@@ -119,12 +119,12 @@ class InPlaceSchedulersTest {
             }
 
             assertThat(handles).allMatch(TaskHandle::isDone);
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
     }
 
     @Test
-    void a_task_that_submits_the_next_one_needs_no_stack() {
+    void tasks_that_each_submit_the_next_one_do_not_exhaust_the_stack() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(policy(inPlace, MANY + 1).build())) {
             List<TaskHandle<Integer>> handles = new ArrayList<>();
@@ -133,13 +133,13 @@ class InPlaceSchedulersTest {
 
             assertThat(handles).hasSize(MANY).allMatch(TaskHandle::isDone);
             assertThat(handles).allMatch(handle -> handle.join().status() == TaskStatus.SUCCESS);
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
     }
 
     private static void submitNext(GroupExecutor executor, List<TaskHandle<Integer>> handles) {
         int number = handles.size();
-        handles.add(null); // its place: it may end before submit returns
+        handles.add(null); // a placeholder: the task may end before submit returns
         handles.set(number, executor.submit("g", "t" + number, () -> {
             if (number + 1 < MANY) {
                 submitNext(executor, handles);
@@ -149,14 +149,14 @@ class InPlaceSchedulersTest {
     }
 
     @Test
-    void a_task_finds_what_it_has_submitted_done_and_can_wait_for_it_at_any_depth() {
+    void a_task_finds_its_submitted_tasks_done_and_can_await_them_at_any_depth() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(policy(inPlace, 1_000).build())) {
             assertThat(sumTo(executor, 40)).isEqualTo(820);
             TaskHandle<Boolean> outer = executor.submit(
                     "g", "outer", () -> executor.submit("g", "inner", () -> 1).isDone());
             assertThat(outer.join().value()).isTrue();
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
     }
 
@@ -171,7 +171,7 @@ class InPlaceSchedulersTest {
     }
 
     @Test
-    void a_listener_that_submits_the_next_task_needs_no_stack_and_may_wait_for_it() {
+    void a_listener_that_submits_the_next_task_does_not_exhaust_the_stack_and_may_await_the_task() {
         AtomicReference<GroupExecutor> itself = new AtomicReference<>();
         AtomicInteger ended = new AtomicInteger();
         AtomicBoolean waited = new AtomicBoolean();
@@ -196,12 +196,12 @@ class InPlaceSchedulersTest {
 
             assertThat(ended).hasValue(MANY);
             assertThat(waited).isTrue();
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
     }
 
     @Test
-    void the_thread_of_a_pool_tells_of_the_end_of_its_task_before_it_runs_the_next_in_place() throws Exception {
+    void the_thread_of_a_pool_reports_the_end_of_its_task_before_it_runs_the_next_in_place() throws Exception {
         Semaphore oneThread = new Semaphore(1);
         List<Thread> threads = new ArrayList<>();
         Executor oneElseCaller = task -> {
@@ -225,7 +225,7 @@ class InPlaceSchedulersTest {
             go.countDown();
 
             assertThat(second.await().value()).isTrue();
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
         for (Thread thread : threads) {
             thread.join();
@@ -233,7 +233,7 @@ class InPlaceSchedulersTest {
     }
 
     @Test
-    void what_surrounds_the_task_in_its_scheduler_surrounds_it_in_time() {
+    void each_task_runs_inside_the_actions_of_its_scheduler_and_not_nested_in_another_task() {
         AtomicInteger inside = new AtomicInteger();
         List<Integer> seen = new ArrayList<>();
         Scheduler surrounding = task -> {
@@ -266,7 +266,7 @@ class InPlaceSchedulersTest {
 
     @ParameterizedTest
     @MethodSource("errors")
-    void what_a_scheduler_throws_before_or_after_it_ran_a_task_loses_nothing(Error error) {
+    void an_exception_of_a_scheduler_before_or_after_it_ran_a_task_loses_no_permit(Error error) {
         AtomicInteger calls = new AtomicInteger();
         Scheduler throwing = task -> {
             int call = calls.incrementAndGet();
@@ -292,11 +292,11 @@ class InPlaceSchedulersTest {
             assertThat(handles.stream().filter(handle -> handle.join().status() == TaskStatus.FAILED))
                     .hasSize(100)
                     .allMatch(handle -> handle.join().error() == error);
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
     }
 
-    /** A time source that throws at one reading: whatever the machinery is doing then. */
+    /** A time source that throws at one reading, so that each internal step can fail. */
     private static final class FailingTime implements TimeSource {
         private final TimeSource system = TimeSource.system();
         private final AtomicInteger untilFailure = new AtomicInteger(-1);
@@ -317,7 +317,7 @@ class InPlaceSchedulersTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})
-    void a_task_around_which_the_machinery_fails_is_settled_and_gives_its_permit_back(int reading)
+    void after_an_internal_failure_the_task_is_settled_and_its_permit_released(int reading)
             throws InterruptedException {
         FailingTime time = new FailingTime();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -338,12 +338,12 @@ class InPlaceSchedulersTest {
             assertThat(first.await(30, TimeUnit.SECONDS).status()).isIn(TaskStatus.SUCCESS, TaskStatus.FAILED);
             assertThat(second.await(30, TimeUnit.SECONDS).status()).isIn(TaskStatus.SUCCESS, TaskStatus.FAILED);
             assertThat(executor.awaitIdle("g", CLOSE)).isTrue();
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
     }
 
     @Test
-    void a_limited_scope_that_runs_in_place_needs_no_stack() throws InterruptedException {
+    void a_limited_scope_that_runs_in_place_does_not_exhaust_the_stack() throws InterruptedException {
         try (ThreadScope scope = ThreadScope.open("s").withScheduler(inPlace).withConcurrencyLimit(2)) {
             List<Task<Integer>> tasks = new ArrayList<>();
             Task<Integer> all = scope.submit("all", () -> {
@@ -361,7 +361,7 @@ class InPlaceSchedulersTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 4})
-    void a_scope_through_a_group_keeps_the_groups_limit_in_place_and_needs_no_stack(int limit)
+    void a_scope_that_runs_in_place_in_a_group_obeys_the_limit_and_does_not_exhaust_the_stack(int limit)
             throws InterruptedException {
         AtomicInteger running = new AtomicInteger();
         AtomicInteger withoutPermit = new AtomicInteger();
@@ -385,13 +385,14 @@ class InPlaceSchedulersTest {
                 assertThat(tasks).allMatch(task -> task.state() == Task.State.SUCCESS);
                 assertThat(withoutPermit).hasValue(0);
             }
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_flow_whose_nodes_run_in_place_through_a_group_needs_no_stack(boolean chain) throws InterruptedException {
+    void a_flow_whose_nodes_run_in_place_in_a_group_does_not_exhaust_the_stack(boolean chain)
+            throws InterruptedException {
         FlowBuilder<Void> f = FlowPlan.define("f");
         Node<Integer> last = f.node("n0", () -> 0).group("g");
         for (int node = 1; node < MANY; node++) {
@@ -404,7 +405,7 @@ class InPlaceSchedulersTest {
                 GroupExecutor.newVirtualThreadExecutor(policy(inPlace, 2).build())) {
             RunOptions options = RunOptions.defaults().withScheduler(inPlace).withGroups(executor::scheduler);
             assertThat(plan.run(null, options).status()).isEqualTo(FlowStatus.SUCCESS);
-            assertAllGivenBack(executor);
+            assertNothingIsHeld(executor);
         }
     }
 }

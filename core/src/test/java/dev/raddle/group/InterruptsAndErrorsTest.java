@@ -90,7 +90,7 @@ class InterruptsAndErrorsTest {
 
     // I2
     @Test
-    void an_interrupted_exception_out_of_a_task_means_cancelled() throws InterruptedException {
+    void a_task_that_throws_interrupted_exception_is_cancelled() throws InterruptedException {
         InterruptedException thrown = new InterruptedException("inside");
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
@@ -149,7 +149,7 @@ class InterruptsAndErrorsTest {
 
     // I3
     @Test
-    void a_cancellation_means_cancelled_and_everything_else_failed_with_what_was_thrown() throws Exception {
+    void a_task_that_throws_a_cancellation_is_cancelled_and_every_other_exception_fails_the_task() throws Exception {
         CancellationException cancellation = new CancellationException();
         List<Throwable> failures = List.of(
                 new IllegalStateException(),
@@ -176,7 +176,7 @@ class InterruptsAndErrorsTest {
     }
 
     /** Policies in which a part of the user's code throws. */
-    static Stream<GroupPolicy.Builder> whereSomethingThrows() {
+    static Stream<GroupPolicy.Builder> policiesThatThrow() {
         Error thrown = new OutOfMemoryError("simulated");
         TaskLifecycleListener listener = new TaskLifecycleListener() {
             @Override
@@ -232,8 +232,8 @@ class InterruptsAndErrorsTest {
 
     // I4
     @ParameterizedTest
-    @MethodSource("whereSomethingThrows")
-    void an_error_in_a_listener_or_resolver_costs_nobody_a_permit_and_goes_to_the_sink(GroupPolicy.Builder builder)
+    @MethodSource("policiesThatThrow")
+    void an_error_in_a_listener_or_resolver_loses_no_permit_and_goes_to_the_sink(GroupPolicy.Builder builder)
             throws InterruptedException {
         GroupPolicy policy = builder.exceptionSink(sink)
                 .closeTimeout(Duration.ZERO)
@@ -260,7 +260,7 @@ class InterruptsAndErrorsTest {
 
     // I4
     @Test
-    void an_error_in_a_rejection_handler_fails_the_task_and_costs_nobody_a_permit() throws InterruptedException {
+    void an_error_in_a_rejection_handler_fails_the_task_and_loses_no_permit() throws InterruptedException {
         Error thrown = new StackOverflowError();
         RejectionHandler handler = new RejectionHandler() {
             @Override
@@ -283,7 +283,7 @@ class InterruptsAndErrorsTest {
         }
     }
 
-    /** Accepts a task when told to, and throws otherwise. */
+    /** A scheduler that accepts a task if a flag is set, and throws otherwise. */
     private static final class Refusing implements Scheduler {
         final StepScheduler steps = new StepScheduler();
         volatile Throwable refusal;
@@ -304,7 +304,7 @@ class InterruptsAndErrorsTest {
     // I4
     @ParameterizedTest
     @ValueSource(classes = {OutOfMemoryError.class, RejectedExecutionException.class})
-    void a_thread_that_cannot_be_started_fails_the_task_and_gives_its_permits_back(Class<? extends Throwable> type)
+    void a_thread_that_cannot_be_started_fails_the_task_and_its_permits_are_released(Class<? extends Throwable> type)
             throws Exception {
         Throwable refusal = type.getConstructor(String.class).newInstance("unable to create native thread");
         Refusing scheduler = new Refusing();
@@ -331,7 +331,7 @@ class InterruptsAndErrorsTest {
     // I4
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void ten_thousand_starts_in_a_row_that_fail_need_no_stack(boolean capped) throws InterruptedException {
+    void ten_thousand_starts_that_fail_do_not_exhaust_the_stack(boolean capped) throws InterruptedException {
         Refusing scheduler = new Refusing();
         RejectedExecutionException refusal = new RejectedExecutionException("pool is shut down");
         List<TaskHandle<String>> waiting = new ArrayList<>();
@@ -381,7 +381,7 @@ class InterruptsAndErrorsTest {
 
     // I4
     @Test
-    void a_scheduler_that_throws_after_the_task_has_begun_leaves_the_rest_to_the_task() throws InterruptedException {
+    void a_scheduler_that_throws_after_the_task_has_begun_does_not_affect_the_task() throws InterruptedException {
         Plug plug = new Plug();
         Scheduler startsAndThrows = task -> {
             Thread.ofVirtual().start(task);
@@ -407,7 +407,7 @@ class InterruptsAndErrorsTest {
 
     // I4
     @Test
-    void a_task_that_was_cancelled_while_its_scheduler_failed_gives_its_permit_back() throws InterruptedException {
+    void a_task_that_was_cancelled_while_its_scheduler_failed_releases_its_permit() throws InterruptedException {
         List<TaskHandle<?>> handles = new CopyOnWriteArrayList<>();
         Scheduler cancelsAndThrows = task -> {
             ((TaskHandle<?>) task).cancel(true);
@@ -428,7 +428,7 @@ class InterruptsAndErrorsTest {
 
     // I4
     @Test
-    void a_scheduler_that_runs_tasks_in_the_calling_thread_works_and_loses_nothing() throws InterruptedException {
+    void a_scheduler_that_runs_tasks_in_the_calling_thread_loses_no_permit() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().scheduler(key -> Runnable::run).build())) {
             TaskHandle<String> outer = executor.submit("a", "outer", () -> {
@@ -444,7 +444,7 @@ class InterruptsAndErrorsTest {
 
     // I4
     @Test
-    void whatever_goes_wrong_at_random_every_handle_completes_and_no_permit_is_lost() throws Exception {
+    void under_random_failures_every_handle_completes_and_no_permit_is_lost() throws Exception {
         ConcurrentLinkedQueue<TaskHandle<String>> handles = new ConcurrentLinkedQueue<>();
         AtomicInteger starts = new AtomicInteger();
         Scheduler everyFifthFails = task -> {
@@ -495,7 +495,7 @@ class InterruptsAndErrorsTest {
 
     // I4
     @Test
-    void what_a_caller_is_thrown_by_its_task_costs_nobody_a_permit() throws Exception {
+    void a_call_whose_task_throws_loses_no_permit() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().defaultQueueThresholdPerGroup(0).build())) {
             for (Throwable thrown : List.of(new IOException(), new StackOverflowError())) {

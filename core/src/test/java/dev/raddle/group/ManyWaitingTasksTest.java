@@ -39,7 +39,7 @@ class ManyWaitingTasksTest {
                                 : executor.submit("a", "t", ran::incrementAndGet, options));
             }
             assertThat(executor.stats().totalQueuedCount()).isEqualTo(MANY);
-            assertThat(executor.submit("a", "no room", () -> "").isDone()).isTrue();
+            assertThat(executor.submit("a", "rejected", () -> "").isDone()).isTrue();
 
             Collections.shuffle(waiting, new Random(42));
             int cancelled = 0;
@@ -59,7 +59,7 @@ class ManyWaitingTasksTest {
 
     // Z9
     @Test
-    void the_tasks_that_are_left_start_in_the_order_of_their_submission() throws InterruptedException {
+    void the_remaining_tasks_start_in_the_order_of_their_submission() throws InterruptedException {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps).build())) {
             List<Integer> ran = new ArrayList<>();

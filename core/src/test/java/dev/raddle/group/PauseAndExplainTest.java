@@ -36,7 +36,7 @@ class PauseAndExplainTest {
 
     // Z4
     @Test
-    void while_a_group_is_paused_none_of_its_tasks_starts_and_those_that_run_go_on() throws InterruptedException {
+    void while_a_group_is_paused_none_of_its_tasks_starts_and_running_ones_go_on() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(2).build())) {
             TaskHandle<Boolean> runs = submit(executor, "a", "runs");
@@ -55,7 +55,7 @@ class PauseAndExplainTest {
 
     // Z4
     @Test
-    void a_resumed_group_starts_as_many_at_once_as_may() {
+    void a_resumed_group_starts_as_many_tasks_at_once_as_its_limit_allows() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(3).build())) {
             submit(executor, "a", "holder");
@@ -97,7 +97,7 @@ class PauseAndExplainTest {
 
     // Z4
     @Test
-    void a_paused_group_is_known_with_its_limits_also_when_it_is_resumed_without_a_task() {
+    void a_paused_group_is_known_with_its_limits_even_after_it_is_resumed_without_a_task() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(4).build())) {
             executor.pauseGroup("a");
@@ -112,7 +112,7 @@ class PauseAndExplainTest {
 
     // Z4
     @Test
-    void a_paused_group_gives_its_turn_at_the_cap_to_others_and_gets_it_again() {
+    void a_paused_group_does_not_compete_for_the_cap_until_it_is_resumed() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().globalMaxInFlight(1).build())) {
             submit(executor, "holder", "holder");
@@ -131,7 +131,7 @@ class PauseAndExplainTest {
 
     // Z4
     @Test
-    void a_slot_that_the_cap_keeps_for_a_paused_group_goes_to_others_at_once() {
+    void a_slot_that_the_cap_reserved_for_a_paused_group_is_granted_to_others_at_once() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(2).globalMaxInFlight(2).build())) {
             submit(executor, "holder", "holder");
@@ -148,13 +148,13 @@ class PauseAndExplainTest {
 
     // Z4
     @Test
-    void waiting_in_a_pause_is_waiting() throws InterruptedException {
+    void tasks_of_a_paused_group_take_places_in_its_queue() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultQueueThresholdPerGroup(1).build())) {
             executor.pauseGroup("a");
             TaskHandle<Boolean> waits = submit(executor, "a", "waits");
 
-            assertThat(submit(executor, "a", "no room").isDone()).isTrue();
+            assertThat(submit(executor, "a", "rejected").isDone()).isTrue();
             assertThat(waits.cancel(true)).isTrue();
             assertThat(executor.awaitIdle("a", Duration.ZERO)).isTrue();
         }
@@ -162,7 +162,7 @@ class PauseAndExplainTest {
 
     // Z4
     @Test
-    void resuming_an_unknown_group_does_nothing_and_no_group_at_all_is_refused() {
+    void resuming_an_unknown_group_has_no_effect_and_a_null_key_throws() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             executor.resumeGroup("unknown");
@@ -175,7 +175,7 @@ class PauseAndExplainTest {
 
     // Z4
     @Test
-    void waiting_until_a_group_is_idle_ends_with_its_last_task_or_at_the_deadline() throws Exception {
+    void await_idle_ends_with_the_last_task_of_the_group_or_at_the_deadline() throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             assertThat(executor.awaitIdle("unknown", Duration.ZERO)).isTrue();
@@ -223,7 +223,7 @@ class PauseAndExplainTest {
 
     // Z5
     @Test
-    void a_task_that_its_group_would_let_run_waits_for_the_cap_in_the_rank_of_its_group() throws InterruptedException {
+    void a_task_whose_group_has_a_free_slot_waits_for_the_cap_in_the_rank_of_its_group() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
                 .defaultMaxConcurrencyPerGroup(2)
                 .weightResolver(key -> key.equals("heavy") ? 1_000 : 1)
@@ -257,7 +257,7 @@ class PauseAndExplainTest {
 
     // Z5
     @Test
-    void a_task_of_a_paused_group_waits_for_nothing_but_the_end_of_the_pause() {
+    void a_task_of_a_paused_group_waits_only_for_the_end_of_the_pause() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().globalMaxInFlight(1).build())) {
             submit(executor, "x", "holder");
@@ -307,10 +307,10 @@ class PauseAndExplainTest {
                         GroupExecutor.newVirtualThreadExecutor(stepped().build());
                 GroupExecutor other =
                         GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
-            TaskHandle<Boolean> foreign = submit(other, "a", "t1");
+            TaskHandle<Boolean> otherHandle = submit(other, "a", "t1");
 
             assertThatIllegalArgumentException()
-                    .isThrownBy(() -> executor.explain(foreign))
+                    .isThrownBy(() -> executor.explain(otherHandle))
                     .withMessage("handle must be one that this executor returned, was task \"t1\" in group \"a\"");
             assertThatIllegalArgumentException().isThrownBy(() -> executor.explain(null));
         }

@@ -99,7 +99,7 @@ class PriorityAndCostTest {
 
     // Z2
     @Test
-    void a_wide_task_is_not_overtaken_for_ever_by_narrow_ones_of_its_group() {
+    void a_wide_task_is_not_overtaken_forever_by_narrow_ones_of_its_group() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(3).build())) {
             executor.submit("a", "n1", task("n1"));
@@ -121,7 +121,7 @@ class PriorityAndCostTest {
 
     // Z2
     @Test
-    void a_wide_task_is_not_overtaken_for_ever_by_narrow_ones_of_other_groups() {
+    void a_wide_task_is_not_overtaken_forever_by_narrow_ones_of_other_groups() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(4).globalMaxInFlight(4).build())) {
             for (int i = 0; i < 100; i++) {
@@ -140,7 +140,7 @@ class PriorityAndCostTest {
 
     // Z2
     @Test
-    void a_task_that_costs_more_than_there_is_takes_all_there_is() {
+    void a_task_whose_cost_exceeds_the_limit_takes_all_slots() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(3).globalMaxInFlight(2).build())) {
             executor.submit("a", "huge", task("huge"), cost(Integer.MAX_VALUE));
@@ -157,7 +157,7 @@ class PriorityAndCostTest {
 
     // Z2
     @Test
-    void a_wide_task_that_runs_gives_back_what_it_took_although_the_limit_has_changed() {
+    void a_wide_task_releases_the_slots_that_it_took_although_the_limit_has_changed() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(4).globalMaxInFlight(4).build())) {
             executor.submit("a", "wide", task("wide"), cost(4));
@@ -177,7 +177,7 @@ class PriorityAndCostTest {
 
     // Z2
     @Test
-    void limits_are_changed_to_at_least_one() {
+    void changed_limits_must_be_at_least_one() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             assertThatIllegalArgumentException()
@@ -197,7 +197,7 @@ class PriorityAndCostTest {
 
     // Z2
     @Test
-    void options_are_checked_and_each_change_leaves_the_rest_as_it_was() {
+    void options_are_checked_and_each_change_keeps_the_other_values() {
         TaskOptions options = TaskOptions.defaults().priority(3).cost(2).queueTimeout(Duration.ofSeconds(1));
 
         assertThat(options).isEqualTo(new TaskOptions(3, 2, Duration.ofSeconds(1)));

@@ -40,7 +40,7 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
-    void a_task_that_waited_too_long_is_rejected_although_nothing_else_happens() throws InterruptedException {
+    void a_task_that_waited_too_long_is_rejected_although_no_other_task_ends() throws InterruptedException {
         List<String> heard = new CopyOnWriteArrayList<>();
         TaskLifecycleListener listener = new TaskLifecycleListener() {
             @Override
@@ -63,7 +63,7 @@ class QueueTimeoutTest {
             assertTimedOut(waits, reason);
             assertThat(heard).containsExactly("waits " + reason);
             steps.runAll();
-            assertThat(holder.await().status()).as("it did not wait").isEqualTo(TaskStatus.SUCCESS);
+            assertThat(holder.await().status()).as("the holder did not wait").isEqualTo(TaskStatus.SUCCESS);
             assertThat(ran).containsExactly("holder");
         }
     }
@@ -79,7 +79,7 @@ class QueueTimeoutTest {
                 .build())) {
             executor.submit("a", "holder", () -> "");
             executor.submit("a", "waits", () -> "never");
-            assertThat(executor.submit("a", "no room", () -> "").isDone()).isTrue();
+            assertThat(executor.submit("a", "rejected", () -> "").isDone()).isTrue();
 
             time.advance(TWO_SECONDS);
 
@@ -92,7 +92,7 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
-    void a_task_may_have_a_time_of_its_own_which_wins_over_the_policys() throws InterruptedException {
+    void the_queue_timeout_of_a_task_takes_precedence_over_that_of_the_policy() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().queueTimeout(TWO_SECONDS).build())) {
             executor.submit("a", "holder", () -> "");
@@ -124,7 +124,7 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
-    void a_task_of_its_own_time_needs_no_policy() {
+    void a_task_may_have_a_queue_timeout_without_one_in_the_policy() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
             executor.submit("a", "holder", () -> "");
@@ -141,7 +141,7 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
-    void a_task_that_may_not_wait_at_all_starts_at_once_or_is_rejected() throws InterruptedException {
+    void a_task_with_a_queue_timeout_of_zero_starts_at_once_or_is_rejected() throws InterruptedException {
         TaskOptions atOnce = TaskOptions.defaults().queueTimeout(Duration.ZERO);
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
@@ -157,7 +157,7 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
-    void who_leaves_the_queue_in_time_takes_its_alarm_along() throws InterruptedException {
+    void a_task_that_leaves_the_queue_in_time_cancels_its_alarm() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().queueTimeout(TWO_SECONDS).build())) {
             executor.submit("a", "holder", () -> "");
@@ -167,7 +167,7 @@ class QueueTimeoutTest {
 
             leaves.cancel(false);
             assertThat(time.alarms()).isEqualTo(1);
-            steps.runNext(); // the holder, whose end grants the next
+            steps.runNext(); // the end of the holder grants the next task
             assertThat(time.alarms()).isZero();
 
             time.advance(TWO_SECONDS);
@@ -178,7 +178,7 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
-    void an_alarm_that_is_set_for_a_task_which_has_just_left_the_queue_is_called_off() throws InterruptedException {
+    void an_alarm_that_is_set_for_a_task_which_has_just_left_the_queue_is_cancelled() throws InterruptedException {
         TimeSource grantsMeanwhile = new TimeSource() {
             @Override
             public long nanoTime() {
@@ -187,7 +187,7 @@ class QueueTimeoutTest {
 
             @Override
             public Alarm after(Duration delay, Runnable action) {
-                steps.runNext(); // the holder, whose end grants the one for which the alarm is
+                steps.runNext(); // the end of the holder grants the task of the alarm
                 return time.after(delay, action);
             }
         };
@@ -204,7 +204,7 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
-    void the_alarms_of_those_who_are_evicted_are_called_off() {
+    void the_alarms_of_evicted_tasks_are_cancelled() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().queueTimeout(TWO_SECONDS).build())) {
             executor.submit("a", "holder", () -> "");
@@ -218,7 +218,7 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
-    void when_a_wide_task_times_out_at_the_head_of_the_queue_those_behind_it_start() throws InterruptedException {
+    void when_a_wide_task_times_out_at_the_head_of_the_queue_the_tasks_behind_it_start() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultMaxConcurrencyPerGroup(2).build())) {
             executor.submit("a", "holder", () -> "");
@@ -256,7 +256,8 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
-    void a_rejection_handler_hears_of_a_timeout_and_holds_up_neither_time_nor_tasks() throws InterruptedException {
+    void a_rejection_handler_is_called_after_a_queue_timeout_and_delays_neither_alarms_nor_tasks()
+            throws InterruptedException {
         Plug handling = new Plug();
         RejectionHandler handler = new RejectionHandler() {
             @Override
@@ -289,7 +290,8 @@ class QueueTimeoutTest {
 
     // Z1
     @Test
-    void under_caller_runs_a_task_that_times_out_is_rejected_for_its_caller_has_gone() throws InterruptedException {
+    void under_caller_runs_a_task_that_times_out_is_rejected_because_its_caller_has_returned()
+            throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
                 .queueTimeout(TWO_SECONDS)
                 .rejectionPolicy(RejectionPolicy.CALLER_RUNS)
@@ -305,7 +307,7 @@ class QueueTimeoutTest {
     }
 
     @Test
-    void a_call_that_does_not_wait_runs_when_what_stands_before_it_has_left() throws Exception {
+    void a_call_that_does_not_wait_runs_when_the_task_before_it_has_left_the_queue() throws Exception {
         List<Callable<?>> whenEmpty = new ArrayList<>();
         List<Object> called = new ArrayList<>();
         TimeSource hooked = new TimeSource() {
@@ -329,7 +331,7 @@ class QueueTimeoutTest {
         };
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 TestTasks.stepped(steps).timeSource(hooked).globalMaxInFlight(1).build())) {
-            executor.setWeight("gone", 1); // groups that were changed by hand are kept, so that the alarm is for "a"
+            executor.setWeight("gone", 1); // a group with changed limits is retained, so the alarm is for "a"
             executor.setWeight("c", 1);
             executor.submit("a", () -> ran.add("holder"));
             executor.submit("gone", () -> ran.add("cancelled")).cancel(false);

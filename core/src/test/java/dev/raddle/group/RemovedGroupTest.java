@@ -35,14 +35,14 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A run that meets a group that is gone enters the next one; what ends the run meanwhile must unlink it there, or nowhere. */
+/** A run that finds its group retired enters the next one. An end of the run meanwhile unlinks it there, or nowhere. */
 class RemovedGroupTest {
 
     private static final Duration LIMIT = Duration.ofMillis(3);
 
     private final VirtualTime time = new VirtualTime();
 
-    /** An enclosure that the calling thread is inside of for as long as an action takes. */
+    /** Makes an enclosure the innermost one of the calling thread during an action. */
     private final class Request extends EnclosingScope {
         private final Deadline deadline = Deadline.after(time, LIMIT);
 
@@ -67,8 +67,8 @@ class RemovedGroupTest {
     }
 
     /**
-     * A time whose first alarm fires while it is armed, in a thread of its own, which stops where it next reads the clock
-     * until it may go on.
+     * A time source whose first alarm fires while it is armed, in a thread of its own. That thread stops at its next
+     * reading of the clock until it is released.
      */
     private final class HastyTime implements TimeSource {
         private final CountDownLatch reads = new CountDownLatch(1);
@@ -106,7 +106,7 @@ class RemovedGroupTest {
 
     @ParameterizedTest
     @CsvSource({"timeout, false", "timeout, true", "deadline, false", "deadline, true"})
-    void an_alarm_that_has_read_the_removed_group_leaves_the_queue_of_the_next_alone(String limit, boolean capped)
+    void an_alarm_that_has_read_the_removed_group_does_not_change_the_queue_of_the_next(String limit, boolean capped)
             throws Exception {
         HastyTime hasty = new HastyTime();
         AtomicReference<@Nullable GroupExecutor> evicting = new AtomicReference<>();
@@ -115,7 +115,7 @@ class RemovedGroupTest {
             public void onSubmitted(TaskIdentity task) {
                 GroupExecutor executor = evicting.getAndSet(null);
                 if (executor != null) {
-                    executor.evictGroup("g"); // the submitter has read the group, and not entered it
+                    executor.evictGroup("g"); // the submitter has read the group but not entered it
                 }
             }
         };
@@ -148,12 +148,12 @@ class RemovedGroupTest {
             assertThat(executor.awaitIdle("g", Duration.ZERO)).isTrue();
             assertThat(executor.submit("g", "further", () -> "value").await().value())
                     .isEqualTo("value");
-            assertThat(time.alarms()).isLessThanOrEqualTo(1); // that of the idle group
+            assertThat(time.alarms()).isLessThanOrEqualTo(1); // the alarm of the idle group
         }
     }
 
     @Test
-    void a_run_that_was_passed_on_is_withdrawn_where_it_waits_and_nowhere_else() {
+    void a_run_that_was_moved_is_withdrawn_only_from_the_queue_in_which_it_waits() {
         StepScheduler steps = new StepScheduler();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 TestTasks.stepped(steps).timeSource(time).build())) {
@@ -161,10 +161,10 @@ class RemovedGroupTest {
             gone.retireIfEmpty();
             Group next = new Group("g", executor);
             GroupRun<String> run = new GroupRun<>("run", () -> "value", 0);
-            run.giveTo(gone);
-            assertThat(gone.admit(run)).isEqualTo(Group.Admission.GONE);
+            run.setGroup(gone);
+            assertThat(gone.admit(run)).isEqualTo(Group.Admission.RETIRED);
             assertThat(run.withdraw(new GrantedPermits())).as("it is in no queue yet").isFalse();
-            gone.passOn(run, next);
+            gone.moveTo(run, next);
             assertThat(next.admit(run)).isEqualTo(Group.Admission.UNRESOLVED);
 
             assertThat(gone.withdraw(run, new GrantedPermits())).isFalse();
@@ -175,12 +175,12 @@ class RemovedGroupTest {
             assertThat(next.explain(run).place()).isZero();
             assertThat(run.withdraw(new GrantedPermits())).isTrue();
             assertThat(next.explain(run)).isEqualTo(Explanation.NOTHING);
-            assertThat(next.isGone()).as("nothing waits in it").isTrue();
+            assertThat(next.isRetired()).as("nothing waits in it").isTrue();
         }
     }
 
     @Test
-    void a_task_that_ended_before_it_entered_takes_no_slot_and_no_place() throws InterruptedException {
+    void a_task_that_ended_before_it_entered_takes_no_slot_and_no_place_in_the_queue() throws InterruptedException {
         StepScheduler steps = new StepScheduler();
         TaskListener canceller = new TaskListener() {
             @Override
@@ -214,7 +214,7 @@ class RemovedGroupTest {
     }
 
     @Test
-    void a_callers_thread_that_is_granted_its_turn_as_its_time_ends_gives_the_slot_back() throws Exception {
+    void a_call_that_is_granted_at_the_moment_of_its_timeout_releases_the_slot() throws Exception {
         StepScheduler steps = new StepScheduler();
         AtomicReference<@Nullable Runnable> whenGranted = new AtomicReference<>();
         TimeSource hooked = new TimeSource() {
@@ -241,10 +241,10 @@ class RemovedGroupTest {
             FutureTask<Optional<String>> caller = new FutureTask<>(
                     () -> new Request().inside(() -> executor.tryCall("g", LIMIT.multipliedBy(2), () -> "never")));
             Thread thread = Thread.ofPlatform().start(caller);
-            time.awaitAlarms(2); // that of the request, and that of the queue
+            time.awaitAlarms(2); // those of the request and of the queue
             Wait.until(() -> thread.getState() == Thread.State.WAITING);
             whenGranted.set(() -> {
-                time.advance(LIMIT); // the call is granted, its thread does not know yet, and its time is over
+                time.advance(LIMIT); // the call is granted, its thread is not awake yet, and its timeout passes
                 try {
                     thread.join();
                 } catch (InterruptedException interrupt) {
@@ -265,7 +265,8 @@ class RemovedGroupTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_submission_a_timeout_and_an_eviction_may_get_the_groups_lock_in_any_order(boolean capped) throws Exception {
+    void a_submission_a_timeout_and_an_eviction_may_acquire_the_groups_lock_in_any_order(boolean capped)
+            throws Exception {
         StepScheduler steps = new StepScheduler();
         GroupPolicy.Builder rules = TestTasks.stepped(steps).timeSource(time).rejectionPolicy(RejectionPolicy.DISCARD);
         try (GroupExecutor executor =
@@ -285,15 +286,14 @@ class RemovedGroupTest {
                 });
                 alarm.get();
                 evictor.get();
-                assertNothingIsLeft(executor, steps, List.of(evicted, submitter.get()));
+                assertNothingIsHeld(executor, steps, List.of(evicted, submitter.get()));
             }
         }
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void timeouts_that_meet_the_removal_of_a_group_at_each_end_of_a_task_leave_nothing_behind(boolean capped)
-            throws Exception {
+    void timeouts_that_race_with_the_removal_of_a_group_leave_no_permit_and_no_alarm(boolean capped) throws Exception {
         StepScheduler steps = new StepScheduler();
         GroupPolicy.Builder rules =
                 TestTasks.stepped(steps).idleGroupTtl(Duration.ZERO).rejectionPolicy(RejectionPolicy.DISCARD);
@@ -317,11 +317,11 @@ class RemovedGroupTest {
             }
             TestTasks.together(submitters);
             steps.runAll();
-            assertNothingIsLeft(executor, steps, handles);
+            assertNothingIsHeld(executor, steps, handles);
         }
     }
 
-    private static void assertNothingIsLeft(
+    private static void assertNothingIsHeld(
             GroupExecutor executor, StepScheduler steps, Collection<TaskHandle<?>> handles) throws Exception {
         for (TaskHandle<?> handle : handles) {
             handle.await();

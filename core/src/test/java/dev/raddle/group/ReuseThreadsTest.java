@@ -31,7 +31,7 @@ class ReuseThreadsTest {
 
     // Z8
     @Test
-    void a_finishing_thread_runs_the_waiting_tasks_of_its_group_one_after_the_other() throws InterruptedException {
+    void a_thread_that_has_run_a_task_runs_the_waiting_tasks_of_its_group() throws InterruptedException {
         Plug plug = new Plug();
         List<TaskHandle<Thread>> waiting = new ArrayList<>();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
@@ -69,7 +69,7 @@ class ReuseThreadsTest {
 
     // Z8
     @Test
-    void a_finishing_thread_never_runs_a_task_of_another_group() throws InterruptedException {
+    void a_thread_that_has_run_a_task_never_runs_one_of_another_group() throws InterruptedException {
         Plug plug = new Plug();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 reuses().globalMaxInFlight(1).build())) {
@@ -85,7 +85,7 @@ class ReuseThreadsTest {
 
     // Z8
     @Test
-    void of_several_tasks_that_become_possible_one_follows_and_the_others_get_threads() {
+    void if_several_tasks_are_granted_one_reuses_the_thread_and_the_others_get_new_threads() {
         List<String> ran = new ArrayList<>();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().scheduler(key -> steps)
                 .defaultMaxConcurrencyPerGroup(2)
@@ -97,7 +97,7 @@ class ReuseThreadsTest {
 
             steps.runNext();
 
-            assertThat(ran).as("t1 followed on the thread of the wide one").containsExactly("wide", "t1");
+            assertThat(ran).as("t1 reused the thread of the wide one").containsExactly("wide", "t1");
             assertThat(steps.size()).isEqualTo(1);
             steps.runAll();
             assertThat(ran).containsExactly("wide", "t1", "t2");
@@ -106,7 +106,7 @@ class ReuseThreadsTest {
 
     // Z8
     @Test
-    void a_caller_that_waits_is_woken_and_not_run_by_the_finishing_thread() throws Exception {
+    void a_waiting_call_is_run_by_its_caller_and_not_by_a_reused_thread() throws Exception {
         Plug plug = new Plug();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
             executor.submit("a", "first", plug);
@@ -125,13 +125,14 @@ class ReuseThreadsTest {
 
     // Z8
     @Test
-    void a_following_task_that_is_cancelled_before_it_begins_is_passed_over() throws InterruptedException {
+    void a_granted_task_that_is_cancelled_before_it_begins_is_skipped_by_the_reused_thread()
+            throws InterruptedException {
         List<TaskHandle<String>> handles = new ArrayList<>();
         TaskLifecycleListener cancelsTheNext = new TaskLifecycleListener() {
             @Override
             public void onCompleted(String key, String id, GroupResult<?> result) {
                 if (id.equals("first")) {
-                    handles.get(1).cancel(true); // it has been granted, and this thread is to run it next
+                    handles.get(1).cancel(true); // it is granted, and this thread would run it next
                 }
             }
         };
@@ -152,7 +153,7 @@ class ReuseThreadsTest {
 
     // Z8
     @Test
-    void interrupt_status_and_context_do_not_cross_from_task_to_task_and_thread_locals_do()
+    void interrupt_status_and_context_are_not_visible_to_the_next_task_and_thread_locals_are()
             throws InterruptedException {
         Plug plug = new Plug();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
@@ -181,7 +182,7 @@ class ReuseThreadsTest {
 
     // Z8
     @Test
-    void a_cancelled_task_that_still_runs_takes_its_interrupt_with_it() throws InterruptedException {
+    void the_interrupt_of_a_cancelled_task_that_still_runs_does_not_reach_the_next_task() throws InterruptedException {
         Plug stubborn = Plug.stubborn();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
             TaskHandle<String> cancelled = executor.submit("a", "t1", stubborn);
@@ -198,7 +199,7 @@ class ReuseThreadsTest {
 
     // Z8
     @Test
-    void a_thread_that_goes_from_task_to_task_lets_others_have_its_carrier_every_64_tasks() throws Exception {
+    void a_reused_thread_yields_its_carrier_every_64_tasks() throws Exception {
         String before = Jvm.run(
                 OneCarrier.class,
                 "-Djdk.virtualThreadScheduler.parallelism=1",
@@ -214,7 +215,7 @@ class ReuseThreadsTest {
         public static void main(String[] args) throws InterruptedException {
             AtomicBoolean witnessed = new AtomicBoolean();
             AtomicInteger before = new AtomicInteger();
-            CountDownLatch resumed = new CountDownLatch(1); // from then on no other thread is in the group
+            CountDownLatch resumed = new CountDownLatch(1); // afterwards no other thread uses the group
             CountDownLatch ended = new CountDownLatch(200);
             try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
                 executor.pauseGroup("a");

@@ -12,7 +12,7 @@ import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Whether an executor was drained when it was shut down, as its report, its listener and the log say. */
+/** The report, the listener and the log of a shutdown say whether the executor was drained. */
 class ShutdownReportTest {
 
     private final VirtualTime time = new VirtualTime();
@@ -48,7 +48,7 @@ class ShutdownReportTest {
     }
 
     @Test
-    void a_close_that_runs_out_of_patience_counts_what_it_ended_and_warns() throws Exception {
+    void a_close_whose_timeout_passes_counts_the_tasks_that_it_ended_and_warns() throws Exception {
         try (WrittenLog log = new WrittenLog()) {
             GroupExecutor executor = executor(Duration.ofSeconds(30));
             Plug plug = new Plug();
@@ -89,7 +89,7 @@ class ShutdownReportTest {
     }
 
     @Test
-    void a_listener_that_throws_changes_nothing_and_is_reported() {
+    void a_listener_that_throws_has_no_effect_and_is_reported() {
         List<String> sources = new ArrayList<>();
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                 .exceptionSink(ExceptionSink.to((source, error) -> sources.add(source)))

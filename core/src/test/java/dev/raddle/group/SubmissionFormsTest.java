@@ -70,7 +70,7 @@ class SubmissionFormsTest {
     }
 
     @Test
-    void what_a_runnable_throws_is_the_error_of_its_task() throws Exception {
+    void the_exception_of_a_runnable_is_the_error_of_its_task() throws Exception {
         IllegalStateException failure = new IllegalStateException("on purpose");
         try (GroupExecutor executor = executor()) {
             GroupResult<Void> result = executor.submit("a", "t", () -> {
@@ -103,7 +103,7 @@ class SubmissionFormsTest {
     }
 
     @Test
-    void options_change_the_order_of_runnables_too() {
+    void options_affect_the_order_of_runnables_too() {
         List<String> order = new ArrayList<>();
         try (GroupExecutor executor = stepped()) {
             executor.submit("a", "runs", () -> order.add("runs"));
@@ -123,7 +123,7 @@ class SubmissionFormsTest {
     }
 
     @Test
-    void two_options_objects_are_refused_by_name() {
+    void two_options_objects_are_refused_and_the_message_names_the_task() {
         try (GroupExecutor executor = executor()) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> executor.submit(
@@ -147,7 +147,7 @@ class SubmissionFormsTest {
     // Waiting.
 
     @Test
-    void a_wait_takes_a_duration_and_says_in_milliseconds_how_long_it_was() throws Exception {
+    void the_message_of_a_wait_with_a_duration_has_it_in_milliseconds() throws Exception {
         try (GroupExecutor executor = executor()) {
             Plug plug = new Plug();
             TaskHandle<String> handle = executor.submit("a", "t", plug);
@@ -165,7 +165,7 @@ class SubmissionFormsTest {
     }
 
     @Test
-    void an_interrupted_join_with_a_duration_keeps_the_interrupt() {
+    void an_interrupted_join_with_a_duration_keeps_the_interrupt_status() {
         try (GroupExecutor executor = executor()) {
             TaskHandle<String> handle = executor.submit("a", "t", new Plug());
             Thread.currentThread().interrupt();
@@ -180,7 +180,7 @@ class SubmissionFormsTest {
     // Results.
 
     @Test
-    void or_else_throw_returns_the_value_or_throws_what_the_task_threw() throws Exception {
+    void or_else_throw_returns_the_value_or_throws_the_exception_of_the_task() throws Exception {
         IllegalStateException unchecked = new IllegalStateException("unchecked");
         StackOverflowError error = new StackOverflowError("error");
         IOException checked = new IOException("checked");
@@ -220,7 +220,7 @@ class SubmissionFormsTest {
     }
 
     @Test
-    void a_rejected_result_says_which_rule_left_no_room() {
+    void a_rejected_result_has_the_rule_that_rejected_the_task() {
         GroupPolicy policy =
                 TestTasks.stepped(steps).defaultQueueThresholdPerGroup(0).build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
@@ -255,7 +255,7 @@ class SubmissionFormsTest {
     // executeAll.
 
     @Test
-    void execute_all_with_a_timeout_cancels_what_has_not_ended_by_then() throws Exception {
+    void execute_all_with_a_timeout_cancels_the_tasks_that_have_not_ended_in_time() throws Exception {
         Plug stuck = Plug.stubborn();
         try (GroupExecutor executor = executor()) {
             List<GroupResult<String>> results = executor.executeAll(
@@ -274,7 +274,7 @@ class SubmissionFormsTest {
     }
 
     @Test
-    void execute_all_gives_its_options_to_tasks_that_have_none() {
+    void execute_all_applies_its_options_to_tasks_that_have_none() {
         List<String> order = new ArrayList<>();
         try (GroupExecutor executor = stepped()) {
             AtomicReference<List<GroupResult<Boolean>>> results = new AtomicReference<>();
@@ -328,7 +328,7 @@ class SubmissionFormsTest {
     }
 
     @Test
-    void a_try_call_with_options_waits_no_longer_than_it_was_told() throws Exception {
+    void a_try_call_with_options_waits_no_longer_than_its_timeout() throws Exception {
         try (GroupExecutor executor = stepped()) {
             executor.submit("a", "runs", () -> "x");
 
@@ -350,13 +350,13 @@ class SubmissionFormsTest {
     }
 
     @Test
-    void after_a_shutdown_the_short_forms_say_so_too() {
+    void after_a_shutdown_the_short_forms_throw_too() {
         GroupExecutor executor = executor();
         executor.close();
 
         assertThatIllegalStateException()
                 .isThrownBy(() -> executor.submit("a", () -> "x"))
-                .withMessage("executor is shut down; task \"task-1\" for group \"a\" came too late");
+                .withMessage("executor is shut down; task \"task-1\" for group \"a\" was not submitted");
         assertThatIllegalStateException().isThrownBy(() -> executor.executeAll(List.of(), Duration.ZERO));
     }
 }

@@ -38,7 +38,7 @@ class TaskHandleTest {
         return GroupPolicy.builder().closeTimeout(Duration.ZERO);
     }
 
-    /** The two ways to wait for a time. */
+    /** The two ways to wait with a timeout. */
     enum TimedWait {
         AWAIT {
             @Override
@@ -77,7 +77,7 @@ class TaskHandleTest {
 
     // H1
     @Test
-    void a_cancellation_that_the_task_throws_is_a_cancelled_result() throws InterruptedException {
+    void a_task_that_throws_a_cancellation_has_a_cancelled_result() throws InterruptedException {
         CancellationException thrown = new CancellationException("inside");
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
@@ -112,7 +112,7 @@ class TaskHandleTest {
     // H2
     @ParameterizedTest
     @EnumSource
-    void a_wait_that_times_out_says_so_and_the_task_goes_on(TimedWait wait) throws Exception {
+    void a_wait_that_times_out_returns_a_timeout_and_the_task_goes_on(TimedWait wait) throws Exception {
         Plug plug = new Plug();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().timeSource(time).build())) {
@@ -139,7 +139,7 @@ class TaskHandleTest {
     // H2
     @ParameterizedTest
     @EnumSource
-    void a_timed_wait_returns_the_result_when_it_is_there_and_leaves_no_alarm_behind(TimedWait wait) throws Exception {
+    void a_timed_wait_returns_the_result_when_the_task_ends_and_leaves_no_alarm(TimedWait wait) throws Exception {
         Plug plug = new Plug();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().timeSource(time).idleGroupTtl(Duration.ZERO).build())) {
@@ -158,7 +158,7 @@ class TaskHandleTest {
     // H2
     @ParameterizedTest
     @EnumSource
-    void a_wait_of_no_time_does_not_wait_and_one_of_any_length_is_accepted(TimedWait wait) throws Exception {
+    void a_timeout_of_zero_does_not_wait_and_every_length_is_accepted(TimedWait wait) throws Exception {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps).build())) {
             TaskHandle<String> handle = executor.submit("a", "t1", () -> "value");
@@ -175,7 +175,7 @@ class TaskHandleTest {
 
     // H3
     @Test
-    void join_of_an_interrupted_thread_reports_the_interrupt_keeps_its_status_and_leaves_the_task_alone()
+    void join_of_an_interrupted_thread_returns_the_interrupt_keeps_its_status_and_does_not_affect_the_task()
             throws InterruptedException {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps).build())) {
@@ -199,7 +199,7 @@ class TaskHandleTest {
 
     // H3
     @Test
-    void await_of_an_interrupted_thread_throws_and_leaves_the_task_alone() throws InterruptedException {
+    void await_of_an_interrupted_thread_throws_and_does_not_affect_the_task() throws InterruptedException {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps).build())) {
             TaskHandle<String> handle = executor.submit("a", "t1", () -> "value");
@@ -217,7 +217,7 @@ class TaskHandleTest {
 
     // H4
     @Test
-    void cancel_interrupts_a_running_task_once_and_its_slot_is_free_when_it_has_really_ended()
+    void cancel_interrupts_a_running_task_once_and_its_slot_is_free_when_the_task_returns()
             throws InterruptedException {
         Plug stubborn = Plug.stubborn();
         Plug next = new Plug();
@@ -241,9 +241,7 @@ class TaskHandleTest {
             stubborn.letGo();
             next.awaitBegun();
             assertThat(stubborn.interrupts()).isEqualTo(1);
-            assertThat(handle.await().status())
-                    .as("a late value changes nothing")
-                    .isEqualTo(TaskStatus.CANCELLED);
+            assertThat(handle.await().status()).as("a late value has no effect").isEqualTo(TaskStatus.CANCELLED);
             next.letGo();
             following.await();
         }
@@ -267,12 +265,12 @@ class TaskHandleTest {
                         .build())) {
             for (int i = 0; i < rounds; i++) {
                 TaskHandle<String> victim = executor.submit("a", "victim", () -> {
-                    phase.arriveAndAwaitAdvance(); // ends while it is being cancelled
+                    phase.arriveAndAwaitAdvance(); // ends while another thread cancels it
                     return "value";
                 });
                 TaskHandle<Boolean> next = executor.submit("a", "next", () -> {
                     boolean early = Thread.currentThread().isInterrupted();
-                    phase.arriveAndAwaitAdvance(); // by now whatever was on its way has arrived
+                    phase.arriveAndAwaitAdvance(); // by now an interrupt that was sent has arrived
                     return early || Thread.currentThread().isInterrupted();
                 });
 
@@ -285,7 +283,7 @@ class TaskHandleTest {
             assertThat(executor.stats().totalActiveCount()).isZero();
         }
         assertThat(leaked).hasValue(0);
-        assertThat(cancelled).as("cancel tells the truth").isEqualTo(reported);
+        assertThat(cancelled).as("the result of cancel is correct").isEqualTo(reported);
     }
 
     // H5
@@ -297,7 +295,7 @@ class TaskHandleTest {
             executor.submit("a", "t1", () -> ran.add("t1"));
             TaskHandle<Boolean> waiting = executor.submit("a", "t2", () -> ran.add("t2"));
             assertThat(executor.submit("a", "t3", () -> ran.add("t3")).isDone())
-                    .as("rejected: no room")
+                    .as("rejected: the queue is full")
                     .isTrue();
 
             assertThat(waiting.cancel(false)).isTrue();
@@ -314,7 +312,7 @@ class TaskHandleTest {
 
     // H5
     @Test
-    void when_a_wide_task_at_the_head_of_the_queue_is_cancelled_those_behind_it_start_at_once() {
+    void when_a_wide_task_at_the_head_of_the_queue_is_cancelled_the_tasks_behind_it_start_at_once() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 TestTasks.stepped(steps).defaultMaxConcurrencyPerGroup(2).build())) {
             executor.submit("a", "narrow", () -> "");
@@ -332,7 +330,7 @@ class TaskHandleTest {
     // H5
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_task_that_is_granted_and_has_not_begun_can_be_cancelled_and_its_slot_is_passed_on(boolean mayInterrupt)
+    void a_granted_task_that_has_not_begun_can_be_cancelled_and_its_slot_is_granted_to_the_next(boolean mayInterrupt)
             throws InterruptedException {
         List<String> ran = new ArrayList<>();
         try (GroupExecutor executor =
@@ -378,7 +376,7 @@ class TaskHandleTest {
 
     // H6
     @Test
-    void a_cancelled_task_is_cancelled_everywhere() throws InterruptedException {
+    void a_cancelled_task_is_cancelled_for_its_handle_its_listener_and_the_statistics() throws InterruptedException {
         List<String> heard = new CopyOnWriteArrayList<>();
         TaskLifecycleListener listener = new TaskLifecycleListener() {
             @Override
@@ -415,7 +413,7 @@ class TaskHandleTest {
 
     // H6
     @Test
-    void a_task_that_its_listener_cancels_while_it_starts_is_not_entered() throws InterruptedException {
+    void a_task_that_its_listener_cancels_while_it_starts_is_not_called() throws InterruptedException {
         List<String> heard = new ArrayList<>();
         List<TaskHandle<?>> handles = new ArrayList<>();
         TaskLifecycleListener listener = new TaskLifecycleListener() {
@@ -463,7 +461,7 @@ class TaskHandleTest {
 
     // H7
     @Test
-    void where_a_wait_would_not_throw_the_future_completes_with_the_rejected_result() {
+    void the_future_completes_with_the_rejected_result_where_a_wait_would_not_throw() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
                 .defaultQueueThresholdPerGroup(0)
                 .rejectionPolicy(RejectionPolicy.DISCARD)
@@ -477,7 +475,7 @@ class TaskHandleTest {
 
     // H7
     @Test
-    void completing_or_cancelling_the_future_does_nothing_to_the_task() throws InterruptedException {
+    void completing_or_cancelling_the_future_does_not_affect_the_task() throws InterruptedException {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps).build())) {
             TaskHandle<String> handle = executor.submit("a", "t1", () -> "value");
@@ -496,8 +494,7 @@ class TaskHandleTest {
     // H7
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void what_depends_on_the_future_runs_after_the_slot_is_free_and_holds_up_nobody(boolean reuseThreads)
-            throws Exception {
+    void dependants_of_the_future_run_after_the_slot_is_free_and_delay_no_task(boolean reuseThreads) throws Exception {
         Plug first = new Plug();
         Plug second = new Plug();
         CountDownLatch blocked = new CountDownLatch(1);
@@ -547,7 +544,7 @@ class TaskHandleTest {
 
     // H8
     @Test
-    void a_handle_is_done_exactly_when_its_task_has_ended_however_it_ended() throws InterruptedException {
+    void a_handle_is_done_exactly_when_its_task_has_ended_for_every_outcome() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
                 .defaultMaxConcurrencyPerGroup(3)
                 .defaultQueueThresholdPerGroup(0)
@@ -584,7 +581,7 @@ class TaskHandleTest {
     // H8
     @ParameterizedTest
     @EnumSource(TaskStatus.class)
-    void a_handle_reports_whatever_end_a_rejection_handler_found(TaskStatus status) throws InterruptedException {
+    void a_handle_reports_every_result_of_a_rejection_handler(TaskStatus status) throws InterruptedException {
         RejectionHandler handler = new RejectionHandler() {
             @Override
             public <T> GroupResult<T> onRejected(String groupKey, String taskId, Callable<T> task) {
@@ -611,7 +608,7 @@ class TaskHandleTest {
 
     // H8
     @Test
-    void a_handle_says_what_it_is() {
+    void the_text_of_a_handle_names_task_and_group() {
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps).build())) {
             assertThat(executor.submit("a", "t1", () -> "")).hasToString("task \"t1\" in group \"a\"");

@@ -13,7 +13,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Tasks that stay inside until a test lets them go, and the largest number of them that was inside at once. */
+/** Tasks that block until a test releases them, and the largest number of them that ran at once. */
 final class TestTasks implements AutoCloseable {
 
     private final Semaphore begun = new Semaphore(0);
@@ -21,7 +21,7 @@ final class TestTasks implements AutoCloseable {
     private final AtomicInteger inside = new AtomicInteger();
     private final AtomicInteger peak = new AtomicInteger();
 
-    /** The rules of an executor whose granted tasks a test runs one by one, and which closes at once. */
+    /** Returns the policy of an executor whose granted tasks a test runs one by one, and which closes at once. */
     static GroupPolicy.Builder stepped(StepScheduler steps) {
         return GroupPolicy.builder().scheduler(key -> steps).closeTimeout(Duration.ZERO);
     }
@@ -34,7 +34,7 @@ final class TestTasks implements AutoCloseable {
         }
     }
 
-    /** Runs actions at the same time, each in a platform thread of its own, and returns when all have ended well. */
+    /** Runs actions concurrently, each in a platform thread of its own, and returns when all have returned normally. */
     static void together(List<? extends Callable<?>> actions) throws Exception {
         CyclicBarrier start = new CyclicBarrier(actions.size());
         List<Future<?>> ends = new ArrayList<>();
@@ -50,15 +50,15 @@ final class TestTasks implements AutoCloseable {
                 end.get();
             }
         } finally {
-            threads.shutdownNow(); // one that hangs must not keep the test from failing
+            threads.shutdownNow(); // an action that hangs must not keep the test from failing
         }
     }
 
     /**
-     * Waits until all of a number of threads have come here as often as the caller. They go on closer to each other than
-     * from a barrier, which wakes them one by one.
+     * Waits until each of a number of threads has called this method as often as the caller. They go on at almost the
+     * same time, while a barrier wakes them one by one.
      */
-    @SuppressWarnings("ThreadPriorityCheck") // the one that is waited for may need this processor
+    @SuppressWarnings("ThreadPriorityCheck") // the awaited thread may need this processor
     static void meet(AtomicInteger arrivals, int threads) {
         int all = Math.ceilDiv(arrivals.incrementAndGet(), threads) * threads;
         for (int spins = 0; arrivals.get() < all && !Thread.currentThread().isInterrupted(); spins++) {
@@ -70,7 +70,7 @@ final class TestTasks implements AutoCloseable {
         }
     }
 
-    /** Stays inside until it is let go, or interrupted. */
+    /** Returns a task that blocks until it is released or interrupted. */
     Callable<String> blocked(String value) {
         return () -> {
             enter();
@@ -83,8 +83,8 @@ final class TestTasks implements AutoCloseable {
         };
     }
 
-    /** Lets other threads run while it is inside. */
-    @SuppressWarnings("ThreadPriorityCheck") // the others are what the test is about
+    /** Returns a task that yields to other threads once. */
+    @SuppressWarnings("ThreadPriorityCheck") // the test needs the other threads to run
     Callable<String> brief(String value) {
         return () -> {
             enter();
@@ -99,7 +99,7 @@ final class TestTasks implements AutoCloseable {
         begun.release();
     }
 
-    /** Waits until as many tasks have begun as were not waited for yet. */
+    /** Waits until a number of tasks have begun, in addition to those that earlier calls awaited. */
     void awaitBegun(int count) throws InterruptedException {
         begun.acquire(count);
     }
@@ -116,7 +116,7 @@ final class TestTasks implements AutoCloseable {
         return peak.get();
     }
 
-    /** Lets all go, those included that have not begun. */
+    /** Releases all tasks, including those that have not begun. */
     @Override
     public void close() {
         exits.release(Integer.MAX_VALUE / 2);

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** When {@code advance} returns, all that was due in a group has happened, and in the thread that advanced the time. */
+/** When {@code advance} returns, all alarms of a group and their effects have run, in the advancing thread. */
 class VirtualTimeOfGroupsTest {
 
     private static final Duration LIMIT = Duration.ofSeconds(2);
@@ -28,12 +28,12 @@ class VirtualTimeOfGroupsTest {
     private final VirtualTime time = new VirtualTime();
     private final StepScheduler steps = new StepScheduler();
     private volatile @Nullable Thread advancing;
-    private final List<String> told = new CopyOnWriteArrayList<>();
+    private final List<String> notified = new CopyOnWriteArrayList<>();
 
     private final TaskListener listener = new TaskListener() {
         @Override
         public void onSettled(TaskIdentity task, Outcome<?> outcome, long ranNanos) {
-            told.add(task.name() + " " + outcome.status() + here());
+            notified.add(task.name() + " " + outcome.status() + here());
         }
     };
 
@@ -52,11 +52,11 @@ class VirtualTimeOfGroupsTest {
     }
 
     @Test
-    void a_queue_timeout_has_rejected_its_task_and_told_of_it() throws InterruptedException {
+    void a_queue_timeout_has_rejected_its_task_and_notified_the_listener() throws InterruptedException {
         RejectionHandler handler = new RejectionHandler() {
             @Override
             public <T> GroupResult<T> onRejected(String key, String id, Callable<T> task) {
-                told.add("handler" + here());
+                notified.add("handler" + here());
                 return GroupResult.rejected(key, id);
             }
         };
@@ -74,14 +74,14 @@ class VirtualTimeOfGroupsTest {
                 steps.runAll();
             }
         }
-        assertThat(told)
+        assertThat(notified)
                 .filteredOn(event -> !event.startsWith("holder"))
                 .containsExactly("waits REJECTED", "waits REJECTED", "handler");
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void a_timeout_has_ended_what_waits_and_what_was_granted_and_started_what_follows(boolean reuseThreads)
+    void a_timeout_has_ended_waiting_and_granted_tasks_and_started_the_next(boolean reuseThreads)
             throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 rules().reuseThreads(reuseThreads).build())) {
@@ -89,13 +89,13 @@ class VirtualTimeOfGroupsTest {
                     executor.submit("g", TaskSpec.named("granted", () -> "").timeout(LIMIT));
             TaskHandle<String> waits =
                     executor.submit("g", TaskSpec.named("waits", () -> "").timeout(LIMIT));
-            granted.toCompletableFuture().thenRun(() -> told.add("dependant" + here()));
+            granted.toCompletableFuture().thenRun(() -> notified.add("dependant" + here()));
 
             advance();
 
             assertThat(granted.isDone()).isTrue();
             assertThat(waits.isDone()).isTrue();
-            assertThat(told).containsExactlyInAnyOrder("granted FAILED", "dependant", "waits FAILED");
+            assertThat(notified).containsExactlyInAnyOrder("granted FAILED", "dependant", "waits FAILED");
             assertThat(executor.stats().totalQueuedCount()).isZero();
             steps.runAll();
             assertThat(executor.stats().totalActiveCount()).isZero();
@@ -103,7 +103,7 @@ class VirtualTimeOfGroupsTest {
     }
 
     @Test
-    void a_task_that_leaves_the_head_of_the_queue_has_handed_the_next_to_the_scheduler() {
+    void a_task_that_leaves_the_head_of_the_queue_has_placed_the_next_on_the_scheduler() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 rules().defaultMaxConcurrencyPerGroup(2).build())) {
             executor.submit("g", "holder", () -> "");
@@ -119,7 +119,7 @@ class VirtualTimeOfGroupsTest {
     }
 
     @Test
-    void a_retry_rests_on_virtual_time_in_a_thread_of_its_own() throws Exception {
+    void a_retry_waits_on_virtual_time_in_a_thread_of_its_own() throws Exception {
         AtomicInteger attempts = new AtomicInteger();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(rules().build())) {
             TaskHandle<Integer> flaky = executor.submit(

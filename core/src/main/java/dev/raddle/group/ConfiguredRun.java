@@ -13,8 +13,8 @@ import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** A run with a priority, a cost, a retry policy or a time limit of its own. */
-class TunedRun<T> extends GroupRun<T> {
+/** A run with options: a priority, a cost, a queue timeout, a retry policy or a time limit. */
+class ConfiguredRun<T> extends GroupRun<T> {
 
     private final int priority;
     private final int cost;
@@ -22,12 +22,12 @@ class TunedRun<T> extends GroupRun<T> {
     private int taken = 1; // guarded by the group
     private final @Nullable RetryPolicy retry;
     private final @Nullable TimeLimit limit;
-    private volatile @Nullable Attempts<T> attempts; // null before the first, and if there is only one
+    private volatile @Nullable Attempts<T> attempts; // null outside of enter(), and if one attempt is allowed
     private volatile @Nullable Alarm alarm;
-    private volatile boolean waits = true; // false once it has left the queue, or never entered it
-    private @Nullable Alarm limitAlarm; // written by the submitter before the run is anywhere
+    private volatile boolean mayBeQueued = true; // false once it has left the queue, or never entered it
+    private @Nullable Alarm limitAlarm; // written by the submitter before the run enters a group
 
-    TunedRun(TaskSpec<T> spec, long submitNanos, @Nullable TimeLimit limit) {
+    ConfiguredRun(TaskSpec<T> spec, long submitNanos, @Nullable TimeLimit limit) {
         super(spec.name(), spec.callable(), submitNanos);
         this.priority = spec.priorityOr(0);
         this.cost = spec.cost();
@@ -46,13 +46,13 @@ class TunedRun<T> extends GroupRun<T> {
         try {
             return all.call();
         } finally {
-            attempts = null; // it keeps the callable
+            attempts = null; // it would retain the callable
         }
     }
 
     @Override
     protected final boolean endsByItself() {
-        return limit != null || (queueTimeout != null && waits);
+        return limit != null || (queueTimeout != null && mayBeQueued);
     }
 
     @Override
@@ -76,16 +76,17 @@ class TunedRun<T> extends GroupRun<T> {
     }
 
     /*
-     * The alarm is set by the submitter after the run has entered the queue, when it may have left it again. Each side writes
-     * its field first and reads the other's then, so at least one of them sees both and cancels the alarm. One that rings
-     * nevertheless finds that the run does not wait and does nothing.
+     * The submitter sets `alarm` after the run has entered the queue, when the run may have left it again. The
+     * submitter writes `alarm` and then reads `mayBeQueued`; the thread that takes the run out of the queue writes
+     * `mayBeQueued` and then reads `alarm`. So at least one of them sees both writes and cancels the alarm. An alarm
+     * that fires nevertheless finds that the run does not wait, and has no effect.
      */
 
     @Override
-    final void arm() {
+    final void armTimeLimit() {
         if (limit != null) {
             try {
-                limitAlarm = limit.deadline().alarm(() -> outOfTime(limit));
+                limitAlarm = limit.deadline().alarm(() -> onTimeout(limit));
             } catch (Throwable noAlarm) {
                 end(new Outcome.Failure<>(noAlarm), true, Runnable::run);
             }
@@ -93,7 +94,7 @@ class TunedRun<T> extends GroupRun<T> {
     }
 
     @Override
-    final void disarm() {
+    final void cancelTimeLimit() {
         if (limitAlarm != null) {
             limitAlarm.cancel();
         }
@@ -101,47 +102,50 @@ class TunedRun<T> extends GroupRun<T> {
 
     @Override
     protected void settled(Outcome<T> outcome) {
-        disarm();
+        cancelTimeLimit();
         super.settled(outcome);
     }
 
-    /** Runs in the time source's thread, as does {@link #timedOut}. */
-    private void outOfTime(TimeLimit over) {
-        giveUpWaiting();
-        end(over.outcome(taskId(), attempts, isRunning()), true, group().owner.elsewhere());
-        giveUpWaiting(); // it may have entered meanwhile
+    /** Ends this run when its time limit has passed. Called in the time source's thread. */
+    private void onTimeout(TimeLimit exceeded) {
+        withdrawAndDispatch();
+        end(
+                exceeded.outcome(taskId(), attempts, isRunning()),
+                true,
+                group().owner.offloadExecutor());
+        withdrawAndDispatch(); // it may have entered meanwhile
     }
 
-    /** Leaves the queue, and lets another thread start what that makes possible: this one may be an alarm's. */
-    private void giveUpWaiting() {
+    /** Leaves the queue. The runs granted by that are started on another thread, because the caller may be an alarm. */
+    private void withdrawAndDispatch() {
         GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
-            leftQueue();
-            group().owner.elsewhere().execute(() -> group().owner.dispatch(grants));
+            onDequeued();
+            group().owner.offloadExecutor().execute(() -> group().owner.dispatch(grants));
         }
     }
 
     @Override
-    final void waitsInQueue() {
+    final void onQueued() {
         Duration longest = queueTimeout;
         if (longest != null && longest.isZero()) {
-            timedOut(longest);
-        } else if (longest != null && waits) {
+            onQueueTimeout(longest);
+        } else if (longest != null && mayBeQueued) {
             try {
-                alarm = time().after(longest, () -> timedOut(longest));
+                alarm = time().after(longest, () -> onQueueTimeout(longest));
             } catch (Throwable noAlarm) {
                 end(new Outcome.Failure<>(noAlarm), false, Runnable::run);
-                giveUpWaiting();
+                withdrawAndDispatch();
             }
-            if (!waits) {
+            if (!mayBeQueued) {
                 cancelAlarm();
             }
         }
     }
 
     @Override
-    final void leftQueue() {
-        waits = false;
+    final void onDequeued() {
+        mayBeQueued = false;
         cancelAlarm();
     }
 
@@ -152,13 +156,13 @@ class TunedRun<T> extends GroupRun<T> {
         }
     }
 
-    /** Runs in the time source's thread: it decides here, and leaves what is foreign to another. */
-    private void timedOut(Duration longest) {
+    /** Called in the time source's thread: withdraws this run here, and calls user code on another thread. */
+    private void onQueueTimeout(Duration longest) {
         GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
             String reason = RejectionReason.QUEUE_TIMEOUT + ": queue timeout after " + MILLISECONDS.convert(longest)
                     + " ms, " + group().load();
-            group().owner.elsewhere().execute(() -> {
+            group().owner.offloadExecutor().execute(() -> {
                 group().owner.dispatch(grants);
                 group().owner.reject(this, reason, false);
             });

@@ -10,14 +10,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 @Timeout(60)
-class HandoverTest {
+class CarrierHandoffTest {
     private static final int CARRIERS = Runtime.getRuntime().availableProcessors();
     private static final int LINKS = 500;
 
-    private final AtomicBoolean over = new AtomicBoolean();
+    private final AtomicBoolean finished = new AtomicBoolean();
     private final AtomicBoolean submitted = new AtomicBoolean();
     private final CountDownLatch occupied = new CountDownLatch(CARRIERS - 1);
-    private final CountDownLatch underWay = new CountDownLatch(1);
+    private final CountDownLatch chainStarted = new CountDownLatch(1);
     private final AtomicInteger links = new AtomicInteger();
 
     private static void spinUntil(AtomicBoolean condition) {
@@ -26,11 +26,11 @@ class HandoverTest {
         }
     }
 
-    /** Of many tasks, each of which makes the next possible, the 20th waits until something has been submitted. */
+    /** Each task allows the next one to start; the 20th waits until the task outside the chain is submitted. */
     private Integer link() {
         int link = links.incrementAndGet();
         if (link == 20) {
-            underWay.countDown();
+            chainStarted.countDown();
             spinUntil(submitted);
         }
         return link;
@@ -38,12 +38,12 @@ class HandoverTest {
 
     // S11
     @Test
-    void a_task_from_outside_starts_although_the_only_free_carrier_goes_from_one_task_of_another_group_to_the_next()
+    void a_task_submitted_by_a_platform_thread_starts_although_another_group_keeps_the_only_free_carrier_busy()
             throws Exception {
         for (int i = 1; i < CARRIERS; i++) {
             Scheduler.virtualThreads().execute(() -> {
                 occupied.countDown();
-                spinUntil(over);
+                spinUntil(finished);
             });
         }
         occupied.await();
@@ -56,20 +56,20 @@ class HandoverTest {
                 executor.submit("chain", "link", this::link);
             }
             executor.resumeGroup("chain");
-            underWay.await();
+            chainStarted.await();
 
             TaskHandle<Integer> outside = executor.submit("outside", "task", links::get);
             submitted.set(true);
 
             assertThat(outside.await().value()).isLessThan(20 + 2 * CARRIERS + 4);
         } finally {
-            over.set(true);
+            finished.set(true);
         }
     }
 
     // S7
     @Test
-    void a_task_that_was_left_to_the_carriers_is_begun_once_although_no_other_task_ends() throws Exception {
+    void a_task_that_was_handed_off_to_the_carriers_begins_once_although_no_other_task_ends() throws Exception {
         AtomicInteger begun = new AtomicInteger();
         CountDownLatch end = new CountDownLatch(1);
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()

@@ -34,9 +34,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Waits of tasks for tasks that could never begin are refused, and no others, through whatever API a task waits. */
+/** A wait of a task for a task that could never begin is refused, and no other wait, through every API. */
 @Timeout(60)
-class HopelessWaitsTest {
+class CapDeadlockTest {
 
     private static final Duration SHORT = Duration.ofMillis(20);
 
@@ -45,7 +45,7 @@ class HopelessWaitsTest {
                 GroupPolicy.builder().defaultMaxConcurrencyPerGroup(limit).build());
     }
 
-    /** Runs something in each task of a full group, all at once, and returns how the tasks ended. */
+    /** Runs an action in each task of a full group, concurrently, and returns the results of the tasks. */
     private static List<? extends GroupResult<?>> inAll(GroupExecutor executor, int limit, Callable<?> action)
             throws InterruptedException {
         CyclicBarrier full = new CyclicBarrier(limit);
@@ -70,7 +70,7 @@ class HopelessWaitsTest {
     }
 
     @Test
-    void an_inner_task_that_runs_out_of_time_is_waited_for() throws InterruptedException {
+    void a_wait_for_an_inner_task_with_a_timeout_is_not_refused() throws InterruptedException {
         try (GroupExecutor executor = limited(1)) {
             TaskHandle<TaskStatus> outer = executor.submit(
                     "a",
@@ -84,7 +84,7 @@ class HopelessWaitsTest {
     }
 
     @Test
-    void an_inner_task_that_leaves_the_queue_in_time_is_waited_for() throws InterruptedException {
+    void a_wait_for_an_inner_task_with_a_queue_timeout_is_not_refused() throws InterruptedException {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(1)
                 .rejectionPolicy(RejectionPolicy.DISCARD)
@@ -101,7 +101,7 @@ class HopelessWaitsTest {
     }
 
     @Test
-    void a_task_with_a_timeout_of_its_own_does_not_make_the_wait_of_another_hopeless() throws InterruptedException {
+    void a_wait_is_not_refused_while_a_task_with_a_timeout_holds_a_slot() throws InterruptedException {
         try (GroupExecutor executor = limited(2)) {
             CyclicBarrier full = new CyclicBarrier(2);
             TaskHandle<?> ends = executor.submit(
@@ -122,7 +122,7 @@ class HopelessWaitsTest {
     }
 
     @Test
-    void a_task_of_a_scope_with_a_timeout_is_waited_for() throws InterruptedException {
+    void a_wait_for_a_scope_task_with_a_timeout_is_not_refused() throws InterruptedException {
         try (ThreadScope scope = ThreadScope.open("s").withConcurrencyLimit(1)) {
             Task<Outcome<Integer>> outer = scope.submit("outer", () -> {
                 Task<Integer> inner = scope.submit("inner", () -> 1, SHORT);
@@ -135,7 +135,7 @@ class HopelessWaitsTest {
     }
 
     @Test
-    void a_task_of_a_scope_with_a_deadline_is_waited_for() throws InterruptedException {
+    void a_wait_for_a_task_of_a_scope_with_a_deadline_is_not_refused() throws InterruptedException {
         try (ThreadScope scope = ThreadScope.open("s").withConcurrencyLimit(1).withDeadline(SHORT)) {
             Task<Integer> outer =
                     scope.submit("outer", () -> scope.submit("inner", () -> 1).await());
@@ -146,7 +146,7 @@ class HopelessWaitsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void a_scope_through_the_full_group_is_refused_where_it_waits(int limit) throws InterruptedException {
+    void a_wait_for_a_scope_task_in_the_full_group_is_refused(int limit) throws InterruptedException {
         try (GroupExecutor executor = limited(limit)) {
             assertRefused(inAll(executor, limit, () -> {
                 try (ThreadScope scope = ThreadScope.open("s").withScheduler(executor.scheduler("a"))) {
@@ -158,7 +158,7 @@ class HopelessWaitsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void a_scope_through_the_full_group_is_refused_where_it_waits_for_several(int limit) throws InterruptedException {
+    void a_wait_for_several_scope_tasks_in_the_full_group_is_refused(int limit) throws InterruptedException {
         try (GroupExecutor executor = limited(limit)) {
             assertRefused(inAll(executor, limit, () -> {
                 try (ThreadScope scope = ThreadScope.open("s").withScheduler(executor.scheduler("a"))) {
@@ -170,7 +170,7 @@ class HopelessWaitsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void a_join_of_alternatives_through_the_full_group_is_refused(int limit) throws InterruptedException {
+    void a_join_of_alternatives_in_the_full_group_is_refused(int limit) throws InterruptedException {
         try (GroupExecutor executor = limited(limit)) {
             assertRefused(inAll(executor, limit, () -> {
                 try (ThreadScope scope = ThreadScope.open("s").withScheduler(executor.scheduler("a"))) {
@@ -182,7 +182,7 @@ class HopelessWaitsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void a_structured_scope_through_the_full_group_is_refused_where_it_joins(int limit) throws InterruptedException {
+    void a_join_of_a_structured_scope_in_the_full_group_is_refused(int limit) throws InterruptedException {
         try (GroupExecutor executor = limited(limit)) {
             StructuredScopeOptions options = StructuredScopeOptions.defaults().withScheduler(executor.scheduler("a"));
             assertRefused(inAll(executor, limit, () -> {
@@ -259,7 +259,7 @@ class HopelessWaitsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3})
-    void tasks_that_fill_the_cap_and_all_wait_for_others_are_refused(int cap) throws InterruptedException {
+    void waits_of_tasks_that_fill_the_cap_and_all_await_others_are_refused(int cap) throws InterruptedException {
         try (GroupExecutor executor = capped(cap)) {
             assertRefused(inAll(
                     executor,
@@ -273,7 +273,7 @@ class HopelessWaitsTest {
     }
 
     @Test
-    void a_task_in_a_full_cap_waits_if_another_goes_on() throws InterruptedException {
+    void a_wait_under_a_full_cap_is_not_refused_if_another_task_goes_on() throws InterruptedException {
         try (GroupExecutor executor = capped(2)) {
             Plug other = new Plug();
             executor.submit("c", "other", other::call);
@@ -293,7 +293,8 @@ class HopelessWaitsTest {
     }
 
     @Test
-    void a_task_that_awaits_a_flows_value_waits_for_no_node_that_its_own_group_never_starts() throws Exception {
+    void a_task_that_awaits_a_flows_value_does_not_await_a_node_that_its_own_full_group_never_starts()
+            throws Exception {
         FlowBuilder<Void> flow = FlowPlan.define("f");
         Node<Integer> never = flow.node("never", () -> 1).group("g");
         Node<Integer> value = flow.node("value", Dependency.after(never), (c, how) -> 2);

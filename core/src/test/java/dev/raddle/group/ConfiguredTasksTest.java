@@ -18,7 +18,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
 /** Tasks of a group with a retry policy, a time limit, or scoped values. */
-class TunedTasksTest {
+class ConfiguredTasksTest {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final ScopedValue<String> LOCALE = ScopedValue.newInstance();
@@ -43,7 +43,7 @@ class TunedTasksTest {
     }
 
     @Test
-    void a_task_is_tried_as_often_as_its_options_say_by_whatever_door_it_came() {
+    void a_task_is_tried_as_often_as_its_options_say_through_every_method_of_submission() {
         RetryPolicy policy = RetryPolicy.attempts(3);
         try (GroupExecutor executor = stepped()) {
             List<TaskHandle<Integer>> handles = List.of(
@@ -73,7 +73,7 @@ class TunedTasksTest {
     }
 
     @Test
-    void a_group_task_takes_its_options_along() {
+    void a_group_task_is_run_with_its_options() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                 .timeSource(time)
                 .idleGroupTtl(Duration.ZERO)
@@ -91,7 +91,7 @@ class TunedTasksTest {
     }
 
     @Test
-    void a_task_runs_out_of_time_while_it_waits_and_leaves_the_queue() throws Exception {
+    void a_waiting_task_whose_timeout_passes_leaves_the_queue() throws Exception {
         Plug holder = new Plug();
         try (GroupExecutor executor = threaded()) {
             TaskHandle<String> holds = executor.submit("g", "holder", holder);
@@ -122,7 +122,7 @@ class TunedTasksTest {
     }
 
     @Test
-    void a_task_runs_out_of_time_while_it_runs_and_its_slots_are_free_when_it_has_ended() throws Exception {
+    void a_running_task_whose_timeout_passes_keeps_its_slots_until_it_ends() throws Exception {
         Plug stubborn = Plug.stubborn();
         try (GroupExecutor executor = threaded()) {
             TaskHandle<String> slow = executor.submit(
@@ -148,7 +148,7 @@ class TunedTasksTest {
     }
 
     @Test
-    void a_task_runs_out_of_time_between_two_attempts_and_its_slots_are_free_at_once() throws Exception {
+    void a_task_whose_timeout_passes_between_two_attempts_releases_its_slots_at_once() throws Exception {
         try (GroupExecutor executor = threaded()) {
             TaskHandle<Integer> rests = executor.submit(
                     "g",
@@ -176,7 +176,7 @@ class TunedTasksTest {
     }
 
     @Test
-    void a_cancel_during_the_rest_ends_it_at_once() throws Exception {
+    void a_cancel_between_two_attempts_ends_the_task_at_once() throws Exception {
         try (GroupExecutor executor = threaded()) {
             TaskHandle<Integer> rests = executor.submit(
                     "g", "rests", this::thirdTime, TaskOptions.defaults().retry(RetryPolicy.fixedDelay(3, SECOND)));
@@ -193,7 +193,7 @@ class TunedTasksTest {
     }
 
     @Test
-    void no_alarm_is_left_however_a_task_with_a_limit_ends() {
+    void no_alarm_is_left_after_any_end_of_a_task_with_a_time_limit() {
         TaskOptions limited = TaskOptions.defaults().timeout(SECOND);
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(TestTasks.stepped(steps)
                 .timeSource(time)
@@ -242,7 +242,7 @@ class TunedTasksTest {
     }
 
     @Test
-    void options_that_make_no_sense_are_refused() {
+    void invalid_options_are_refused() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> TaskOptions.defaults().timeout(Duration.ZERO))
                 .withMessage("timeout must be positive, was PT0S");
