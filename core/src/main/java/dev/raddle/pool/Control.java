@@ -2,14 +2,14 @@ package dev.raddle.pool;
 
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A pool's run state and how many workers it counts, in one word. */
+/** The control word of a pool: its run state and the number of counted workers. */
 final class Control {
 
     private static final int STATE_BITS = 3;
     private static final int STATE_MASK = (1 << STATE_BITS) - 1;
     private static final int ONE_WORKER = 1 << STATE_BITS;
 
-    static final int MOST_WORKERS = Integer.MAX_VALUE >>> STATE_BITS;
+    static final int MAX_WORKERS = Integer.MAX_VALUE >>> STATE_BITS;
 
     // in order: ThreadPool.RunState.values()[state]
     static final int RUNNING = 0;
@@ -40,27 +40,27 @@ final class Control {
         return workers(word.get());
     }
 
-    /** Moves the state forward, and leaves one that is as far or further. */
+    /** Advances the state, unless it has already been reached. */
     void advanceTo(int state) {
         word.getAndUpdate(old -> state(old) >= state ? old : (old & ~STATE_MASK) | state);
     }
 
-    /** Counts one worker more if the word is still as it was seen. */
-    boolean tryJoin(int seen) {
-        return word.compareAndSet(seen, seen + ONE_WORKER);
+    /** Counts one more worker if the word is unchanged. */
+    boolean tryAddWorker(int expected) {
+        return word.compareAndSet(expected, expected + ONE_WORKER);
     }
 
-    /** Counts one worker less if the word is still as it was seen. */
-    boolean tryLeave(int seen) {
-        return word.compareAndSet(seen, seen - ONE_WORKER);
+    /** Counts one worker less if the word is unchanged. */
+    boolean tryRemoveWorker(int expected) {
+        return word.compareAndSet(expected, expected - ONE_WORKER);
     }
 
-    void leave() {
+    void removeWorker() {
         word.getAndAdd(-ONE_WORKER);
     }
 
-    /** Enters TIDYING if the word is still as it was seen: without workers. */
-    boolean tryTidy(int seen) {
-        return word.compareAndSet(seen, TIDYING);
+    /** Enters TIDYING if the word is unchanged; it must count no workers. */
+    boolean tryTidy(int expected) {
+        return word.compareAndSet(expected, TIDYING);
     }
 }

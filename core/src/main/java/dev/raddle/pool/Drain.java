@@ -3,71 +3,75 @@ package dev.raddle.pool;
 import dev.raddle.pool.ShutdownReport.HandedBack;
 import dev.raddle.pool.ShutdownReport.Interrupted;
 import dev.raddle.pool.ShutdownReport.StillRunning;
-import dev.raddle.pool.Worker.Doing;
+import dev.raddle.pool.Worker.Activity;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 
-/** One graceful stop of a pool: waits, interrupts, waits again, and accounts for every task. */
+/** A graceful stop of a pool: waits, interrupts, waits again, and accounts for every task. */
 final class Drain {
 
-    /** A task that is about to be interrupted, with what it was made of, which it forgets when it is done. */
-    private record Told(Doing doing, Object given) {}
+    /** A task that is about to be interrupted, and its original, which a future clears when it is done. */
+    private record InterruptedTask(Activity activity, Object original) {
+        static InterruptedTask of(Activity activity) {
+            return new InterruptedTask(activity, PooledTask.original(activity.requireTask()));
+        }
+    }
 
     private final ThreadPool pool;
-    private final Crew crew;
+    private final Workers workers;
     private final TimeSource time;
-    private boolean interrupted; // whether the caller was
+    private boolean interrupted; // whether the caller was interrupted
 
-    Drain(ThreadPool pool, Crew crew, TimeSource time) {
+    Drain(ThreadPool pool, Workers workers, TimeSource time) {
         this.pool = pool;
-        this.crew = crew;
+        this.workers = workers;
         this.time = time;
     }
 
     ShutdownReport run(Duration grace, Duration lastWait) {
         long begin = time.nanoTime();
-        long completedBefore = crew.roster.account().completed();
+        long completedBefore = workers.registry.snapshot().completed();
         shutDown();
-        boolean isOver = await(grace);
+        boolean finished = await(grace);
         long middle = time.nanoTime();
-        List<Told> told = new ArrayList<>();
-        List<HandedBack> left = List.of();
-        if (!isOver) {
-            List<Runnable> tasks = pool.stop(doing -> told.add(new Told(doing, PooledTask.given(doing.someTask()))));
-            left = tasks.stream()
-                    .map(task -> new HandedBack(task, PooledTask.given(task)))
+        List<InterruptedTask> interruptedTasks = new ArrayList<>();
+        List<HandedBack> handedBack = List.of();
+        if (!finished) {
+            List<Runnable> tasks = pool.stop(activity -> interruptedTasks.add(InterruptedTask.of(activity)));
+            handedBack = tasks.stream()
+                    .map(task -> new HandedBack(task, PooledTask.original(task)))
                     .toList();
             pool.cancelIfWanted(tasks);
             awaitAfterStop(lastWait);
         }
         long end = time.nanoTime();
         boolean terminated;
-        Roster.Account account;
+        WorkerRegistry.Snapshot snapshot;
         List<StillRunning> stillRunning;
         do {
-            terminated = pool.isTerminated(); // before the account: then nothing runs there
-            account = crew.roster.account();
-            stillRunning = look(account.running(), begin, end);
-        } while (stillRunning.size() < account.running().size()); // a task has ended meanwhile: no other begins
-        List<Doing> running = account.running();
+            terminated = pool.isTerminated(); // before the snapshot, so that a terminated pool has no running task
+            snapshot = workers.registry.snapshot();
+            stillRunning = readStacks(snapshot.running(), begin, end);
+        } while (stillRunning.size() < snapshot.running().size()); // a task has ended meanwhile; no other begins
+        List<Activity> running = snapshot.running();
         List<Interrupted> ended = new ArrayList<>();
-        for (Told task : told) {
-            if (running.stream().noneMatch(task.doing::isSameTask)) {
-                ended.add(new Interrupted(task.doing.someTask(), task.given));
+        for (InterruptedTask task : interruptedTasks) {
+            if (running.stream().noneMatch(task.activity::isSameTask)) {
+                ended.add(new Interrupted(task.activity.requireTask(), task.original));
             }
         }
         ShutdownReport report = new ShutdownReport(
                 pool.name(),
                 terminated,
                 completedBefore,
-                account.completed() - completedBefore - ended.size(),
+                snapshot.completed() - completedBefore - ended.size(),
                 ended,
-                left,
+                handedBack,
                 stillRunning,
-                pool.stats().removed() + crew.handedBack.sum() - left.size(),
+                pool.stats().removed() + workers.handedBack.sum() - handedBack.size(),
                 Duration.ofNanos(middle - begin),
                 Duration.ofNanos(end - middle));
         if (interrupted) {
@@ -80,15 +84,15 @@ final class Drain {
         try {
             pool.shutdown();
         } catch (Throwable failure) {
-            Reporter.report(failure); // terminated() has thrown, and the pool has ended all the same
+            Reporter.report(failure); // terminated() has thrown; the pool has terminated nevertheless
         }
     }
 
-    /** Waits until the pool has ended; a caller that is interrupted waits no longer for what is not interrupted itself. */
+    /** Waits until the pool has terminated or the grace period is over; an interrupt of the caller ends the wait. */
     private boolean await(Duration length) {
         try {
-            return crew.terminated.await(Deadline.after(time, length));
-        } catch (InterruptedException calledOff) {
+            return workers.terminated.await(Deadline.after(time, length));
+        } catch (InterruptedException interrupt) {
             interrupted = true;
             return false;
         }
@@ -98,7 +102,7 @@ final class Drain {
         Deadline deadline = Deadline.after(time, length);
         while (true) {
             try {
-                crew.terminated.await(deadline);
+                workers.terminated.await(deadline);
                 return;
             } catch (InterruptedException again) {
                 interrupted = true;
@@ -106,25 +110,28 @@ final class Drain {
         }
     }
 
-    /** Reads the stacks of tasks. One that has ended when its stack has been read is left out: the stack may be another's. */
-    private List<StillRunning> look(List<Doing> running, long begin, long now) {
-        List<StillRunning> looks = new ArrayList<>();
-        for (Doing doing : running) {
-            StillRunning look = stillRunning(doing, begin, now);
-            if (doing.worker().inHand().isSameTask(doing)) {
-                looks.add(look);
+    /**
+     * Reads the stacks of running tasks. A task that has ended meanwhile is omitted, since the stack may be another
+     * task's.
+     */
+    private List<StillRunning> readStacks(List<Activity> running, long begin, long now) {
+        List<StillRunning> found = new ArrayList<>();
+        for (Activity activity : running) {
+            StillRunning candidate = stillRunning(activity, begin, now);
+            if (activity.worker().assignedActivity().isSameTask(activity)) {
+                found.add(candidate);
             }
         }
-        return looks;
+        return found;
     }
 
-    private StillRunning stillRunning(Doing doing, long begin, long now) {
-        Worker worker = doing.worker();
-        boolean knowsTheStart = pool.looksAtTheClock() && worker.doing().isRunning();
+    private StillRunning stillRunning(Activity activity, long begin, long now) {
+        Worker worker = activity.worker();
+        boolean startKnown = pool.recordsTimes() && worker.activity().isRunning();
         return new StillRunning(
                 worker.thread().getName(),
-                PooledTask.given(doing.someTask()),
-                Duration.ofNanos(now - (knowsTheStart ? worker.startedAt : begin)),
+                PooledTask.original(activity.requireTask()),
+                Duration.ofNanos(now - (startKnown ? worker.startedAt : begin)),
                 List.of(worker.thread().getStackTrace()));
     }
 }

@@ -5,23 +5,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Hears what becomes of every task of a pool. It is told in the thread in which things happen, outside every lock, and should
- * return soon. What it throws changes nothing and goes to that thread's uncaught exception handler.
+ * Is notified of the events of a pool's tasks. The methods are called in the thread in which the event occurs, without
+ * holding any lock, and should return quickly. An exception that they throw has no effect on the task and is passed to
+ * that thread's uncaught exception handler.
  *
- * <p>An accepted task is started and ends, or is handed back, or was taken out of the queue by somebody. A rejected one may be
- * accepted later, if the pool's handler submits it again. Since a task may start before its submitter goes on,
- * {@link #started} and {@link #accepted} of one task may come in either order.
+ * <p>An accepted task is started and ends, or is handed back, or is removed from the queue by another caller. A
+ * rejected task may be accepted later, if the pool's handler submits it again. Since a task may start before its
+ * submitter continues, {@link #started} and {@link #accepted} of one task may occur in either order.
  */
 public interface PoolListener {
 
     /**
-     * How a task ended.
+     * The end of a task.
      *
-     * @param task what ran
+     * @param task the task that ran
      * @param thread the thread that ran it
-     * @param waited the time from acceptance to start; zero if the pool's queue is not its own, which keeps no such moment
+     * @param waited the time from acceptance to start; zero for a user-supplied queue, which records no acceptance time
      * @param ran the time from start to end
-     * @param failure what it threw, or null; futures keep what their callable throws, so theirs is null
+     * @param failure the exception thrown by the task, or null; always null for a future, which catches what its
+     *     callable throws
      */
     record Ended(
             Runnable task,
@@ -33,53 +35,53 @@ public interface PoolListener {
     /**
      * A task that has run for longer than the pool's {@code stuckAfter}.
      *
-     * @param task what runs
+     * @param task the running task
      * @param thread the thread that runs it
      * @param ranFor the time since its start
-     * @param stack where it is, the innermost frame first
+     * @param stack the stack of the thread, the innermost frame first
      */
     record Stuck(Runnable task, Thread thread, Duration ranFor, List<StackTraceElement> stack) {}
 
     /**
-     * Hears that a task was accepted, in the submitter's thread.
+     * Called in the submitter's thread after a task was accepted.
      *
-     * @param task what will run
+     * @param task the accepted task
      */
     default void accepted(Runnable task) {}
 
     /**
-     * Hears that a task is about to run, in the thread that will run it.
+     * Called before a task runs, in the thread that will run it.
      *
-     * @param task what will run
+     * @param task the task that will run
      * @param thread the current thread
      */
     default void started(Runnable task, Thread thread) {}
 
     /**
-     * Hears that a task has ended, in the thread that ran it.
+     * Called after a task has ended, in the thread that ran it.
      *
-     * @param event how
+     * @param event the end of the task
      */
     default void ended(Ended event) {}
 
     /**
-     * Hears that a task was not accepted, before the pool's {@link RejectionHandler} decides what becomes of it.
+     * Called after a task was not accepted, before the pool's {@link RejectionHandler} is called.
      *
-     * @param task what will not run, unless the handler runs it
+     * @param task the rejected task, which does not run unless the handler runs it
      */
     default void rejected(Runnable task) {}
 
     /**
-     * Hears that a task which had been accepted will not be run by this pool, because the pool was stopped before.
+     * Called for an accepted task that this pool will not run, because the pool was stopped before it started.
      *
-     * @param task what did not run
+     * @param task the task that did not run
      */
     default void handedBack(Runnable task) {}
 
     /**
-     * Hears that a task runs for long, once in each interval of {@code stuckAfter}, in a thread of its own.
+     * Called for a task that runs for longer than {@code stuckAfter}, once in each such interval, in a separate thread.
      *
-     * @param event which one, and where it is
+     * @param event the task and its stack
      */
     default void stuck(Stuck event) {}
 }

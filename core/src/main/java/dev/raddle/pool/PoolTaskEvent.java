@@ -9,7 +9,7 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/** What became of one task of a pool, as a flight recording has it. Off unless a recording asks for it. */
+/** The JFR event of one task of a pool. Disabled unless a recording enables it. */
 @Name("dev.raddle.PoolTask")
 @Label("Pool Task")
 @Category("Raddle")
@@ -21,7 +21,7 @@ final class PoolTaskEvent extends Event {
     @Nullable
     String pool;
 
-    @Label("What")
+    @Label("Event")
     @Nullable
     String what;
 
@@ -29,7 +29,7 @@ final class PoolTaskEvent extends Event {
     @Nullable
     String task;
 
-    @Label("Thread that runs it")
+    @Label("Runner Thread")
     @Nullable
     String runner;
 
@@ -58,7 +58,10 @@ final class PoolTaskEvent extends Event {
         return event;
     }
 
-    /** Tells whether a recording asks for it. The class can be loaded only where the runtime image has the recorder. */
+    /**
+     * Returns whether a recording has enabled the event. This class can be loaded only if the runtime image has the
+     * module jdk.jfr.
+     */
     static boolean isOn() {
         return new PoolTaskEvent().isEnabled();
     }

@@ -13,7 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** A pool as an executor of the JDK, for handlers that know no other. Its own state is never used: it has no thread. */
+/**
+ * A view of a pool as a {@code ThreadPoolExecutor}, for handlers that require one. Its own state is unused; it has no
+ * thread.
+ */
 final class PoolView extends ThreadPoolExecutor {
 
     private final ThreadPool pool;

@@ -4,43 +4,45 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import org.jspecify.annotations.Nullable;
 
-/** A future that remembers what it was made of until that has run or never will, so that it can be reported as it was given. */
+/**
+ * A future that keeps its original {@code Runnable} or {@code Callable}, for reports, until that has run or never will.
+ */
 final class PooledTask<T extends @Nullable Object> extends FutureTask<T> {
 
-    private @Nullable Object given; // null may be seen late, which costs memory only
-    private boolean begun;
+    private @Nullable Object original; // a stale value costs memory only
+    private boolean started;
 
     PooledTask(Callable<T> callable) {
         super(callable);
-        given = callable;
+        original = callable;
     }
 
     PooledTask(Runnable runnable, T value) {
         super(runnable, value);
-        given = runnable;
+        original = runnable;
     }
 
-    /** Returns the Runnable or Callable of which a task was made, or the task itself if that is not known. */
-    static Object given(Runnable task) {
-        Object given = task instanceof PooledTask<?> pooled ? pooled.given : null;
-        return given == null ? task : given;
+    /** Returns the Runnable or Callable from which a task was made, or the task itself if that is unknown. */
+    static Object original(Runnable task) {
+        Object original = task instanceof PooledTask<?> pooled ? pooled.original : null;
+        return original == null ? task : original;
     }
 
     @Override
     public void run() {
-        begun = true;
+        started = true;
         try {
             super.run();
         } finally {
-            given = null;
+            original = null;
         }
     }
 
-    /** Forgets it, unless it runs on although the future has been cancelled. */
+    /** Clears the original, unless it is still running after the future was cancelled. */
     @Override
     protected void done() {
-        if (!begun) {
-            given = null;
+        if (!started) {
+            original = null;
         }
     }
 }

@@ -5,7 +5,7 @@ import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadPoolExecutor;
 
 /**
- * Decides what becomes of a task that a pool does not accept, because it is full or has been shut down.
+ * Handles a task that a pool does not accept because it is full or has been shut down.
  *
  * {@snippet :
  * ThreadPool pool = ThreadPool.builder("reports")
@@ -14,8 +14,8 @@ import java.util.concurrent.ThreadPoolExecutor;
  *         .build();
  * }
  *
- * <p>It is a {@link RejectedExecutionHandler} only so that a lambda given to a constructor of {@link ThreadPool} is one of
- * these. A {@link ThreadPoolExecutor} cannot be told by it what to do with a task.
+ * <p>This interface extends {@link RejectedExecutionHandler} only so that a lambda given to a constructor of {@link
+ * ThreadPool} has this type. It cannot handle the rejected tasks of a {@link ThreadPoolExecutor}.
  *
  * @see ThreadPool.AbortPolicy
  * @see ThreadPool.BlockPolicy
@@ -24,20 +24,21 @@ import java.util.concurrent.ThreadPoolExecutor;
 public interface RejectionHandler extends RejectedExecutionHandler {
 
     /**
-     * Hears of a task that was not accepted, in the thread that submitted it and outside every lock.
+     * Called for a task that was not accepted, in the thread that submitted it and without holding any lock.
      *
-     * @param task what was to be run: what {@code execute} was given, or the future that {@code submit} would have returned
-     * @param pool the pool that did not accept it
-     * @throws RejectedExecutionException if the submitter shall hear of it; whatever is thrown leaves
-     *     {@code execute}
+     * @param task the rejected task: the argument of {@code execute}, or the future that {@code submit} would have
+     *     returned
+     * @param pool the pool that did not accept the task
+     * @throws RejectedExecutionException if the submitter is to be notified; every exception propagates to the caller
+     *     of {@code execute}
      */
     void rejected(Runnable task, ThreadPool pool);
 
     /**
-     * Decides for the {@link ThreadPool} behind an executor that such a pool has shown to a handler. Every other executor is told
-     * that the task is rejected.
+     * Handles a task of the {@link ThreadPool} behind an executor that the pool has passed to a handler. For every
+     * other executor the task is rejected.
      *
-     * @throws RejectedExecutionException if the executor is no view of a {@code ThreadPool}
+     * @throws RejectedExecutionException if the executor is not a view of a {@code ThreadPool}
      */
     @Override
     default void rejectedExecution(Runnable task, ThreadPoolExecutor executor) {
@@ -49,8 +50,9 @@ public interface RejectionHandler extends RejectedExecutionHandler {
     }
 
     /**
-     * Makes a handler of one for {@code ThreadPoolExecutor}. It is shown an executor that does what the pool does. Of the four
-     * policies of the JDK it makes the pool's own, which do the same, and end the futures that they drop if the pool was built so.
+     * Returns a handler that delegates to one written for {@code ThreadPoolExecutor}. The latter receives an executor
+     * that delegates to the pool. The four policies of the JDK are replaced by the pool's own, which have the same
+     * effect, and also cancel the futures that they drop if the pool was built to do so.
      *
      * {@snippet :
      * ThreadPool pool = ThreadPool.builder("reports")
@@ -59,9 +61,9 @@ public interface RejectionHandler extends RejectedExecutionHandler {
      * }
      *
      * @param handler the handler
-     * @return the same handler if it is a {@code RejectionHandler}
+     * @return the new handler, or the same one if it is a {@code RejectionHandler}
      */
     static RejectionHandler from(RejectedExecutionHandler handler) {
-        return handler instanceof RejectionHandler same ? same : new JdkRejection(handler);
+        return handler instanceof RejectionHandler same ? same : new JdkRejectionAdapter(handler);
     }
 }

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Tells a pool's listener and the flight recorder what becomes of its tasks. */
+/** Reports the events of a pool's tasks to its listener and to the flight recorder. */
 final class Reporter {
 
     private static final boolean HAS_RECORDER =
@@ -19,23 +19,23 @@ final class Reporter {
     private final String pool;
     private final TimeSource time;
     private final @Nullable PoolListener listener;
-    private final boolean watching;
+    private final boolean recordsTimes;
 
-    Reporter(String pool, TimeSource time, @Nullable PoolListener listener, boolean watchesStuckTasks) {
+    Reporter(String pool, TimeSource time, @Nullable PoolListener listener, boolean detectsStuckTasks) {
         this.pool = pool;
         this.time = time;
         this.listener = listener;
-        this.watching = listener != null || watchesStuckTasks;
+        this.recordsTimes = listener != null || detectsStuckTasks;
     }
 
-    /** Tells whether anybody wants to know. */
+    /** Returns whether events are reported at all. */
     boolean isOn() {
-        return watching || isRecording();
+        return recordsTimes || isRecording();
     }
 
-    /** Tells whether the clock is looked at for each task, whatever a recording wants. */
-    boolean isWatching() {
-        return watching;
+    /** Returns whether the times of every task are recorded, whether or not a recording is on. */
+    boolean recordsTimes() {
+        return recordsTimes;
     }
 
     private static boolean isRecording() {
@@ -43,76 +43,76 @@ final class Reporter {
     }
 
     void accepted(Runnable task) {
-        tell(hears -> hears.accepted(task));
+        notifyListener(listener -> listener.accepted(task));
     }
 
-    /** Notes when a task starts, before others can see that it runs. */
-    void stamp(Worker worker, Runnable task) {
+    /** Records the start time of a task, before other threads can see that it runs. */
+    void recordStart(Worker worker, Runnable task) {
         long now = time.nanoTime();
         worker.startedAt = now;
-        worker.recorded =
-                isRecording() ? PoolTaskEvent.begun(nameOf(task)) : null; // a future forgets what it is made of
+        worker.event = isRecording() ? PoolTaskEvent.begun(nameOf(task)) : null; // a future clears its original
     }
 
     void started(Worker worker, Runnable task) {
-        tell(hears -> hears.started(task, worker.thread()));
+        notifyListener(listener -> listener.started(task, worker.thread()));
     }
 
     void ended(Worker worker, Runnable task, @Nullable Throwable failure) {
-        long acceptedAt = worker.stamp.nanoTime;
+        long acceptedAt = worker.queuedAt.nanoTime;
         long waited = waited(acceptedAt, worker.startedAt);
         long ran = time.nanoTime() - worker.startedAt;
-        tell(hears -> hears.ended(
+        notifyListener(listener -> listener.ended(
                 new Ended(task, worker.thread(), Duration.ofNanos(waited), Duration.ofNanos(ran), failure)));
-        record("ended", task, worker.recorded, worker.thread(), waited, ran, failure);
-        worker.recorded = null;
+        record("ended", task, worker.event, worker.thread(), waited, ran, failure);
+        worker.event = null;
     }
 
     private static long waited(long acceptedAt, long until) {
-        return acceptedAt == Store.Stamp.UNKNOWN ? 0 : until - acceptedAt;
+        return acceptedAt == TaskBuffer.Timestamp.UNKNOWN ? 0 : until - acceptedAt;
     }
 
     void rejected(Runnable task) {
-        tell(hears -> hears.rejected(task));
+        notifyListener(listener -> listener.rejected(task));
         record("rejected", task, null, null, 0, 0, null);
     }
 
     void handedBack(Runnable task, long acceptedAt) {
-        tell(hears -> hears.handedBack(task));
+        notifyListener(listener -> listener.handedBack(task));
         record("handed back", task, null, null, waited(acceptedAt, time.nanoTime()), 0, null);
     }
 
-    /** Tells of a task that has run for long; without a listener the log hears of it. */
+    /** Reports a task that runs for long, to the log if there is no listener. */
     void stuck(Runnable task, Thread thread, Duration ranFor, List<StackTraceElement> stack) {
         record("stuck", task, null, thread, 0, ranFor.toNanos(), null);
         if (listener != null) {
-            tell(hears -> hears.stuck(new Stuck(task, thread, ranFor, stack)));
+            notifyListener(listener -> listener.stuck(new Stuck(task, thread, ranFor, stack)));
         } else {
-            StringBuilder message = new StringBuilder("task " + UserCode.textOf(PooledTask.given(task)) + " of pool \""
-                    + pool + "\" has run for " + ranFor.toMillis() + " ms in thread \"" + thread.getName() + "\"");
+            String text = UserCode.textOf(PooledTask.original(task));
+            StringBuilder message = new StringBuilder("task " + text + " of pool \"" + pool + "\" has run for "
+                    + ranFor.toMillis() + " ms in thread \"" + thread.getName() + "\"");
             stack.forEach(frame -> message.append("\n\tat ").append(frame));
             UserCode.warn(ThreadPool.class.getName(), message.toString(), null);
         }
     }
 
-    private void tell(Consumer<PoolListener> event) {
+    private void notifyListener(Consumer<PoolListener> notification) {
         if (listener != null) {
             try {
-                event.accept(listener);
+                notification.accept(listener);
             } catch (Throwable failure) {
                 report(failure);
             }
         }
     }
 
-    /** Gives what must change nothing to the uncaught exception handler of the thread in which it happened. */
+    /** Passes an exception that must have no other effect to the uncaught exception handler of the current thread. */
     static void report(Throwable failure) {
         UserCode.uncaught(failure);
     }
 
     private static String nameOf(Runnable task) {
-        Object given = PooledTask.given(task);
-        return UserCode.nameOf(given instanceof NamedTask named ? named::name : null, given);
+        Object original = PooledTask.original(task);
+        return UserCode.nameOf(original instanceof NamedTask named ? named::name : null, original);
     }
 
     private void record(

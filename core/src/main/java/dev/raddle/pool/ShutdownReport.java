@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.concurrent.Future;
 
 /**
- * What became of every task that a pool had accepted, as {@link ThreadPool#drain} found it. The counts add up to
+ * The outcome of every task that a pool had accepted, as reported by {@link ThreadPool#drain}. The counts add up to
  * {@link #accepted()}.
  *
  * {@snippet :
@@ -13,18 +13,18 @@ import java.util.concurrent.Future;
  * for (ShutdownReport.HandedBack task : report.handedBack()) {
  *     journal.append(task.task());
  * }
- * }
  *
  * @param pool the pool's name
- * @param terminated true if no thread of the pool is left
- * @param completedBefore tasks that had ended when the drain began
- * @param completedDuring tasks that ended during the drain, not interrupted by it
- * @param interrupted tasks that ran when the grace was over, were interrupted, and ended then
- * @param handedBack tasks that never started, in the order in which they would have
- * @param stillRunning tasks that were interrupted and run on all the same
- * @param removed tasks that were taken out of the queue before: removed, purged, or handed back by an earlier stop
- * @param waited how long the tasks were waited for before any was interrupted
- * @param interrupting how long the interrupted ones were waited for
+ * @param terminated whether the pool has terminated, with no thread left
+ * @param completedBefore the number of tasks that had ended when the drain began
+ * @param completedDuring the number of tasks that ended during the drain without being interrupted by it
+ * @param interrupted the tasks that were running at the end of the grace period, were interrupted, and then ended
+ * @param handedBack the tasks that never started, in the order in which they would have started
+ * @param stillRunning the tasks that were interrupted and are still running
+ * @param removed the number of tasks that had left the queue otherwise: removed, purged, or handed back by an earlier
+ *     stop
+ * @param waited the time spent waiting before tasks were interrupted
+ * @param interrupting the time spent waiting after tasks were interrupted
  */
 public record ShutdownReport(
         String pool,
@@ -46,26 +46,26 @@ public record ShutdownReport(
     }
 
     /**
-     * A task that was interrupted, and ended then. It may have done its work all the same.
+     * A task that was interrupted and then ended. It may have completed its work nevertheless.
      *
-     * @param runnable what {@code execute} was given, or the future that {@code submit} returned
-     * @param task the {@link Runnable} or {@link java.util.concurrent.Callable} that was given
+     * @param runnable the argument of {@code execute}, or the future that {@code submit} returned
+     * @param task the {@link Runnable} or {@link java.util.concurrent.Callable} as it was submitted
      */
     public record Interrupted(Runnable runnable, Object task) {}
 
     /**
      * A task that never started.
      *
-     * @param runnable what {@link ThreadPool#shutdownNow()} would return for it: what {@code execute} was given, or the
-     *     future that {@code submit} returned; running it makes up for what the pool did not do
-     * @param task the {@link Runnable} or {@link java.util.concurrent.Callable} that was given
+     * @param runnable the element that {@link ThreadPool#shutdownNow()} would return for it: the argument of {@code
+     *     execute}, or the future that {@code submit} returned; running it executes the task
+     * @param task the {@link Runnable} or {@link java.util.concurrent.Callable} as it was submitted
      */
     public record HandedBack(Runnable runnable, Object task) {
 
         /**
-         * Cancels the future that {@code submit} returned, so that nobody waits for it for ever.
+         * Cancels the future that {@code submit} returned, so that no thread waits for it forever.
          *
-         * @return true if there is one and this call cancelled it
+         * @return true if there is a future and this call cancelled it
          */
         public boolean cancel() {
             return runnable instanceof Future<?> future && future.cancel(false);
@@ -76,10 +76,10 @@ public record ShutdownReport(
      * A task that ignored its interrupt.
      *
      * @param thread the name of the thread that runs it
-     * @param task the {@link Runnable} or {@link java.util.concurrent.Callable} that was given
-     * @param age how long it has been running, at least: for pools without a listener and {@code stuckAfter}, which do not
-     *     look at the clock for each task, the time since the drain began
-     * @param stack where it was, the innermost frame first
+     * @param task the {@link Runnable} or {@link java.util.concurrent.Callable} as it was submitted
+     * @param age the least time it has been running; in a pool without a listener and {@code stuckAfter}, which does
+     *     not record start times, the time since the drain began
+     * @param stack the stack of the thread, the innermost frame first
      */
     public record StillRunning(String thread, Object task, Duration age, List<StackTraceElement> stack) {
 
@@ -90,7 +90,7 @@ public record ShutdownReport(
     }
 
     /**
-     * Returns how many tasks the pool had accepted in its life.
+     * Returns the number of tasks that the pool has accepted in its lifetime.
      *
      * @return the sum of all counts
      */

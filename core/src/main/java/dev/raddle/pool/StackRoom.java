@@ -1,39 +1,42 @@
 package dev.raddle.pool;
 
-/** Makes sure that the stack does not end in the middle of a section that must be done as a whole. */
+/** Ensures that the stack does not overflow within a section that must be executed as a whole. */
 final class StackRoom {
 
     /*
      * Overview.
      *
-     * A StackOverflowError is thrown by a call, any call, also by that of unlock() in a finally. So a section that takes a lock,
-     * counts a worker, or promises a wakeup first goes as deep as it will need and comes back. If the stack ends there, nothing
-     * has been done yet. A frame of the probe keeps its locals across the call, so that it has a size in compiled code as well.
+     * Any call can throw a StackOverflowError, also that of unlock() in a finally. So a section that takes a lock,
+     * counts a worker or promises a wakeup first calls as deep as it will need to, and returns. If the stack overflows
+     * there, nothing has been changed yet. A frame of the probe keeps its locals across the call, so that it has a size
+     * in compiled code as well.
      *
-     * A section that contains others, and must go on when one of them fails, needs more room than they ask for.
+     * A section that contains other sections, and must continue if one of them fails, needs more stack than they check
+     * for.
      *
-     * It costs some tenths of a microsecond. It is for sections beside which that is little: those that start or wake a thread,
-     * or change the settings. A queue's ends do without: their sections make no call that needs more room than their lock did.
+     * A check costs some tenths of a microsecond. It is for sections that cost much more: those that start or wake a
+     * thread, or change the settings. The ends of a queue do without it: their sections make no call that needs more
+     * stack than their lock did.
      */
 
-    private static final int FRAMES = 32; // of 16 locals: 4 kilobytes at least
+    private static final int FRAMES = 32; // with 16 locals each: 4 kilobytes at least
     private static final int MORE_FRAMES = 4 * FRAMES;
 
     private StackRoom() {}
 
     /**
-     * Returns if there is room for a section that takes one lock.
+     * Returns normally if the stack is large enough for a section that takes one lock.
      *
-     * @throws StackOverflowError if there is not; nothing has been done then
+     * @throws StackOverflowError if it is not; nothing has been changed then
      */
     static void ensure() {
         probe(FRAMES);
     }
 
     /**
-     * Returns if there is room for a section that contains others.
+     * Returns normally if the stack is large enough for a section that contains others.
      *
-     * @throws StackOverflowError if there is not; nothing has been done then
+     * @throws StackOverflowError if it is not; nothing has been changed then
      */
     static void ensureForSections() {
         probe(MORE_FRAMES);

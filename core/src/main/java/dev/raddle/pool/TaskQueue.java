@@ -21,35 +21,35 @@ import java.util.function.Predicate;
 import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
-/** A pool's own queue: a store with a waiting room on each side. */
-final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<Runnable>, Intake {
+/** The built-in queue of a pool: a buffer with a queue of waiters on each side. */
+final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<Runnable>, WorkQueue {
 
     /*
      * Overview.
      *
-     * The store keeps the order and the bound, the rooms keep those who wait; each is exact by itself. What binds them is one
-     * rule on each side, which WaitingRoom's overview explains:
+     * The buffer keeps the order and the capacity, the waiter queues keep the waiting threads; each is exact by itself.
+     * One rule on each side connects them, which the overview of WaiterQueue explains:
      *
-     *   who puts in      offers, fences, calls a taker
-     *   who takes out    polls, fences, calls a putter; the fence is left out while the queue has no bound
-     *   who waits        joins the room, tries again, waits, leaves the room, tries again
+     *   putters    offer, fence, signal a taker
+     *   takers     poll, fence, signal a putter; the fence is omitted while the queue is unbounded
+     *   waiters    enqueue, try again, wait, dequeue, try again
      *
-     * Comparing is foreign code (equals). It is done with what a pass over the store has met, outside of every lock, and what
-     * was found is taken out if it still lies where it was met. So looking takes as long as what is found is far from the
-     * front.
+     * Comparisons call user code (equals), so they are applied to what a cursor has read, outside every lock. A match
+     * is removed if it is still in the position where it was read. So a search takes time in proportion to the distance
+     * from the front.
      *
-     * The pool's workers and everybody else take through different doors, because what others take out is not run by the
-     * pool, and is counted. What they remove without taking it is rejected, outside the locks.
+     * The pool's workers and other callers use different methods to take tasks, because the pool does not run, but
+     * counts, what others take. Tasks that others remove without receiving them are rejected, outside the locks.
      */
 
     private static final String REMOVED = "was removed from the queue of its pool";
 
     /** An attempt to take the first task. */
-    private final class Taking implements BooleanSupplier {
-        private final Store.Stamp stamp;
+    private final class TakeAttempt implements BooleanSupplier {
+        private final TaskBuffer.Timestamp stamp;
         private @Nullable Runnable task;
 
-        Taking(Store.Stamp stamp) {
+        TakeAttempt(TaskBuffer.Timestamp stamp) {
             this.stamp = stamp;
         }
 
@@ -60,43 +60,44 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         }
     }
 
-    private final Store store;
-    private final @Nullable ToIntFunction<Object> ranks;
+    private final TaskBuffer buffer;
+    private final @Nullable ToIntFunction<Object> rankFunction;
     private final TimeSource time;
-    private final BooleanSupplier stamping;
-    private final WaitingRoom takers = new WaitingRoom(true);
-    private final WaitingRoom putters = new WaitingRoom(false);
-    private final BooleanSupplier hasTask;
-    private final BooleanSupplier hasRoom;
-    private final LongAdder takenByOthers = new LongAdder();
+    private final BooleanSupplier recordsTimes;
+    private final WaiterQueue takers = new WaiterQueue(true);
+    private final WaiterQueue putters = new WaiterQueue(false);
+    private final BooleanSupplier notEmpty;
+    private final BooleanSupplier notFull;
+    private final LongAdder removedCount = new LongAdder();
 
-    TaskQueue(int capacity, @Nullable ToIntFunction<Object> ranks, TimeSource time, BooleanSupplier stamping) {
-        this.store = ranks == null ? new FifoStore(capacity) : new RankedStore(capacity);
-        this.hasTask = () -> store.size() != 0;
-        this.hasRoom = () -> store.size() < store.capacity();
-        this.ranks = ranks;
+    TaskQueue(
+            int capacity, @Nullable ToIntFunction<Object> rankFunction, TimeSource time, BooleanSupplier recordsTimes) {
+        this.buffer = rankFunction == null ? new FifoBuffer(capacity) : new RankedBuffer(capacity);
+        this.notEmpty = () -> buffer.size() != 0;
+        this.notFull = () -> buffer.size() < buffer.capacity();
+        this.rankFunction = rankFunction;
         this.time = time;
-        this.stamping = stamping;
+        this.recordsTimes = recordsTimes;
     }
 
     @Override
-    public WaitingRoom putters() {
+    public WaiterQueue putters() {
         return putters;
     }
 
     @Override
-    public long takenByOthers() {
-        return takenByOthers.sum();
+    public long removedCount() {
+        return removedCount.sum();
     }
 
     int capacity() {
-        return store.capacity();
+        return buffer.capacity();
     }
 
     void setCapacity(int capacity) {
-        store.setCapacity(capacity);
+        buffer.setCapacity(capacity);
         VarHandle.fullFence();
-        putters.callAll();
+        putters.signalAll();
     }
 
     @Override
@@ -105,62 +106,63 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     private boolean offer(Runnable task, int rank) {
-        if (!store.offer(task, rank, stamping.getAsBoolean() ? time.nanoTime() : Store.Stamp.UNKNOWN)) {
+        if (!buffer.offer(task, rank, recordsTimes.getAsBoolean() ? time.nanoTime() : TaskBuffer.Timestamp.UNKNOWN)) {
             return false;
         }
         VarHandle.fullFence();
-        takers.call();
+        takers.signal();
         return true;
     }
 
     private int rank(Runnable task) {
-        return ranks == null ? 0 : ranks.applyAsInt(PooledTask.given(task));
+        return rankFunction == null ? 0 : rankFunction.applyAsInt(PooledTask.original(task));
     }
 
     @Override
-    public @Nullable Runnable poll(Store.Stamp stamp) {
-        Runnable task = store.poll(stamp);
+    public @Nullable Runnable poll(TaskBuffer.Timestamp stamp) {
+        Runnable task = buffer.poll(stamp);
         if (task != null) {
-            callPutter();
+            signalPutter();
         }
         return task;
     }
 
     @Override
-    public Runnable take(Store.Stamp stamp) throws InterruptedException {
+    public Runnable take(TaskBuffer.Timestamp stamp) throws InterruptedException {
         Runnable task = poll(stamp);
-        if (task == null && takers.look(hasTask)) {
+        if (task == null && takers.spin(notEmpty)) {
             task = poll(stamp);
-            if (hasTask.getAsBoolean()) {
-                takers.call();
+            if (notEmpty.getAsBoolean()) {
+                takers.signal();
             }
         }
-        return task != null ? task : Objects.requireNonNull(awaitTask(stamp, new WaitingRoom.Place()));
+        return task != null ? task : Objects.requireNonNull(awaitTask(stamp, new WaiterQueue.Waiter()));
     }
 
-    private @Nullable Runnable awaitTask(Store.Stamp stamp, WaitingRoom.Place place) throws InterruptedException {
-        Taking taking = new Taking(stamp);
-        takers.attempt(place, taking, hasTask);
-        return taking.task;
+    private @Nullable Runnable awaitTask(TaskBuffer.Timestamp stamp, WaiterQueue.Waiter waiter)
+            throws InterruptedException {
+        TakeAttempt takeAttempt = new TakeAttempt(stamp);
+        takers.awaitUntil(waiter, takeAttempt, notEmpty);
+        return takeAttempt.task;
     }
 
-    private boolean awaitRoom(Runnable task, int rank, WaitingRoom.Place place) throws InterruptedException {
-        return putters.attempt(place, () -> offer(task, rank), hasRoom);
+    private boolean awaitSpace(Runnable task, int rank, WaiterQueue.Waiter waiter) throws InterruptedException {
+        return putters.awaitUntil(waiter, () -> offer(task, rank), notFull);
     }
 
     @Override
     public boolean takeBack(Runnable task) {
-        boolean taken = store.pass().removeNext(each -> each == task) != null;
+        boolean taken = buffer.cursor().removeNext(each -> each == task) != null;
         if (taken) {
-            callPutter();
+            signalPutter();
         }
         return taken;
     }
 
-    private void callPutter() {
-        if (store.capacity() != Integer.MAX_VALUE) {
+    private void signalPutter() {
+        if (buffer.capacity() != Integer.MAX_VALUE) {
             VarHandle.fullFence();
-            putters.call();
+            putters.signal();
         }
     }
 
@@ -171,7 +173,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         }
         int rank = rank(Objects.requireNonNull(task));
         if (!offer(task, rank)) {
-            awaitRoom(task, rank, new WaitingRoom.Place());
+            awaitSpace(task, rank, new WaiterQueue.Waiter());
         }
     }
 
@@ -187,10 +189,10 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (timeout <= 0) {
             return false;
         }
-        WaitingRoom.Place place = new WaitingRoom.Place();
-        Alarm alarm = time.after(Duration.ofNanos(unit.toNanos(timeout)), place::expire);
+        WaiterQueue.Waiter waiter = new WaiterQueue.Waiter();
+        Alarm alarm = time.after(Duration.ofNanos(unit.toNanos(timeout)), waiter::expire);
         try {
-            return awaitRoom(task, rank, place);
+            return awaitSpace(task, rank, waiter);
         } finally {
             alarm.cancel();
         }
@@ -201,14 +203,14 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        Runnable task = take(new Store.Stamp());
-        takenByOthers.increment();
+        Runnable task = take(new TaskBuffer.Timestamp());
+        removedCount.increment();
         return task;
     }
 
     @Override
     public @Nullable Runnable poll() {
-        return counted(poll(new Store.Stamp()));
+        return countRemoved(poll(new TaskBuffer.Timestamp()));
     }
 
     @Override
@@ -216,46 +218,46 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        Store.Stamp stamp = new Store.Stamp();
+        TaskBuffer.Timestamp stamp = new TaskBuffer.Timestamp();
         Runnable task = poll(stamp);
         if (task != null || timeout <= 0) {
-            return counted(task);
+            return countRemoved(task);
         }
-        WaitingRoom.Place place = new WaitingRoom.Place();
-        Alarm alarm = time.after(Duration.ofNanos(unit.toNanos(timeout)), place::expire);
+        WaiterQueue.Waiter waiter = new WaiterQueue.Waiter();
+        Alarm alarm = time.after(Duration.ofNanos(unit.toNanos(timeout)), waiter::expire);
         try {
-            return counted(awaitTask(stamp, place));
+            return countRemoved(awaitTask(stamp, waiter));
         } finally {
             alarm.cancel();
         }
     }
 
-    private @Nullable Runnable counted(@Nullable Runnable task) {
+    private @Nullable Runnable countRemoved(@Nullable Runnable task) {
         if (task != null) {
-            takenByOthers.increment();
+            removedCount.increment();
         }
         return task;
     }
 
     @Override
     public @Nullable Runnable peek() {
-        return store.peek();
+        return buffer.peek();
     }
 
     @Override
     public int size() {
-        return store.size();
+        return buffer.size();
     }
 
     @Override
     public boolean isEmpty() {
-        return store.size() == 0;
+        return buffer.size() == 0;
     }
 
     @Override
     public int remainingCapacity() {
-        int capacity = store.capacity();
-        return capacity == Integer.MAX_VALUE ? capacity : Math.max(0, capacity - store.size());
+        int capacity = buffer.capacity();
+        return capacity == Integer.MAX_VALUE ? capacity : Math.max(0, capacity - buffer.size());
     }
 
     @Override
@@ -263,8 +265,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (wanted == null) {
             return false;
         }
-        Store.Pass pass = store.pass();
-        for (Runnable task; (task = pass.next()) != null; ) {
+        TaskBuffer.Cursor cursor = buffer.cursor();
+        for (Runnable task; (task = cursor.next()) != null; ) {
             if (wanted.equals(task)) {
                 return true;
             }
@@ -277,17 +279,17 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (unwanted == null) {
             return false;
         }
-        Runnable removed = store.pass().removeNext(unwanted::equals);
+        Runnable removed = buffer.cursor().removeNext(unwanted::equals);
         if (removed != null) {
-            noteRemoved(1);
+            recordRemoved(1);
             Rejectable.reject(removed, REMOVED);
         }
         return removed != null;
     }
 
-    private void noteRemoved(int tasks) {
-        takenByOthers.add(tasks);
-        callPutter();
+    private void recordRemoved(int tasks) {
+        removedCount.add(tasks);
+        signalPutter();
     }
 
     @Override
@@ -307,13 +309,13 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         Objects.requireNonNull(unwanted);
         List<Runnable> removed = new ArrayList<>();
         try {
-            Store.Pass pass = store.pass();
-            for (Runnable task; (task = pass.removeNext(unwanted::test)) != null; ) {
+            TaskBuffer.Cursor cursor = buffer.cursor();
+            for (Runnable task; (task = cursor.removeNext(unwanted::test)) != null; ) {
                 removed.add(task);
             }
         } finally {
             if (!removed.isEmpty()) {
-                noteRemoved(removed.size());
+                recordRemoved(removed.size());
                 removed.forEach(task -> Rejectable.reject(task, REMOVED));
             }
         }
@@ -322,8 +324,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public void clear() {
-        for (Runnable task : drainOut(moment -> {})) {
-            takenByOthers.increment();
+        for (Runnable task : drainAll(moment -> {})) {
+            removedCount.increment();
             Rejectable.reject(task, REMOVED);
         }
     }
@@ -334,23 +336,23 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     @Override
-    public int drainTo(Collection<? super Runnable> target, int most) {
+    public int drainTo(Collection<? super Runnable> target, int maxElements) {
         if (Objects.requireNonNull(target) == this) {
             throw new IllegalArgumentException("a queue cannot be drained to itself");
         }
         int drained = 0;
-        Store.Stamp stamp = new Store.Stamp();
-        for (Runnable task; drained < most && (task = poll(stamp)) != null; drained++) {
-            takenByOthers.increment();
+        TaskBuffer.Timestamp stamp = new TaskBuffer.Timestamp();
+        for (Runnable task; drained < maxElements && (task = poll(stamp)) != null; drained++) {
+            removedCount.increment();
             target.add(task);
         }
         return drained;
     }
 
     @Override
-    public List<Runnable> drainOut(LongConsumer acceptedAt) {
+    public List<Runnable> drainAll(LongConsumer acceptedAt) {
         List<Runnable> tasks = new ArrayList<>();
-        Store.Stamp stamp = new Store.Stamp();
+        TaskBuffer.Timestamp stamp = new TaskBuffer.Timestamp();
         for (Runnable task; (task = poll(stamp)) != null; ) {
             tasks.add(task);
             acceptedAt.accept(stamp.nanoTime);
@@ -364,13 +366,13 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     @Override
-    public boolean handsOver() {
+    public boolean isDirectHandoff() {
         return false;
     }
 
     @Override
     public void purge() {
-        removeIf(Intake::isCancelled);
+        removeIf(WorkQueue::isCancelled);
     }
 
     @Override
@@ -389,25 +391,28 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         return tasks;
     }
 
-    /** Returns a weakly consistent iterator; its {@code remove} takes the task out if it still lies where it was met. */
+    /**
+     * Returns a weakly consistent iterator; its {@code remove} removes the task if it is still in the position where it
+     * was read.
+     */
     @Override
     public Iterator<Runnable> iterator() {
-        return new TaskIterator(store.pass());
+        return new TaskIterator(buffer.cursor());
     }
 
     private final class TaskIterator implements Iterator<Runnable> {
-        private final Store.Pass pass;
-        private @Nullable Runnable upcoming; // what next() will return, if that is known
-        private @Nullable Runnable removable; // what next() has returned, until it is removed
+        private final TaskBuffer.Cursor cursor;
+        private @Nullable Runnable upcoming; // the task that next() will return, if already read
+        private @Nullable Runnable removable; // the task that next() has returned, until it is removed
 
-        TaskIterator(Store.Pass pass) {
-            this.pass = pass;
+        TaskIterator(TaskBuffer.Cursor cursor) {
+            this.cursor = cursor;
         }
 
         @Override
         public boolean hasNext() {
             if (upcoming == null) {
-                upcoming = pass.next();
+                upcoming = cursor.next();
             }
             return upcoming != null;
         }
@@ -419,7 +424,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
             }
             Runnable task = Objects.requireNonNull(upcoming);
             upcoming = null;
-            pass.keep();
+            cursor.mark();
             removable = task;
             return task;
         }
@@ -428,11 +433,11 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         public void remove() {
             Runnable task = removable;
             if (task == null) {
-                throw new IllegalStateException("remove() takes what next() has returned, once");
+                throw new IllegalStateException("remove() may be called once after each next()");
             }
             removable = null;
-            if (pass.removeKept()) {
-                noteRemoved(1);
+            if (cursor.removeMarked()) {
+                recordRemoved(1);
                 Rejectable.reject(task, REMOVED);
             }
         }

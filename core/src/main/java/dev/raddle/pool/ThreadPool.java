@@ -1,6 +1,6 @@
 package dev.raddle.pool;
 
-import dev.raddle.pool.Worker.Doing;
+import dev.raddle.pool.Worker.Activity;
 import dev.raddle.task.Rejectable;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
@@ -30,8 +30,8 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Platform threads that stop without losing work. By contract a {@link java.util.concurrent.ThreadPoolExecutor}, with a
- * faster queue of its own and an account of every task.
+ * A pool of platform threads that stops without losing work. It keeps the contract of {@link
+ * java.util.concurrent.ThreadPoolExecutor}, has a faster built-in queue, and accounts for every task.
  *
  * {@snippet :
  * ThreadPool pool = ThreadPool.builder("reports")
@@ -45,18 +45,18 @@ import org.jspecify.annotations.Nullable;
  * report.handedBack().forEach(task -> journal.append(task.task()));
  * }
  *
- * <p><b>What happens to a task.</b> While fewer than {@code coreThreads} threads exist, a submitted task gets a new one.
- * Then it is queued. If the queue is full, it gets a new thread up to {@code maxThreads}; then the {@link RejectionHandler}
- * decides. Threads beyond the core size end when they have had nothing to do for the keep-alive time. What a task throws
- * that was given to {@code execute} reaches {@link #afterExecute} and then the uncaught exception handler of its thread,
- * which ends and is replaced.
+ * <p><b>What happens to a task.</b> While fewer than {@code coreThreads} threads exist, a submitted task gets a new
+ * thread. Otherwise it is queued. If the queue is full, it gets a new thread up to {@code maxThreads}; beyond that the
+ * {@link RejectionHandler} decides. A thread beyond the core size ends after it has been idle for the keep-alive time.
+ * An exception thrown by a task that was given to {@code execute} is passed to {@link #afterExecute} and then to the
+ * uncaught exception handler of its thread; that thread ends and is replaced.
  *
- * <p><b>What differs from {@code ThreadPoolExecutor}.</b> If no thread can be had for a queued task, it is rejected instead
- * of being left in the queue. {@link #terminated()} is called outside every lock. In a pool that was built by a
- * {@link Builder}, {@link #afterExecute} is called although {@link #beforeExecute} has thrown.
+ * <p><b>Differences from {@code ThreadPoolExecutor}.</b> If no thread is available for a queued task, the task is
+ * rejected instead of being left in the queue. {@link #terminated()} is called without holding any lock. In a pool
+ * built by a {@link Builder}, {@link #afterExecute} is called even if {@link #beforeExecute} has thrown.
  *
  * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task, whose actions
- * <i>happen-before</i> the return of {@link Future#get()} and of an {@link #awaitTermination} that answers true.
+ * <i>happen-before</i> the return of {@link Future#get()} and of an {@link #awaitTermination} that returns true.
  *
  * @see <a href="https://docs.oracle.com/en/java/javase/25/docs/api/java.base/java/util/concurrent/ThreadPoolExecutor.html">
  *     ThreadPoolExecutor, whose contract this class keeps</a>
@@ -68,42 +68,42 @@ public class ThreadPool extends AbstractExecutorService {
     private final String name;
     private final TimeSource time;
     private final BlockingQueue<Runnable> queue;
-    private final Intake intake; // the same queue, as the pool sees it
+    private final WorkQueue workQueue; // the same queue, as seen by the workers
     private final Reporter reporter;
-    private final Crew crew;
+    private final Workers workers;
     private final Duration lastWait;
     private final boolean cancelHandedBack;
     private final LongAdder rejections = new LongAdder();
     private volatile RejectionHandler rejection;
 
-    /** The states of a pool, which only ever move forward. */
+    /** The run states of a pool. A pool only moves forward through them. */
     public enum RunState {
-        /** Tasks are accepted and run. */
+        /** The pool accepts tasks and runs them. */
         RUNNING,
-        /** No task is accepted any more; those that were are run. */
+        /** The pool accepts no new tasks, and runs those that it has accepted. */
         SHUTDOWN,
-        /** No task is started any more; those that run have been interrupted. */
+        /** The pool starts no more tasks, and has interrupted the running ones. */
         STOP,
-        /** No task and no thread is left; {@link ThreadPool#terminated()} is running. */
+        /** No task and no thread remains; {@link ThreadPool#terminated()} is running. */
         TIDYING,
-        /** All is over. */
+        /** {@link ThreadPool#terminated()} has completed. */
         TERMINATED
     }
 
     /**
-     * What a pool is doing and has done. {@link #accepted()} is exact when the pool is quiet.
+     * The state and the counts of a pool. {@link #accepted()} is exact when the pool is quiescent.
      *
-     * @param runState its state
+     * @param runState the run state
      * @param coreThreads the core size
-     * @param maxThreads the largest size allowed
-     * @param threads how many threads there are
-     * @param largestThreads how many there have been at most at a time
-     * @param active how many tasks run or have a new thread that is about to run them
-     * @param queued how many tasks wait
-     * @param completed how many tasks have ended, normally or not
-     * @param rejected how many were not accepted
-     * @param handedBack how many were accepted, and given back by {@link #shutdownNow()} or {@link #drain}
-     * @param removed how many were accepted, and taken out of the queue by others
+     * @param maxThreads the maximum size
+     * @param threads the current number of threads
+     * @param largestThreads the largest number of threads that have existed at the same time
+     * @param active the number of tasks that are running, or have been given to a new thread that is about to run them
+     * @param queued the number of queued tasks
+     * @param completed the number of tasks that have ended, normally or not
+     * @param rejected the number of tasks that were not accepted
+     * @param handedBack the number of accepted tasks that {@link #shutdownNow()} or {@link #drain} handed back
+     * @param removed the number of accepted tasks that were removed from the queue by other callers
      */
     public record Stats(
             RunState runState,
@@ -119,9 +119,9 @@ public class ThreadPool extends AbstractExecutorService {
             long removed) {
 
         /**
-         * Returns how many tasks have been accepted.
+         * Returns the number of tasks that have been accepted.
          *
-         * @return those that ended, run, wait, were handed back and were removed
+         * @return the sum of the completed, active, queued, handed back and removed tasks
          */
         public long accepted() {
             return completed + active + queued + handedBack + removed;
@@ -131,12 +131,12 @@ public class ThreadPool extends AbstractExecutorService {
     /**
      * Creates a pool with the JDK's default thread factory and an {@link AbortPolicy}.
      *
-     * @param corePoolSize how many threads to keep, at least 0
-     * @param maximumPoolSize how many threads there may be, at least 1 and at least the core size
-     * @param keepAliveTime how long a thread beyond the core size may be idle, at least 0
-     * @param unit of the keep-alive time
-     * @param workQueue where tasks wait
-     * @throws IllegalArgumentException if a number is out of its range
+     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
+     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
+     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param unit the unit of the keep-alive time
+     * @param workQueue the queue for tasks that wait for a thread
+     * @throws IllegalArgumentException if a number is out of range
      */
     public ThreadPool(
             int corePoolSize,
@@ -157,13 +157,13 @@ public class ThreadPool extends AbstractExecutorService {
     /**
      * Creates a pool with an {@link AbortPolicy}.
      *
-     * @param corePoolSize how many threads to keep, at least 0
-     * @param maximumPoolSize how many threads there may be, at least 1 and at least the core size
-     * @param keepAliveTime how long a thread beyond the core size may be idle, at least 0
-     * @param unit of the keep-alive time
-     * @param workQueue where tasks wait
-     * @param threadFactory makes the threads
-     * @throws IllegalArgumentException if a number is out of its range
+     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
+     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
+     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param unit the unit of the keep-alive time
+     * @param workQueue the queue for tasks that wait for a thread
+     * @param threadFactory the factory for new threads
+     * @throws IllegalArgumentException if a number is out of range
      */
     public ThreadPool(
             int corePoolSize,
@@ -178,13 +178,13 @@ public class ThreadPool extends AbstractExecutorService {
     /**
      * Creates a pool with the JDK's default thread factory.
      *
-     * @param corePoolSize how many threads to keep, at least 0
-     * @param maximumPoolSize how many threads there may be, at least 1 and at least the core size
-     * @param keepAliveTime how long a thread beyond the core size may be idle, at least 0
-     * @param unit of the keep-alive time
-     * @param workQueue where tasks wait
-     * @param handler decides about tasks that are not accepted
-     * @throws IllegalArgumentException if a number is out of its range
+     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
+     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
+     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param unit the unit of the keep-alive time
+     * @param workQueue the queue for tasks that wait for a thread
+     * @param handler the handler for rejected tasks
+     * @throws IllegalArgumentException if a number is out of range
      */
     public ThreadPool(
             int corePoolSize,
@@ -199,14 +199,14 @@ public class ThreadPool extends AbstractExecutorService {
     /**
      * Creates a pool.
      *
-     * @param corePoolSize how many threads to keep, at least 0
-     * @param maximumPoolSize how many threads there may be, at least 1 and at least the core size
-     * @param keepAliveTime how long a thread beyond the core size may be idle, at least 0
-     * @param unit of the keep-alive time
-     * @param workQueue where tasks wait
-     * @param threadFactory makes the threads
-     * @param handler decides about tasks that are not accepted
-     * @throws IllegalArgumentException if a number is out of its range
+     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
+     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
+     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param unit the unit of the keep-alive time
+     * @param workQueue the queue for tasks that wait for a thread
+     * @param threadFactory the factory for new threads
+     * @param handler the handler for rejected tasks
+     * @throws IllegalArgumentException if a number is out of range
      */
     public ThreadPool(
             int corePoolSize,
@@ -217,7 +217,7 @@ public class ThreadPool extends AbstractExecutorService {
             ThreadFactory threadFactory,
             RejectionHandler handler) {
         this(new Builder("thread-pool")
-                .asInTheJdk()
+                .jdkSemantics()
                 .sizes(corePoolSize, maximumPoolSize)
                 .keepAlive(Duration.ofNanos(unit.toNanos(keepAliveTime)))
                 .queue(workQueue)
@@ -226,15 +226,16 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     /**
-     * Creates a pool with the JDK's default thread factory, and with a handler that was written for a {@code ThreadPoolExecutor}.
+     * Creates a pool with the JDK's default thread factory and a handler that was written for a {@code
+     * ThreadPoolExecutor}.
      *
-     * @param corePoolSize how many threads to keep, at least 0
-     * @param maximumPoolSize how many threads there may be, at least 1 and at least the core size
-     * @param keepAliveTime how long a thread beyond the core size may be idle, at least 0
-     * @param unit of the keep-alive time
-     * @param workQueue where tasks wait
-     * @param handler decides about tasks that are not accepted; it is shown an executor that does what this pool does
-     * @throws IllegalArgumentException if a number is out of its range
+     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
+     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
+     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param unit the unit of the keep-alive time
+     * @param workQueue the queue for tasks that wait for a thread
+     * @param handler the handler for rejected tasks; it receives an executor that delegates to this pool
+     * @throws IllegalArgumentException if a number is out of range
      * @see RejectionHandler#from
      */
     public ThreadPool(
@@ -250,14 +251,14 @@ public class ThreadPool extends AbstractExecutorService {
     /**
      * Creates a pool with a handler that was written for a {@code ThreadPoolExecutor}.
      *
-     * @param corePoolSize how many threads to keep, at least 0
-     * @param maximumPoolSize how many threads there may be, at least 1 and at least the core size
-     * @param keepAliveTime how long a thread beyond the core size may be idle, at least 0
-     * @param unit of the keep-alive time
-     * @param workQueue where tasks wait
-     * @param threadFactory makes the threads
-     * @param handler decides about tasks that are not accepted; it is shown an executor that does what this pool does
-     * @throws IllegalArgumentException if a number is out of its range
+     * @param corePoolSize the number of threads to keep even if they are idle, at least 0
+     * @param maximumPoolSize the maximum number of threads, at least 1 and at least the core size
+     * @param keepAliveTime the maximum idle time of a thread beyond the core size, at least 0
+     * @param unit the unit of the keep-alive time
+     * @param workQueue the queue for tasks that wait for a thread
+     * @param threadFactory the factory for new threads
+     * @param handler the handler for rejected tasks; it receives an executor that delegates to this pool
+     * @throws IllegalArgumentException if a number is out of range
      * @see RejectionHandler#from
      */
     public ThreadPool(
@@ -279,12 +280,12 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     /**
-     * Creates the pool that a builder describes: for subclasses.
+     * Creates a pool with the settings of a builder. For subclasses.
      *
-     * @param builder says how it shall be
-     * @throws IllegalArgumentException if the sizes do not fit together
+     * @param builder the builder with the settings
+     * @throws IllegalArgumentException if the sizes are inconsistent
      */
-    @SuppressWarnings("this-escape") // the crew calls back when a task has been submitted, not before
+    @SuppressWarnings("this-escape") // the workers call this pool only after a task has been submitted
     protected ThreadPool(Builder builder) {
         builder.check();
         name = builder.name;
@@ -293,23 +294,23 @@ public class ThreadPool extends AbstractExecutorService {
         cancelHandedBack = builder.cancelHandedBack;
         rejection = builder.rejection;
         reporter = new Reporter(name, time, builder.listener, builder.stuckAfter != null);
-        Intake intake;
+        WorkQueue workQueue;
         if (builder.queue == null) {
-            TaskQueue own = new TaskQueue(builder.queueCapacity, builder.priority, time, reporter::isOn);
-            queue = own;
-            intake = own;
+            TaskQueue builtIn = new TaskQueue(builder.queueCapacity, builder.priority, time, reporter::isOn);
+            queue = builtIn;
+            workQueue = builtIn;
         } else {
             queue = builder.queue;
-            intake = new ForeignQueue(builder.queue);
+            workQueue = new QueueAdapter(builder.queue);
         }
-        this.intake = intake;
-        crew = new Crew(this, builder, intake, reporter);
+        this.workQueue = workQueue;
+        workers = new Workers(this, builder, workQueue, reporter);
     }
 
     /**
-     * Returns a builder for a pool with as many threads as processors and an unbounded queue.
+     * Returns a builder for a pool with one thread per processor and an unbounded queue.
      *
-     * @param name what the pool is called in reports, and the beginning of its threads' names
+     * @param name the name of the pool in reports, and the prefix of its threads' names
      * @return a new builder
      */
     public static Builder builder(String name) {
@@ -319,23 +320,23 @@ public class ThreadPool extends AbstractExecutorService {
     /**
      * Returns the pool's name.
      *
-     * @return what the builder was given
+     * @return the name given to the builder
      */
     public String name() {
         return name;
     }
 
-    boolean looksAtTheClock() {
-        return reporter.isWatching();
+    boolean recordsTimes() {
+        return reporter.recordsTimes();
     }
 
-    // ---- work
+    // ---- submission
 
     /**
-     * Runs a task at some time in the future, in a new thread of the pool or in an old one.
+     * Executes the task at some time in the future, in a new or in an existing thread of the pool.
      *
-     * @param task what to run
-     * @throws RejectedExecutionException if it is not accepted and the {@link RejectionHandler} says so
+     * @param task the task to execute
+     * @throws RejectedExecutionException if the task is not accepted and the {@link RejectionHandler} throws it
      */
     @Override
     public void execute(Runnable task) {
@@ -345,7 +346,7 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     private boolean tryExecute(Runnable task) {
-        boolean accepted = crew.accept(task);
+        boolean accepted = workers.accept(task);
         if (accepted && reporter.isOn()) {
             reporter.accepted(task);
         }
@@ -354,27 +355,27 @@ public class ThreadPool extends AbstractExecutorService {
 
     private void reject(Runnable task) {
         RejectionHandler handler = rejection;
-        if (!(handler instanceof BlockPolicy)) { // which may still get it accepted, and says so if not
-            noteRejected(task);
+        if (!(handler instanceof BlockPolicy)) { // a BlockPolicy counts its own rejections
+            recordRejected(task);
         }
         handler.rejected(task, this);
     }
 
-    private void noteRejected(Runnable task) {
+    private void recordRejected(Runnable task) {
         rejections.increment();
         reporter.rejected(task);
     }
 
-    private String reason() {
-        return isShutdown() ? "it has been shut down" : getPoolSize() == 0 ? "no thread was to be had" : "it is full";
+    private String rejectionReason() {
+        return isShutdown() ? "it has been shut down" : getPoolSize() == 0 ? "no thread was available" : "it is full";
     }
 
     private RejectedExecutionException rejected(Runnable task, String why) {
-        Roster.Account account = crew.roster.account();
-        return new RejectedExecutionException("task " + UserCode.textOf(PooledTask.given(task))
+        WorkerRegistry.Snapshot snapshot = workers.registry.snapshot();
+        return new RejectedExecutionException("task " + UserCode.textOf(PooledTask.original(task))
                 + " was rejected by pool \"" + name
-                + "\": " + why + "; " + account.active() + " of " + crew.maxThreads + " threads are running tasks, "
-                + queue.size() + " tasks are waiting, room is left for " + queue.remainingCapacity());
+                + "\": " + why + "; " + snapshot.active() + " of " + workers.maxThreads + " threads are running tasks, "
+                + queue.size() + " tasks are waiting, remaining capacity " + queue.remainingCapacity());
     }
 
     @Override
@@ -390,56 +391,64 @@ public class ThreadPool extends AbstractExecutorService {
     @Override
     public <T extends @Nullable Object> T invokeAny(Collection<? extends Callable<T>> tasks)
             throws InterruptedException, ExecutionException {
-        return new Contest(this).invokeAny(tasks);
+        return new InvokeAnyExecutor(this).invokeAny(tasks);
     }
 
     @Override
     public <T extends @Nullable Object> T invokeAny(
             Collection<? extends Callable<T>> tasks, long timeout, TimeUnit unit)
             throws InterruptedException, ExecutionException, TimeoutException {
-        return new Contest(this).invokeAny(tasks, timeout, unit);
+        return new InvokeAnyExecutor(this).invokeAny(tasks, timeout, unit);
     }
 
     /**
-     * Called in a worker's thread before each task. If it throws, the task is skipped, and cancelled if it is a future; then
-     * {@link #afterExecute} hears what was thrown, unless the pool was created by one of the constructors that the JDK's
-     * class has as well: there it is not called, as in the JDK. This one does nothing.
+     * Called in a worker's thread before each task. If this method throws, the task is skipped, and cancelled if it is
+     * a future. Then {@link #afterExecute} is called with the exception, unless the pool was created by a constructor
+     * that {@code ThreadPoolExecutor} has as well: then it is not called, as in the JDK. This implementation does
+     * nothing.
      *
      * @param thread the thread that will run the task
-     * @param task what will be run
+     * @param task the task that will run
      */
     protected void beforeExecute(Thread thread, Runnable task) {}
 
     /**
-     * Called in a worker's thread after each task. This one does nothing. A future keeps what its callable throws, so for a
-     * task that was submitted {@code failure} is null and the future knows more.
+     * Called in a worker's thread after each task. This implementation does nothing. A future catches what its callable
+     * throws, so {@code failure} is null for a task that was submitted; the future holds the exception.
      *
-     * @param task what was run
-     * @param failure what it or {@link #beforeExecute} threw, or null
+     * @param task the task that has run
+     * @param failure the exception thrown by the task or by {@link #beforeExecute}, or null if there was none
      */
     protected void afterExecute(Runnable task, @Nullable Throwable failure) {}
 
-    /** Called once, in the thread that made the pool end, before {@link #awaitTermination} returns. This one does nothing. */
+    /**
+     * Called once, in the thread that completes the termination, before {@link #awaitTermination} returns. This
+     * implementation does nothing.
+     */
     protected void terminated() {}
 
-    // ---- the end
+    // ---- shutdown
 
-    /** Accepts no task from now on. Those that were accepted are run; what runs is not interrupted. Does not wait. */
+    /**
+     * Accepts no more tasks. Accepted tasks are still run, and running tasks are not interrupted. This method does not
+     * wait.
+     */
     @Override
     public void shutdown() {
-        crew.shutdown();
+        workers.shutdown();
     }
 
     /**
-     * Accepts and starts no task from now on, and interrupts those that run. Does not wait.
+     * Accepts and starts no more tasks, and interrupts the running ones. This method does not wait.
      *
-     * <p>Futures that are handed back are cancelled first, so that no thread waits for them for ever, unless the pool was built
-     * with {@link Builder#cancelHandedBack cancelHandedBack(false)} or created by one of the constructors that the JDK's class
-     * has as well. In a pool of these constructors a task that was given to a new thread runs, interrupted, although that thread
-     * has not begun; in a pool from the builder it is handed back.
+     * <p>Futures that are handed back are cancelled first, so that no thread waits for them forever, unless the pool
+     * was built with {@link Builder#cancelHandedBack cancelHandedBack(false)} or created by a constructor that {@code
+     * ThreadPoolExecutor} has as well. In a pool created by such a constructor, a task that was given to a new thread
+     * runs, interrupted, even if that thread has not started to run; in a pool built by a builder the task is handed
+     * back.
      *
-     * @return the tasks that were accepted and never started, in the order in which they would have; those that are
-     *     {@link Rejectable} have been rejected
+     * @return the tasks that were accepted and never started, in the order in which they would have started; those that
+     *     are {@link Rejectable} have been rejected
      */
     @Override
     public List<Runnable> shutdownNow() {
@@ -448,12 +457,12 @@ public class ThreadPool extends AbstractExecutorService {
         return tasks;
     }
 
-    List<Runnable> stop(Consumer<Doing> interrupted) {
+    List<Runnable> stop(Consumer<Activity> interrupted) {
         if (!reporter.isOn()) {
-            return crew.stop(interrupted, moment -> {});
+            return workers.stop(interrupted, moment -> {});
         }
         LongStream.Builder moments = LongStream.builder();
-        List<Runnable> tasks = crew.stop(interrupted, moments);
+        List<Runnable> tasks = workers.stop(interrupted, moments);
         PrimitiveIterator.OfLong acceptedAt = moments.build().iterator();
         tasks.forEach(task -> reporter.handedBack(task, acceptedAt.nextLong()));
         return tasks;
@@ -480,29 +489,30 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     /**
-     * Shuts down, lets what was accepted end, and says what became of every task.
+     * Shuts down, waits until the accepted tasks have ended, and reports the outcome of every task.
      *
-     * <p>When the grace is over, what waits is handed back and what runs is interrupted, and waited for once more: for
-     * {@code stuckAfter}, or 5 seconds if the builder was not told. What runs on is reported with its stack. If the caller is
-     * interrupted, the grace is over at once, and its interrupt flag is set again in the end. A worker that drains its own
-     * pool waits for itself until then.
+     * <p>After the grace period, queued tasks are handed back and running tasks are interrupted. Then this method waits
+     * once more, for {@code stuckAfter}, or for 5 seconds if the builder has not set it. Tasks that are still running
+     * after that are reported with their stacks. If the caller is interrupted, the grace period ends at once, and the
+     * caller's interrupt flag is set again before this method returns. A worker that drains its own pool waits for
+     * itself until the end of that last wait.
      *
-     * @param grace how long to wait before anything is interrupted; zero or less does not wait
-     * @return the account
+     * @param grace the time to wait before tasks are interrupted; zero or less does not wait
+     * @return the report
      */
     public ShutdownReport drain(Duration grace) {
-        return new Drain(this, crew, time).run(Objects.requireNonNull(grace, "grace"), lastWait);
+        return new Drain(this, workers, time).run(Objects.requireNonNull(grace, "grace"), lastWait);
     }
 
     /**
-     * Drains pools when the JVM shuts down, one after the other. One grace serves all of them; each may need its last wait
-     * besides.
+     * Drains pools one after the other when the JVM shuts down. They share one grace period; each may take its last
+     * wait in addition.
      *
-     * @param grace how long all of them together may take before what runs is interrupted
-     * @param reports receives each pool's report, in the hook's thread
-     * @param inOrder the pools, those that feed others first
-     * @return the hook, to take it away again
-     * @throws IllegalStateException if the JVM is shutting down already
+     * @param grace the time that all pools together may take before running tasks are interrupted
+     * @param reports the receiver of each pool's report, called in the hook's thread
+     * @param inOrder the pools in the order in which they are drained: those that submit to others first
+     * @return the hook; closing it removes it
+     * @throws IllegalStateException if the JVM is already shutting down
      */
     public static ExitHook drainOnExit(
             Duration grace, Consumer<? super ShutdownReport> reports, ThreadPool... inOrder) {
@@ -518,7 +528,7 @@ public class ThreadPool extends AbstractExecutorService {
             Objects.requireNonNull(reports, "reports");
             thread = Thread.ofPlatform()
                     .name("raddle-drain-on-exit")
-                    .inheritInheritableThreadLocals(false) // it lives as long as the JVM
+                    .inheritInheritableThreadLocals(false) // the thread lives as long as the JVM
                     .unstarted(() -> run(grace, reports, pools));
             thread.setContextClassLoader(Thread.currentThread().getContextClassLoader()); // for `reports`
             Runtime.getRuntime().addShutdownHook(thread);
@@ -530,18 +540,18 @@ public class ThreadPool extends AbstractExecutorService {
                 try {
                     reports.accept(pool.drain(deadline.remaining()));
                 } catch (Throwable failure) {
-                    Reporter.report(failure); // the other pools are drained all the same
+                    Reporter.report(failure); // the other pools are still drained
                 }
             }
         }
 
-        /** Takes the hook away: the pools are not drained at exit. Does nothing once the JVM is shutting down. */
+        /** Removes the hook, so that the pools are not drained at exit. Has no effect once the JVM is shutting down. */
         @Override
         public void close() {
             try {
                 Runtime.getRuntime().removeShutdownHook(thread);
             } catch (IllegalStateException shuttingDown) {
-                // too late: the hook runs or has run
+                // too late: the hook is running or has run
             }
         }
     }
@@ -549,115 +559,119 @@ public class ThreadPool extends AbstractExecutorService {
     /**
      * Returns the run state.
      *
-     * @return the state in this moment
+     * @return the current state
      */
     public RunState runState() {
-        return RunState.values()[crew.control.state()];
+        return RunState.values()[workers.control.state()];
     }
 
     @Override
     public boolean isShutdown() {
-        return crew.control.state() >= Control.SHUTDOWN;
+        return workers.control.state() >= Control.SHUTDOWN;
     }
 
     /**
-     * Tells whether the pool has been shut down and has not ended.
+     * Returns whether the pool has been shut down and has not terminated.
      *
-     * @return true from {@link #shutdown()} or {@link #shutdownNow()} until all is over
+     * @return true after {@link #shutdown()} or {@link #shutdownNow()} until the pool has terminated
      */
     public boolean isTerminating() {
-        int state = crew.control.state();
+        int state = workers.control.state();
         return state >= Control.SHUTDOWN && state < Control.TERMINATED;
     }
 
     @Override
     public boolean isTerminated() {
-        return crew.control.state() == Control.TERMINATED;
+        return workers.control.state() == Control.TERMINATED;
     }
 
     @Override
     public boolean awaitTermination(long timeout, TimeUnit unit) throws InterruptedException {
-        return isTerminated() || crew.terminated.await(Deadline.after(time, Duration.ofNanos(unit.toNanos(timeout))));
+        return isTerminated()
+                || workers.terminated.await(Deadline.after(time, Duration.ofNanos(unit.toNanos(timeout))));
     }
 
     // ---- the queue
 
     /**
-     * Returns where tasks wait: the queue itself, for looking and for taking tasks out. The pool's own queue rejects what is
-     * removed from it, if it is {@link Rejectable}; what {@code poll}, {@code take} and {@code drainTo} return is their caller's
-     * to run or to reject. A queue that was given from outside tells nobody what is removed from it.
+     * Returns the task queue of this pool, for monitoring and for removing tasks. The built-in queue rejects the tasks
+     * removed from it that are {@link Rejectable}; a caller of {@code poll}, {@code take} or {@code drainTo} must run
+     * or reject the tasks that it receives. A user-supplied queue does not notify the pool of removals.
      *
-     * @return the queue that was given, or the pool's own
+     * @return the user-supplied queue, or the built-in one
      */
     public BlockingQueue<Runnable> getQueue() {
         return queue;
     }
 
     /**
-     * Takes a task out of the queue, so that it is not run; one that is {@link Rejectable} is rejected. A task that
-     * {@code submit} made is found as the future that {@code submit} returned.
+     * Removes a task from the queue, so that it is not run; a {@link Rejectable} task is rejected. A task that was
+     * submitted is found by the future that {@code submit} returned.
      *
-     * @param task what shall not run
-     * @return true if it was waiting
+     * @param task the task to remove
+     * @return true if the task was queued
      */
     public boolean remove(Runnable task) {
-        boolean found = intake.remove(task);
-        crew.tryTerminate();
+        boolean found = workQueue.remove(task);
+        workers.tryTerminate();
         return found;
     }
 
-    /** Takes those futures out of the queue that have been cancelled. */
+    /** Removes all cancelled futures from the queue. */
     public void purge() {
-        intake.purge();
-        crew.tryTerminate();
+        workQueue.purge();
+        workers.tryTerminate();
     }
 
     /**
-     * Returns how many tasks the pool's own queue may hold.
+     * Returns the capacity of the built-in queue.
      *
-     * @return {@link Integer#MAX_VALUE} if it has no bound
-     * @throws IllegalStateException if the queue was given from outside
+     * @return the capacity, or {@link Integer#MAX_VALUE} if the queue is unbounded
+     * @throws IllegalStateException if the pool uses a user-supplied queue
      */
     public int getQueueCapacity() {
-        return ownQueue().capacity();
+        return builtInQueue().capacity();
     }
 
     /**
-     * Sets how many tasks the pool's own queue may hold, at once. What lies beyond a lower bound stays.
+     * Sets the capacity of the built-in queue, with immediate effect. Queued tasks beyond a smaller capacity stay
+     * queued.
      *
-     * @param capacity at least 1; {@link Integer#MAX_VALUE} means no bound
+     * @param capacity the capacity, at least 1; {@link Integer#MAX_VALUE} means unbounded
      * @throws IllegalArgumentException if it is less than 1
-     * @throws IllegalStateException if the queue was given from outside
+     * @throws IllegalStateException if the pool uses a user-supplied queue
      */
     public void setQueueCapacity(int capacity) {
-        ownQueue().setCapacity(Builder.atLeast("queueCapacity", 1, capacity));
+        builtInQueue().setCapacity(Builder.atLeast("queueCapacity", 1, capacity));
     }
 
-    private TaskQueue ownQueue() {
-        if (queue instanceof TaskQueue own) {
-            return own;
+    private TaskQueue builtInQueue() {
+        if (queue instanceof TaskQueue builtIn) {
+            return builtIn;
         }
-        throw new IllegalStateException("pool \"" + name + "\" was given a "
-                + queue.getClass().getName() + "; the capacity of a queue from outside is set there");
+        throw new IllegalStateException("pool \"" + name + "\" uses a user-supplied "
+                + queue.getClass().getName() + "; set the capacity of that queue itself");
     }
 
     // ---- settings
 
     /**
-     * Sets the core size. Idle threads beyond a smaller one end; for a larger one, threads are started for tasks that wait.
+     * Sets the core size. If it decreases, idle threads beyond it end; if it increases, threads are started for queued
+     * tasks.
      *
-     * @param corePoolSize from 0 to the maximum
-     * @throws IllegalArgumentException if it is out of this range
+     * @param corePoolSize the new core size, from 0 to the maximum size
+     * @throws IllegalArgumentException if it is out of range
      */
     public void setCorePoolSize(int corePoolSize) {
         Builder.atLeast("corePoolSize", 0, corePoolSize);
-        Builder.atLeast("maximumPoolSize, with a corePoolSize of " + corePoolSize + ",", corePoolSize, crew.maxThreads);
-        int more = corePoolSize - crew.coreThreads;
-        crew.coreThreads = corePoolSize;
-        if (crew.control.workers() > corePoolSize) {
-            crew.callIdle();
+        Builder.atLeast(
+                "maximumPoolSize, with a corePoolSize of " + corePoolSize + ",", corePoolSize, workers.maxThreads);
+        int more = corePoolSize - workers.coreThreads;
+        workers.coreThreads = corePoolSize;
+        if (workers.control.workers() > corePoolSize) {
+            workers.interruptIdleWorkers();
         } else {
-            for (int left = Math.min(more, queue.size()); left > 0 && crew.hire(null, true); left--) {
+            for (int left = Math.min(more, queue.size()); left > 0 && workers.addWorker(null, true); left--) {
                 if (queue.isEmpty()) {
                     return;
                 }
@@ -668,72 +682,74 @@ public class ThreadPool extends AbstractExecutorService {
     /**
      * Returns the core size.
      *
-     * @return how many threads are kept
+     * @return the number of threads to keep even if they are idle
      */
     public int getCorePoolSize() {
-        return crew.coreThreads;
+        return workers.coreThreads;
     }
 
     /**
-     * Sets the largest size. Idle threads beyond a smaller one end at once, busy ones after their task.
+     * Sets the maximum size. If it decreases, idle threads beyond it end at once, and busy ones after their current
+     * task.
      *
-     * @param maximumPoolSize at least 1 and at least the core size
-     * @throws IllegalArgumentException if it is out of this range
+     * @param maximumPoolSize the new maximum, at least 1 and at least the core size
+     * @throws IllegalArgumentException if it is out of range
      */
     public void setMaximumPoolSize(int maximumPoolSize) {
-        Builder.atLeast("maximumPoolSize", Math.max(1, crew.coreThreads), maximumPoolSize);
-        crew.maxThreads = maximumPoolSize;
-        if (crew.control.workers() > maximumPoolSize) {
-            crew.callIdle();
+        Builder.atLeast("maximumPoolSize", Math.max(1, workers.coreThreads), maximumPoolSize);
+        workers.maxThreads = maximumPoolSize;
+        if (workers.control.workers() > maximumPoolSize) {
+            workers.interruptIdleWorkers();
         } else {
-            crew.callSubmitters();
+            workers.signalSubmitters();
         }
     }
 
     /**
-     * Returns the largest size.
+     * Returns the maximum size.
      *
-     * @return how many threads there may be
+     * @return the maximum number of threads
      */
     public int getMaximumPoolSize() {
-        return crew.maxThreads;
+        return workers.maxThreads;
     }
 
     /**
-     * Sets how long threads that may end wait for a task, with effect on those that wait now.
+     * Sets the keep-alive time: how long a thread that may time out waits for a task. Also applies to threads that are
+     * already waiting.
      *
-     * @param length at least 0, and more if core threads may end
-     * @param unit of the length
-     * @throws IllegalArgumentException if it is out of this range
+     * @param length the keep-alive time, at least 0, and more than 0 if core threads may time out
+     * @param unit the unit of the length
+     * @throws IllegalArgumentException if it is out of range
      */
     public void setKeepAliveTime(long length, TimeUnit unit) {
-        checkKeepAlive(length, crew.coreTimeout);
-        crew.keepAliveNanos = unit.toNanos(length);
-        crew.keepAliveChanged();
+        checkKeepAlive(length, workers.coreTimeout);
+        workers.keepAliveNanos = unit.toNanos(length);
+        workers.keepAliveChanged();
     }
 
     /**
-     * Returns how long threads that may end wait for a task.
+     * Returns the keep-alive time.
      *
-     * @param unit of the answer
+     * @param unit the unit of the result
      * @return the keep-alive time, rounded down
      */
     public long getKeepAliveTime(TimeUnit unit) {
-        return unit.convert(crew.keepAliveNanos, TimeUnit.NANOSECONDS);
+        return unit.convert(workers.keepAliveNanos, TimeUnit.NANOSECONDS);
     }
 
     /**
-     * Sets whether core threads end as well when they have been idle for the keep-alive time.
+     * Sets whether core threads also end after they have been idle for the keep-alive time.
      *
-     * @param value true if they do
-     * @throws IllegalArgumentException if they shall and the keep-alive time is zero
+     * @param value true if core threads may time out
+     * @throws IllegalArgumentException if the value is true and the keep-alive time is zero
      */
     public void allowCoreThreadTimeOut(boolean value) {
-        checkKeepAlive(crew.keepAliveNanos, value);
-        if (value != crew.coreTimeout) {
-            crew.coreTimeout = value;
+        checkKeepAlive(workers.keepAliveNanos, value);
+        if (value != workers.coreTimeout) {
+            workers.coreTimeout = value;
             if (value) {
-                crew.callIdle();
+                workers.interruptIdleWorkers();
             }
         }
     }
@@ -741,48 +757,48 @@ public class ThreadPool extends AbstractExecutorService {
     private static void checkKeepAlive(long length, boolean coreTimeout) {
         if (length < 0 || (length == 0 && coreTimeout)) {
             throw new IllegalArgumentException("keepAliveTime must be " + (coreTimeout ? "more than" : "at least")
-                    + " 0" + (coreTimeout ? " where core threads may time out" : "") + ", was " + length);
+                    + " 0" + (coreTimeout ? " if core threads may time out" : "") + ", was " + length);
         }
     }
 
     /**
-     * Tells whether core threads end as well when they have been idle for the keep-alive time.
+     * Returns whether core threads also end after they have been idle for the keep-alive time.
      *
-     * @return true if they do
+     * @return true if core threads may time out
      */
     public boolean allowsCoreThreadTimeOut() {
-        return crew.coreTimeout;
+        return workers.coreTimeout;
     }
 
     /**
-     * Sets what makes new threads.
+     * Sets the factory for new threads.
      *
-     * @param threadFactory may return null for a thread that is not to be had
+     * @param threadFactory the factory; it may return null if no thread is available
      */
     public void setThreadFactory(ThreadFactory threadFactory) {
-        crew.threadFactory = Objects.requireNonNull(threadFactory, "threadFactory");
+        workers.threadFactory = Objects.requireNonNull(threadFactory, "threadFactory");
     }
 
     /**
-     * Returns what makes new threads.
+     * Returns the factory for new threads.
      *
      * @return the factory
      */
     public ThreadFactory getThreadFactory() {
-        return crew.threadFactory;
+        return workers.threadFactory;
     }
 
     /**
-     * Sets what decides about tasks that are not accepted.
+     * Sets the handler for rejected tasks.
      *
-     * @param handler the new one
+     * @param handler the new handler
      */
     public void setRejectionHandler(RejectionHandler handler) {
         rejection = Objects.requireNonNull(handler, "handler");
     }
 
     /**
-     * Returns what decides about tasks that are not accepted.
+     * Returns the handler for rejected tasks.
      *
      * @return the handler
      */
@@ -791,9 +807,9 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     /**
-     * Sets what decides about tasks that are not accepted, as a {@code ThreadPoolExecutor} has it.
+     * Sets a handler for rejected tasks that was written for a {@code ThreadPoolExecutor}.
      *
-     * @param handler the new one; it is shown an executor that does what this pool does
+     * @param handler the new handler; it receives an executor that delegates to this pool
      * @see RejectionHandler#from
      */
     public void setRejectedExecutionHandler(RejectedExecutionHandler handler) {
@@ -801,32 +817,32 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     /**
-     * Returns what decides about tasks that are not accepted, as it was given.
+     * Returns the handler for rejected tasks in the form in which it was set.
      *
      * @return a {@link RejectionHandler}, or a handler for a {@code ThreadPoolExecutor}
      */
     public RejectedExecutionHandler getRejectedExecutionHandler() {
         RejectionHandler handler = rejection;
-        return handler instanceof JdkRejection jdk ? jdk.handler : handler;
+        return handler instanceof JdkRejectionAdapter jdk ? jdk.handler : handler;
     }
 
     /**
-     * Starts a core thread that waits for tasks.
+     * Starts a core thread, which waits for tasks.
      *
-     * @return false if all core threads have been started
+     * @return false if all core threads have already been started
      */
     public boolean prestartCoreThread() {
-        return crew.hire(null, true);
+        return workers.addWorker(null, true);
     }
 
     /**
      * Starts all core threads.
      *
-     * @return how many were started
+     * @return the number of threads started
      */
     public int prestartAllCoreThreads() {
         int started = 0;
-        while (crew.hire(null, true)) {
+        while (workers.addWorker(null, true)) {
             started++;
         }
         return started;
@@ -835,104 +851,104 @@ public class ThreadPool extends AbstractExecutorService {
     // ---- counts
 
     /**
-     * Returns how many threads there are.
+     * Returns the current number of threads.
      *
-     * @return a number that may be old when it arrives
+     * @return the number of threads, which may already have changed
      */
     public int getPoolSize() {
-        return threads(crew.roster.account());
+        return threads(workers.registry.snapshot());
     }
 
-    /** A worker that has left the count is still on the roster for a moment; when all have, nobody is there. */
-    private int threads(Roster.Account account) {
-        return crew.control.state() >= Control.TIDYING ? 0 : account.threads();
+    /** A worker that has been uncounted stays in the registry for a moment. From TIDYING on there is no thread. */
+    private int threads(WorkerRegistry.Snapshot snapshot) {
+        return workers.control.state() >= Control.TIDYING ? 0 : snapshot.threads();
     }
 
     /**
-     * Returns how many threads run tasks.
+     * Returns the number of threads that are running tasks.
      *
-     * @return a number that may be old when it arrives
+     * @return the number of active threads, which may already have changed
      */
     public int getActiveCount() {
-        return crew.roster.account().active();
+        return workers.registry.snapshot().active();
     }
 
     /**
-     * Returns how many threads there have been at most at a time.
+     * Returns the largest number of threads that have existed at the same time.
      *
-     * @return a number that only grows
+     * @return the number of threads; it never decreases
      */
     public int getLargestPoolSize() {
-        return crew.roster.account().largest();
+        return workers.registry.snapshot().largest();
     }
 
     /**
-     * Returns how many tasks have ended, run and wait.
+     * Returns the number of tasks that are completed, running or queued.
      *
-     * @return a number that is exact when the pool is quiet
+     * @return the number of tasks, exact when the pool is quiescent
      */
     public long getTaskCount() {
-        Roster.Account account = crew.roster.account();
-        return account.completed() + account.active() + queue.size();
+        WorkerRegistry.Snapshot snapshot = workers.registry.snapshot();
+        return snapshot.completed() + snapshot.active() + queue.size();
     }
 
     /**
-     * Returns how many tasks have ended, normally or not.
+     * Returns the number of tasks that have ended, normally or not.
      *
-     * @return a number that only grows
+     * @return the number of tasks; it never decreases
      */
     public long getCompletedTaskCount() {
-        return crew.roster.account().completed();
+        return workers.registry.snapshot().completed();
     }
 
     /**
-     * Returns all counts. Threads and their tasks are read in one moment, the rest right after it.
+     * Returns all counts. The threads and their tasks are read at one time, the other counts right after it.
      *
      * @return a new record
      */
     public Stats stats() {
-        Roster.Account account = crew.roster.account();
+        WorkerRegistry.Snapshot snapshot = workers.registry.snapshot();
         return new Stats(
                 runState(),
-                crew.coreThreads,
-                crew.maxThreads,
-                threads(account),
-                account.largest(),
-                account.active(),
+                workers.coreThreads,
+                workers.maxThreads,
+                threads(snapshot),
+                snapshot.largest(),
+                snapshot.active(),
                 queue.size(),
-                account.completed(),
+                snapshot.completed(),
                 rejections.sum(),
-                crew.handedBack.sum(),
-                intake.takenByOthers());
+                workers.handedBack.sum(),
+                workQueue.removedCount());
     }
 
     @Override
     public String toString() {
-        Roster.Account account = crew.roster.account();
-        int state = crew.control.state();
+        WorkerRegistry.Snapshot snapshot = workers.registry.snapshot();
+        int state = workers.control.state();
         String word =
                 state == Control.RUNNING ? "Running" : state == Control.TERMINATED ? "Terminated" : "Shutting down";
-        return super.toString() + "[" + word + ", pool size = " + threads(account) + ", active threads = "
-                + account.active() + ", queued tasks = " + queue.size() + ", completed tasks = " + account.completed()
+        return super.toString() + "[" + word + ", pool size = " + threads(snapshot) + ", active threads = "
+                + snapshot.active() + ", queued tasks = " + queue.size() + ", completed tasks = " + snapshot.completed()
                 + "]";
     }
 
-    // ---- what becomes of rejected tasks
+    // ---- rejection policies
 
-    /** Throws {@link RejectedExecutionException}: the submitter decides. */
+    /** Throws a {@link RejectedExecutionException} to the submitter. */
     public static class AbortPolicy implements RejectionHandler {
-        /** Creates one. */
+        /** Creates the policy. */
         public AbortPolicy() {}
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            throw pool.rejected(task, pool.reason());
+            throw pool.rejected(task, pool.rejectionReason());
         }
     }
 
-    /** Runs the task in the thread that submits it, and drops it if the pool has been shut down. */
+    /** Runs the task in the submitter's thread, or drops it if the pool has been shut down. */
     public static class CallerRunsPolicy implements RejectionHandler {
-        /** Creates one. */
+        /** Creates the policy. */
         public CallerRunsPolicy() {}
 
         @Override
@@ -947,7 +963,7 @@ public class ThreadPool extends AbstractExecutorService {
 
     /** Drops the task; cancels it if it is a future and the pool was built with {@code cancelHandedBack}. */
     public static class DiscardPolicy implements RejectionHandler {
-        /** Creates one. */
+        /** Creates the policy. */
         public DiscardPolicy() {}
 
         @Override
@@ -957,26 +973,26 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     /**
-     * Drops the task that has waited longest, as {@link DiscardPolicy} does, and submits the new one again. If no task waits and
-     * there is no room either, as in a {@link java.util.concurrent.SynchronousQueue}, the new one is dropped.
+     * Drops the oldest queued task, as {@link DiscardPolicy} does, and submits the new one again. If no task is queued
+     * and the queue has no capacity, as with a {@link java.util.concurrent.SynchronousQueue}, the new task is dropped.
      */
     public static class DiscardOldestPolicy implements RejectionHandler {
-        /** Creates one. */
+        /** Creates the policy. */
         public DiscardOldestPolicy() {}
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            boolean foundNone = pool.intake.handsOver(); // no task ever waits there for it to take the place of
+            boolean foundNone = pool.workQueue.isDirectHandoff(); // such a queue holds no task to drop
             do {
-                Runnable oldest = pool.isShutdown() ? null : pool.intake.discard();
+                Runnable oldest = pool.isShutdown() ? null : pool.workQueue.discard();
                 if (oldest != null) {
                     pool.drop(oldest);
-                    pool.crew.tryTerminateQuietly(); // it may have been the last of a pool shut down meanwhile
+                    pool.workers.tryTerminateQuietly(); // the pool may have been shut down, and this was its last task
                 } else if (foundNone || pool.isShutdown()) {
                     pool.drop(task);
                     return;
                 }
-                foundNone = oldest == null; // a worker was faster; or no thread is available, and it will be none again
+                foundNone = oldest == null; // a worker took it first, or no thread is available and none will be
             } while (!pool.tryExecute(task));
         }
     }
@@ -986,21 +1002,21 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     /**
-     * Makes the submitter wait until there is room. A worker of the same pool does not wait for itself and its like: it runs
-     * the task.
+     * Makes the submitter wait until the task is accepted. A worker of the same pool does not wait, since it might wait
+     * for itself: it runs the task.
      */
     public static class BlockPolicy implements RejectionHandler {
         private final @Nullable Duration timeout;
 
-        /** Creates one that waits for as long as it takes. */
+        /** Creates a policy that waits without a timeout. */
         public BlockPolicy() {
             timeout = null;
         }
 
         /**
-         * Creates one that waits for a while.
+         * Creates a policy that waits up to a timeout.
          *
-         * @param timeout how long
+         * @param timeout the maximum time to wait
          */
         public BlockPolicy(Duration timeout) {
             this.timeout = Objects.requireNonNull(timeout, "timeout");
@@ -1009,8 +1025,8 @@ public class ThreadPool extends AbstractExecutorService {
         /**
          * Waits until the task is accepted.
          *
-         * @throws RejectedExecutionException if the pool is shut down, the timeout has passed, or the submitter is interrupted;
-         *     its interrupt flag is set then
+         * @throws RejectedExecutionException if the pool is shut down, the timeout elapses, or the submitter is
+         *     interrupted; in the last case its interrupt flag is set
          */
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
@@ -1018,32 +1034,34 @@ public class ThreadPool extends AbstractExecutorService {
                 task.run();
                 return;
             }
-            String failure = pool.awaitRoom(task, timeout);
+            String failure = pool.awaitAcceptance(task, timeout);
             if (failure != null) {
-                pool.noteRejected(task);
+                pool.recordRejected(task);
                 throw pool.rejected(task, failure);
             }
         }
     }
 
     private boolean isWorker(Thread thread) {
-        return crew.roster.hasAny(worker -> worker.thread() == thread);
+        return workers.registry.anyMatch(worker -> worker.thread() == thread);
     }
 
-    /** Waits until a task is accepted, and returns null; or why it was not. */
-    private @Nullable String awaitRoom(Runnable task, @Nullable Duration timeout) {
+    /** Waits until a task is accepted. Returns null, or the reason if the task was not accepted. */
+    private @Nullable String awaitAcceptance(Runnable task, @Nullable Duration timeout) {
         if (timeout != null && !timeout.isPositive()) {
-            return reason();
+            return rejectionReason();
         }
-        WaitingRoom.Place place = crew.placeOf(task);
-        Alarm alarm = timeout == null ? () -> true : time.after(timeout, place::expire);
+        WaiterQueue.Waiter waiter = workers.waiterFor(task);
+        Alarm alarm = timeout == null ? () -> true : time.after(timeout, waiter::expire);
         try {
-            if (!crew.acceptWhenRoom(task, place)) {
-                return timeout == null || !place.isExpired() ? reason() : "no room came within " + timeout;
+            if (!workers.awaitAccept(task, waiter)) {
+                return timeout == null || !waiter.isExpired()
+                        ? rejectionReason()
+                        : "no capacity became available within " + timeout;
             }
-        } catch (InterruptedException calledOff) {
+        } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
-            return "its submitter was interrupted while it waited for room";
+            return "the submitter was interrupted while it waited";
         } finally {
             alarm.cancel();
         }
@@ -1053,9 +1071,9 @@ public class ThreadPool extends AbstractExecutorService {
         return null;
     }
 
-    // ---- how it is built
+    // ---- builder
 
-    /** Says how a pool shall be. For one thread; may be used for several pools. */
+    /** The settings of a pool. A builder is confined to one thread, and may build several pools. */
     public static final class Builder {
         final String name;
         int coreThreads = Runtime.getRuntime().availableProcessors();
@@ -1082,7 +1100,7 @@ public class ThreadPool extends AbstractExecutorService {
         @Nullable
         Duration stuckAfter;
 
-        boolean asInTheJdk; // where the JDK's contract was completed, its letter counts
+        boolean jdkSemantics; // follow the JDK exactly where pools of a builder extend its contract
         boolean scaleBeforeQueueing;
         boolean cancelHandedBack = true;
 
@@ -1091,11 +1109,11 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets how many threads are kept. A maximum that is smaller is raised to it.
+         * Sets the core size: the number of threads to keep even if they are idle. A smaller maximum is raised to it.
          *
-         * @param count at least 0; the default is the number of processors
+         * @param count the core size, at least 0; the default is the number of processors
          * @return this builder
-         * @throws IllegalArgumentException if it is less
+         * @throws IllegalArgumentException if it is less than 0
          */
         public Builder coreThreads(int count) {
             coreThreads = atLeast("coreThreads", 0, count);
@@ -1104,11 +1122,11 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets how many threads there may be. A core size that is larger is lowered to it.
+         * Sets the maximum number of threads. A larger core size is lowered to it.
          *
-         * @param count at least 1; the default is the number of processors
+         * @param count the maximum, at least 1; the default is the number of processors
          * @return this builder
-         * @throws IllegalArgumentException if it is less
+         * @throws IllegalArgumentException if it is less than 1
          */
         public Builder maxThreads(int count) {
             maxThreads = atLeast("maxThreads", 1, count);
@@ -1117,18 +1135,18 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets the core size and the maximum to one number.
+         * Sets the core size and the maximum to the same number.
          *
-         * @param count at least 1
+         * @param count the number of threads, at least 1
          * @return this builder
-         * @throws IllegalArgumentException if it is less
+         * @throws IllegalArgumentException if it is less than 1
          */
         public Builder threads(int count) {
             return sizes(atLeast("threads", 1, count), count);
         }
 
-        Builder asInTheJdk() {
-            asInTheJdk = true;
+        Builder jdkSemantics() {
+            jdkSemantics = true;
             cancelHandedBack = false;
             return this;
         }
@@ -1140,9 +1158,9 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets how many tasks the pool's own queue may hold.
+         * Sets the capacity of the built-in queue.
          *
-         * @param tasks at least 1; the default, {@link Integer#MAX_VALUE}, means no bound
+         * @param tasks the capacity, at least 1; the default, {@link Integer#MAX_VALUE}, means unbounded
          * @return this builder
          * @throws IllegalArgumentException if it is less than 1
          */
@@ -1152,21 +1170,21 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Makes the pool use another queue than its own, which then bounds and orders the tasks itself.
+         * Sets the queue to use instead of the built-in one. That queue bounds and orders the tasks itself.
          *
-         * @param foreign any blocking queue that is used for nothing else
+         * @param userQueue a blocking queue that is used for nothing else
          * @return this builder
          */
-        public Builder queue(BlockingQueue<Runnable> foreign) {
-            queue = Objects.requireNonNull(foreign, "queue");
+        public Builder queue(BlockingQueue<Runnable> userQueue) {
+            queue = Objects.requireNonNull(userQueue, "queue");
             return this;
         }
 
         /**
-         * Makes the pool's own queue serve tasks of a higher priority first, and those of one priority in order of arrival.
+         * Makes the built-in queue serve tasks of a higher priority first, and tasks of equal priority in FIFO order.
          *
-         * @param rank gives the priority of a {@link Runnable} or {@link Callable} as it was submitted; called in the
-         *     submitter's thread whenever the task is brought to the queue
+         * @param rank the function from a {@link Runnable} or {@link Callable}, as it was submitted, to its priority;
+         *     called in the submitter's thread each time the task is offered to the queue
          * @return this builder
          */
         public Builder priority(ToIntFunction<Object> rank) {
@@ -1175,9 +1193,9 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets how long a thread that may end waits for a task.
+         * Sets the keep-alive time: how long a thread that may time out waits for a task.
          *
-         * @param length not negative; the default is 60 seconds
+         * @param length the keep-alive time, not negative; the default is 60 seconds
          * @return this builder
          * @throws IllegalArgumentException if it is negative
          */
@@ -1190,9 +1208,9 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets whether core threads end as well when they have been idle for the keep-alive time.
+         * Sets whether core threads also end after they have been idle for the keep-alive time.
          *
-         * @param value true if they do; the default is false
+         * @param value true if core threads may time out; the default is false
          * @return this builder
          */
         public Builder allowCoreTimeout(boolean value) {
@@ -1201,9 +1219,10 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets what makes threads.
+         * Sets the factory for new threads.
          *
-         * @param factory the default makes platform threads that inherit no thread-locals, called {@code name-1} and so on
+         * @param factory the factory; the default one makes platform threads named {@code name-1} and so on, which
+         *     inherit no thread-locals
          * @return this builder
          */
         public Builder threadFactory(ThreadFactory factory) {
@@ -1212,9 +1231,9 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets what decides about tasks that are not accepted.
+         * Sets the handler for rejected tasks.
          *
-         * @param handler the default is an {@link AbortPolicy}
+         * @param handler the handler; the default is an {@link AbortPolicy}
          * @return this builder
          */
         public Builder rejection(RejectionHandler handler) {
@@ -1223,9 +1242,9 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets what time it is.
+         * Sets the time source.
          *
-         * @param time the default is {@link TimeSource#system()}
+         * @param time the time source; the default is {@link TimeSource#system()}
          * @return this builder
          */
         public Builder timeSource(TimeSource time) {
@@ -1234,21 +1253,22 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets who hears of every task.
+         * Sets the listener that is notified of every task.
          *
-         * @param hears the default is nobody
+         * @param poolListener the listener; by default there is none
          * @return this builder
          */
-        public Builder listener(PoolListener hears) {
-            listener = Objects.requireNonNull(hears, "listener");
+        public Builder listener(PoolListener poolListener) {
+            listener = Objects.requireNonNull(poolListener, "listener");
             return this;
         }
 
         /**
-         * Reports tasks that run for long, with their stack, once in each such interval: to the listener, or to the log if
-         * there is none. The last wait of {@link ThreadPool#drain} is as long.
+         * Reports tasks that run for longer than this, with their stacks, once in each such interval. The reports go to
+         * the listener, or to the log if there is none. The last wait of {@link ThreadPool#drain} takes at most as
+         * long.
          *
-         * @param length more than zero; the default is not to watch, and to wait for 5 seconds in the end
+         * @param length the interval, more than zero; by default there is no watch, and the last wait is 5 seconds
          * @return this builder
          * @throws IllegalArgumentException if it is zero or less
          */
@@ -1261,9 +1281,11 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Makes the pool start threads up to the maximum before it queues tasks, as web servers' pools do.
+         * Sets whether the pool starts threads up to the maximum before it queues tasks, as the pools of web servers
+         * do.
          *
-         * @param value the default is false: tasks are queued once there are as many threads as the core size
+         * @param value true to start threads first; the default is false: tasks are queued once the core size is
+         *     reached
          * @return this builder
          */
         public Builder scaleBeforeQueueing(boolean value) {
@@ -1272,9 +1294,10 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets whether the pool cancels the futures that it hands back or drops, so that no thread waits for them for ever.
+         * Sets whether the pool cancels the futures that it hands back or drops, so that no thread waits for them
+         * forever.
          *
-         * @param value the default is true; with false their owner may run them, and has to end them
+         * @param value true to cancel them, the default; if false, their owner may run them and must complete them
          * @return this builder
          */
         public Builder cancelHandedBack(boolean value) {
@@ -1286,8 +1309,8 @@ public class ThreadPool extends AbstractExecutorService {
          * Creates the pool. No thread is started before the first task.
          *
          * @return a new pool
-         * @throws IllegalArgumentException if core threads may time out after no time, or if a queue from outside was given
-         *     and a capacity or priority for the pool's own
+         * @throws IllegalArgumentException if core threads may time out and the keep-alive time is zero, or if a
+         *     capacity or a priority was set together with a user-supplied queue
          */
         public ThreadPool build() {
             return new ThreadPool(this);
@@ -1299,8 +1322,8 @@ public class ThreadPool extends AbstractExecutorService {
             checkKeepAlive(keepAliveNanos(), coreTimeout);
             if (queue != null && (queueCapacity != Integer.MAX_VALUE || priority != null)) {
                 throw new IllegalArgumentException(
-                        "queueCapacity and priority are for a pool's own queue; set them in the "
-                                + queue.getClass().getName() + " that was given");
+                        "queueCapacity and priority are settings of the built-in queue; remove them, or configure the "
+                                + queue.getClass().getName() + " that was supplied");
             }
         }
 

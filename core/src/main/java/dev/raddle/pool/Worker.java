@@ -5,42 +5,43 @@ import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** One thread of a pool, and what it is doing. */
+/** A worker of a pool: one thread and its current activity. */
 class Worker implements Runnable {
 
     /*
      * Overview.
      *
-     * `presence` keeps an interrupt that is meant for the wait of an idle worker away from its next task:
+     * `idleState` ensures that an interrupt meant for the wait of an idle worker does not reach its next task:
      *
-     *   BUSY -> IDLE            the worker, before it waits for a task; it then looks at the pool's settings once more
-     *   IDLE -> INTERRUPTING    whoever wants an idle worker to look at the settings; it interrupts, then
-     *   INTERRUPTING -> IDLE    the same
-     *   IDLE -> BUSY            the worker, when its wait is over; it lets an interrupter finish first
+     *   BUSY -> IDLE            the worker, before it waits for a task; it then checks the pool's settings once more
+     *   IDLE -> INTERRUPTING    a thread that makes the worker check the settings; it interrupts it, then
+     *   INTERRUPTING -> IDLE    the same thread
+     *   IDLE -> BUSY            the worker, after its wait; it waits until an interrupter has finished
      *
-     * All are volatile or atomic. So either the worker's look at the settings comes after their change, or the changer sees
-     * it idle. An interrupt that came while it was idle is cleared before the next task begins.
+     * All accesses are volatile or atomic. So either the worker's check of the settings follows their change, or the
+     * thread that changes them sees the worker idle. An interrupt received while idle is cleared before the next task
+     * begins.
      *
-     * What the worker is doing is written by its thread only, and read by anybody:
+     * The activity is written by the worker's thread only, and read by any thread:
      *
-     *   current     the task that runs; set before `begun` grows, cleared after `completed` has
-     *   begun       how many have begun
-     *   completed   how many have ended; one less than `begun` while a task runs
-     *   startedAt   since when `current` runs, if the pool looks at the clock for each task
+     *   current     the running task; set before `begun` is incremented, cleared after `completed` is
+     *   begun       the number of tasks begun
+     *   completed   the number of tasks ended; one less than `begun` while a task runs
+     *   startedAt   the start time of `current`, if the pool records times
      *
-     * So a reader that finds `completed` unchanged around a look at `begun` knows which of the two it was in that moment, and
-     * a task is never counted twice or left out.
+     * So a reader that finds `completed` unchanged before and after it reads `begun` knows whether a task was running
+     * at that time, and no task is counted twice or missed.
      *
-     * The task that a worker was hired for is taken once, by the worker or by a stop (`claimed`). It stays in `first` until it
-     * has begun, so a reader of `first` and then of the three above finds it in one of the two places.
+     * The first task is claimed once, by the worker or by stop() (`firstTaskClaimed`). It stays in `firstTask` until it
+     * has begun, so a thread that reads `firstTask` and then the fields above finds it in one of the two places.
      */
 
     static final int BUSY = 0;
     static final int IDLE = 1;
     static final int INTERRUPTING = 2;
 
-    private static final VarHandle CLAIMED;
-    private static final VarHandle PRESENCE;
+    private static final VarHandle FIRST_TASK_CLAIMED;
+    private static final VarHandle IDLE_STATE;
     private static final VarHandle CURRENT;
     private static final VarHandle BEGUN;
     private static final VarHandle COMPLETED;
@@ -48,8 +49,8 @@ class Worker implements Runnable {
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            CLAIMED = lookup.findVarHandle(Worker.class, "claimed", boolean.class);
-            PRESENCE = lookup.findVarHandle(Worker.class, "presence", int.class);
+            FIRST_TASK_CLAIMED = lookup.findVarHandle(Worker.class, "firstTaskClaimed", boolean.class);
+            IDLE_STATE = lookup.findVarHandle(Worker.class, "idleState", int.class);
             CURRENT = lookup.findVarHandle(Worker.class, "current", Runnable.class);
             BEGUN = lookup.findVarHandle(Worker.class, "begun", long.class);
             COMPLETED = lookup.findVarHandle(Worker.class, "completed", long.class);
@@ -58,105 +59,111 @@ class Worker implements Runnable {
         }
     }
 
-    final Store.Stamp stamp = new Store.Stamp();
-    private final Crew crew;
-    private @Nullable Thread thread; // set before it is started
-    private volatile @Nullable Runnable first; // what it was hired for, until that has begun or was taken by a stop
-    private volatile boolean claimed; // `first` has been taken
-    private volatile int presence;
+    final TaskBuffer.Timestamp queuedAt = new TaskBuffer.Timestamp();
+    private final Workers workers;
+    private @Nullable Thread thread; // set before the thread is started
+    private volatile @Nullable Runnable firstTask; // null once it has begun or stop() has claimed it
+    private volatile boolean firstTaskClaimed; // whether `firstTask` has been claimed
+    private volatile int idleState;
     private volatile @Nullable Runnable current;
     private volatile long begun;
     private volatile long completed;
     volatile long startedAt;
 
     @Nullable
-    Object recorded; // an event of the current task, if a recording asks for it
+    Object event; // the event of the current task, if a recording is on
 
-    volatile long reportedTask = -1; // the number of the task that was last found stuck; written by the watch's rounds
-    volatile long reportedAt; // when that was; written by the watch's rounds
-    volatile boolean leavesWhenIdle; // whether its idle time is bounded
+    volatile long reportedTask = -1; // the number of the task last reported as stuck; written by the watchdog
+    volatile long reportedAt; // the time of that report; written by the watchdog
+    volatile boolean timed; // whether the keep-alive time applies to it
     volatile long idleSince;
 
-    private Worker(Crew crew, @Nullable Runnable first) {
-        this.crew = crew;
-        this.first = first;
+    private Worker(Workers workers, @Nullable Runnable firstTask) {
+        this.workers = workers;
+        this.firstTask = firstTask;
     }
 
-    static Worker of(Crew crew, @Nullable Runnable first) {
-        return new Padded(crew, first);
+    static Worker of(Workers workers, @Nullable Runnable firstTask) {
+        return new Padded(workers, firstTask);
     }
 
-    /** A worker that ends on a cache line of its own: it writes for each task. (The JVM lays inherited fields out first.) */
+    /**
+     * A worker padded to its own cache line, since it is written for each task. (The JVM lays out inherited fields
+     * first.)
+     */
     private static final class Padded extends Worker {
         @SuppressWarnings("unused")
         private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
 
-        Padded(Crew crew, @Nullable Runnable first) {
-            super(crew, first);
+        Padded(Workers workers, @Nullable Runnable firstTask) {
+            super(workers, firstTask);
         }
     }
 
-    void assign(Thread thread) {
+    void setThread(Thread thread) {
         this.thread = thread;
     }
 
-    /** Returns its thread, once it has been assigned. */
+    /** Returns the worker's thread, which must have been set. */
     Thread thread() {
         if (thread == null) {
-            throw new IllegalStateException("a worker is registered after it got its thread");
+            throw new IllegalStateException("the worker has no thread yet");
         }
         return thread;
     }
 
-    /** Takes the task that the worker was hired for, in the worker's thread. Returns null if a stop has taken it. */
+    /** Claims the first task for the worker's thread. Returns null if there is none or stop() has claimed it. */
     @Nullable
-    Runnable takeFirst() {
-        Runnable task = first;
-        return task != null && !claimed && CLAIMED.compareAndSet(this, false, true) ? task : null;
+    Runnable claimFirstTask() {
+        Runnable task = firstTask;
+        return task != null && !firstTaskClaimed && FIRST_TASK_CLAIMED.compareAndSet(this, false, true) ? task : null;
     }
 
-    /** Takes the task that the worker was hired for away from it. Returns null if its thread has begun. */
+    /**
+     * Claims the first task for another thread. Returns null if there is none or the worker's thread has started to
+     * run.
+     */
     @Nullable
-    Runnable withdrawFirst() {
-        Runnable task = takeFirst();
+    Runnable withdrawFirstTask() {
+        Runnable task = claimFirstTask();
         if (task != null) {
-            first = null;
+            firstTask = null;
         }
         return task;
     }
 
-    /** Returns whether it has the task that it was hired for and has not begun with it. */
-    boolean hasFirst() {
-        return first != null;
+    /** Returns whether the worker has a first task that has not begun. */
+    boolean hasFirstTask() {
+        return firstTask != null;
     }
 
     @Override
     public void run() {
-        crew.work(this);
+        workers.runWorker(this);
     }
 
     void becomeIdle() {
-        presence = IDLE;
+        idleState = IDLE;
     }
 
     void becomeBusy() {
-        while (!PRESENCE.compareAndSet(this, IDLE, BUSY)) {
-            Thread.onSpinWait(); // interrupting is a few instructions
+        while (!IDLE_STATE.compareAndSet(this, IDLE, BUSY)) {
+            Thread.onSpinWait(); // an interrupter takes a few instructions
         }
     }
 
     boolean isIdle() {
-        return presence != BUSY;
+        return idleState != BUSY;
     }
 
     boolean interruptIfIdle() {
-        if (!PRESENCE.compareAndSet(this, IDLE, INTERRUPTING)) {
+        if (!IDLE_STATE.compareAndSet(this, IDLE, INTERRUPTING)) {
             return false;
         }
         try {
             thread().interrupt();
         } finally {
-            presence = IDLE;
+            idleState = IDLE;
         }
         return true;
     }
@@ -164,8 +171,8 @@ class Worker implements Runnable {
     void begin(Runnable task) {
         CURRENT.setRelease(this, task);
         BEGUN.setRelease(this, begun + 1);
-        if (first != null) {
-            first = null;
+        if (firstTask != null) {
+            firstTask = null;
         }
     }
 
@@ -174,41 +181,41 @@ class Worker implements Runnable {
         CURRENT.setRelease(this, null);
     }
 
-    /** What a worker was doing in one moment: the task that ran, if any, and how many had ended before. */
-    record Doing(Worker worker, @Nullable Runnable task, long completed) {
+    /** A worker's activity at one time: the running task, if any, and the number of tasks that had ended before. */
+    record Activity(Worker worker, @Nullable Runnable task, long completed) {
 
         boolean isRunning() {
             return task != null;
         }
 
-        /** Returns the task that ran, where one did. */
-        Runnable someTask() {
+        /** Returns the running task, which must exist. */
+        Runnable requireTask() {
             return Objects.requireNonNull(task);
         }
 
-        /** Tells whether the task that runs here is the one that runs there. */
-        boolean isSameTask(Doing other) {
+        /** Returns whether both activities have the same task. */
+        boolean isSameTask(Activity other) {
             return worker == other.worker && completed == other.completed;
         }
     }
 
-    Doing doing() {
+    Activity activity() {
         while (true) {
             long ended = completed;
             long started = begun;
             Runnable task = current;
             if (ended == completed && (started == ended || task != null)) {
-                return new Doing(this, started == ended ? null : task, ended);
+                return new Activity(this, started == ended ? null : task, ended);
             }
         }
     }
 
-    /** Returns what it is doing, where a task that it was hired for and that has not begun counts as one that runs. */
-    Doing inHand() {
-        Runnable hiredFor = first;
-        Doing doing = doing();
-        boolean isBeginning = hiredFor != null && !doing.isRunning() && doing.completed == 0;
-        return isBeginning ? new Doing(this, hiredFor, 0) : doing;
+    /** Returns the current activity; a first task that has not begun counts as running. */
+    Activity assignedActivity() {
+        Runnable pending = firstTask;
+        Activity activity = activity();
+        boolean hasNotBegun = pending != null && !activity.isRunning() && activity.completed == 0;
+        return hasNotBegun ? new Activity(this, pending, 0) : activity;
     }
 
     long completed() {

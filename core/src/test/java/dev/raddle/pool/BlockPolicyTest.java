@@ -35,21 +35,23 @@ class BlockPolicyTest {
         pools.endAll();
     }
 
-    private ThreadPool blocking(Backlog backlog, int core, int max, int capacity) {
-        return pools.keep(backlog.plan(core, max, capacity)
+    private ThreadPool blocking(QueueKind queueKind, int core, int max, int capacity) {
+        return pools.keep(queueKind
+                .plan(core, max, capacity)
                 .rejection(new ThreadPool.BlockPolicy())
                 .timeSource(time)
                 .build());
     }
 
-    private ThreadPool blockingFor(Backlog backlog, Duration timeout) {
-        return pools.keep(backlog.plan(1, 1, 1)
+    private ThreadPool blockingFor(QueueKind queueKind, Duration timeout) {
+        return pools.keep(queueKind
+                .plan(1, 1, 1)
                 .rejection(new ThreadPool.BlockPolicy(timeout))
                 .timeSource(time)
                 .build());
     }
 
-    /** Submits a task in a thread that finds no room, and returns when it waits. */
+    /** Submits a task to a full pool in another thread, and returns when that thread waits. */
     private FutureTask<Boolean> blocked(ThreadPool pool, String name, List<Thread> submitters) {
         FutureTask<Boolean> submission = new FutureTask<>(() -> {
             try {
@@ -70,22 +72,22 @@ class BlockPolicyTest {
         return blocked(pool, name, new ArrayList<>());
     }
 
-    private Plug fill(ThreadPool pool) throws InterruptedException {
-        Plug plug = pools.occupy(pool);
+    private BlockingTask fill(ThreadPool pool) throws InterruptedException {
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(() -> ran.add("waiting"));
-        return plug;
+        return blocker;
     }
 
     // K1
     @EachQueue
-    void a_submitter_waits_until_there_is_room(Backlog backlog) throws Exception {
-        ThreadPool pool = blocking(backlog, 1, 1, 1);
-        Plug plug = fill(pool);
+    void a_submitter_waits_until_the_queue_has_capacity(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 1, 1);
+        BlockingTask blocker = fill(pool);
         FutureTask<Boolean> submission = blocked(pool, "late");
         assertThat(submission.isDone()).isFalse();
         assertThat(pool.getTaskCount()).isEqualTo(2);
 
-        plug.letGo();
+        blocker.release();
 
         assertThat(submission.get()).isFalse();
         TestPools.awaitCompleted(pool, 3);
@@ -96,9 +98,9 @@ class BlockPolicyTest {
 
     // K1
     @EachQueue
-    void submitters_are_served_in_the_order_of_their_arrival(Backlog backlog) throws Exception {
-        ThreadPool pool = blocking(backlog, 1, 1, 1);
-        Plug plug = fill(pool);
+    void submitters_are_served_in_the_order_of_their_arrival(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 1, 1);
+        BlockingTask blocker = fill(pool);
         List<FutureTask<Boolean>> submissions = new ArrayList<>();
         List<String> expected = new ArrayList<>(List.of("waiting"));
         for (int i = 0; i < 8; i++) {
@@ -106,7 +108,7 @@ class BlockPolicyTest {
             expected.add("late " + i);
         }
 
-        plug.letGo();
+        blocker.release();
 
         for (FutureTask<Boolean> submission : submissions) {
             submission.get();
@@ -117,9 +119,9 @@ class BlockPolicyTest {
 
     // K1, K4
     @EachQueue
-    void removing_and_purging_make_room_for_a_submitter(Backlog backlog) throws Exception {
-        ThreadPool pool = blocking(backlog, 1, 1, 1);
-        Plug plug = pools.occupy(pool);
+    void removing_and_purging_make_room_for_a_submitter(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 1, 1);
+        BlockingTask blocker = pools.occupy(pool);
         Runnable removed = () -> ran.add("removed");
         pool.execute(removed);
         FutureTask<Boolean> first = blocked(pool, "first");
@@ -134,15 +136,15 @@ class BlockPolicyTest {
         cancelled.cancel(false);
         pool.purge();
         second.get();
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 2);
         assertThat(ran).containsExactly("second");
     }
 
     // K1
     @EachQueue
-    void a_submitter_gets_the_thread_that_a_raised_maximum_allows(Backlog backlog) throws Exception {
-        ThreadPool pool = blocking(backlog, 1, 1, 1);
+    void a_submitter_gets_the_thread_that_a_raised_maximum_allows(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 1, 1);
         fill(pool);
         FutureTask<Boolean> submission = blocked(pool, "late");
 
@@ -155,11 +157,11 @@ class BlockPolicyTest {
 
     // K1
     @EachQueue
-    void a_submitter_gets_the_thread_that_a_raised_core_size_allows(Backlog backlog) throws Exception {
-        ThreadPool pool = blocking(backlog, 1, 2, 1);
-        List<Plug> plugs = pools.occupy(pool, 1);
+    void a_submitter_gets_the_thread_that_a_raised_core_size_allows(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 2, 1);
+        List<BlockingTask> blockers = pools.occupy(pool, 1);
         pool.execute(() -> ran.add("waiting"));
-        plugs.addAll(pools.occupy(pool, 1));
+        blockers.addAll(pools.occupy(pool, 1));
         FutureTask<Boolean> submission = blocked(pool, "late");
         pool.setMaximumPoolSize(3);
 
@@ -172,8 +174,8 @@ class BlockPolicyTest {
     // K1
     @Test
     void a_larger_capacity_makes_room_for_submitters() throws Exception {
-        ThreadPool pool = blocking(Backlog.BUILT_IN, 1, 1, 1);
-        Plug plug = fill(pool);
+        ThreadPool pool = blocking(QueueKind.BUILT_IN, 1, 1, 1);
+        BlockingTask blocker = fill(pool);
         FutureTask<Boolean> first = blocked(pool, "first");
         FutureTask<Boolean> second = blocked(pool, "second");
 
@@ -182,24 +184,24 @@ class BlockPolicyTest {
         first.get();
         second.get();
         assertThat(pool.getQueue()).hasSize(3);
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 4);
         assertThat(ran).startsWith("waiting");
     }
 
     // K5
     @Test
-    void a_queue_that_hands_over_lets_a_submitter_in_when_a_thread_is_idle() throws Exception {
+    void with_a_direct_handoff_queue_a_submitter_is_accepted_when_a_thread_is_idle() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("direct")
                 .threads(1)
                 .queue(new SynchronousQueue<>())
                 .rejection(new ThreadPool.BlockPolicy())
                 .timeSource(time)
                 .build());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         FutureTask<Boolean> submission = blocked(pool, "late");
 
-        plug.letGo();
+        blocker.release();
 
         assertThat(submission.get()).isFalse();
         TestPools.awaitCompleted(pool, 2);
@@ -209,9 +211,9 @@ class BlockPolicyTest {
 
     // K1
     @EachQueue
-    void a_submitter_is_rejected_when_its_time_is_up_and_not_before(Backlog backlog) throws Exception {
-        ThreadPool pool = blockingFor(backlog, TIMEOUT);
-        Plug plug = fill(pool);
+    void a_submitter_is_rejected_when_its_timeout_elapses_and_not_before(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blockingFor(queueKind, TIMEOUT);
+        BlockingTask blocker = fill(pool);
         FutureTask<Boolean> submission = blocked(pool, "late");
         time.advance(TIMEOUT.minusNanos(1));
         assertThat(submission.isDone()).isFalse();
@@ -224,7 +226,7 @@ class BlockPolicyTest {
                 .hasMessageContaining("PT3S");
         assertThat(pool.stats().rejected()).isEqualTo(1);
         assertThat(pool.stats().accepted()).isEqualTo(2);
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 2);
         assertThat(ran).containsExactly("rejected late", "waiting");
         assertThat(time.alarms()).isZero();
@@ -232,13 +234,13 @@ class BlockPolicyTest {
 
     // K1
     @EachQueue
-    void a_submitter_that_is_let_in_leaves_no_alarm_behind(Backlog backlog) throws Exception {
-        ThreadPool pool = blockingFor(backlog, TIMEOUT);
-        Plug plug = fill(pool);
+    void an_accepted_submitter_leaves_no_alarm_behind(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blockingFor(queueKind, TIMEOUT);
+        BlockingTask blocker = fill(pool);
         FutureTask<Boolean> submission = blocked(pool, "late");
         assertThat(time.alarms()).isEqualTo(1);
 
-        plug.letGo();
+        blocker.release();
 
         submission.get();
         assertThat(time.alarms()).isZero();
@@ -249,8 +251,8 @@ class BlockPolicyTest {
 
     // K1
     @EachQueue
-    void without_time_a_submitter_is_rejected_at_once(Backlog backlog) throws Exception {
-        ThreadPool pool = blockingFor(backlog, Duration.ZERO);
+    void with_a_zero_timeout_a_submitter_is_rejected_at_once(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blockingFor(queueKind, Duration.ZERO);
         fill(pool);
 
         assertThatThrownBy(() -> pool.execute(() -> ran.add("never"))).isInstanceOf(RejectedExecutionException.class);
@@ -260,26 +262,26 @@ class BlockPolicyTest {
 
     // K1
     @EachQueue
-    void one_that_gives_up_does_not_keep_the_next_from_its_room(Backlog backlog) throws Exception {
-        ThreadPool pool = blocking(backlog, 1, 1, 1);
-        Plug plug = fill(pool);
+    void an_interrupted_submitter_does_not_block_the_next(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 1, 1);
+        BlockingTask blocker = fill(pool);
         List<Thread> submitters = new ArrayList<>();
-        FutureTask<Boolean> gone = blocked(pool, "gone", submitters);
+        FutureTask<Boolean> withdrawn = blocked(pool, "withdrawn", submitters);
         FutureTask<Boolean> next = blocked(pool, "next");
         submitters.getFirst().interrupt();
-        assertThatThrownBy(gone::get).hasCauseInstanceOf(RejectedExecutionException.class);
+        assertThatThrownBy(withdrawn::get).hasCauseInstanceOf(RejectedExecutionException.class);
 
-        plug.letGo();
+        blocker.release();
 
         next.get();
         TestPools.awaitCompleted(pool, 3);
-        assertThat(ran).containsExactly("interrupted gone", "waiting", "next");
+        assertThat(ran).containsExactly("interrupted withdrawn", "waiting", "next");
     }
 
     // K1
     @EachQueue
-    void an_interrupted_submitter_is_rejected_and_keeps_its_interrupt(Backlog backlog) throws Exception {
-        ThreadPool pool = blocking(backlog, 1, 1, 1);
+    void an_interrupted_submitter_is_rejected_and_keeps_its_interrupt(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 1, 1);
         fill(pool);
         Thread.currentThread().interrupt();
 
@@ -297,9 +299,9 @@ class BlockPolicyTest {
 
     // G2
     @EachQueue
-    void shutdown_rejects_everybody_who_waits_for_room(Backlog backlog) throws Exception {
-        ThreadPool pool = blocking(backlog, 1, 1, 1);
-        Plug plug = fill(pool);
+    void shutdown_rejects_all_waiting_submitters(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 1, 1);
+        BlockingTask blocker = fill(pool);
         List<FutureTask<Boolean>> submissions = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             submissions.add(blocked(pool, "late"));
@@ -311,9 +313,9 @@ class BlockPolicyTest {
             assertThatThrownBy(submission::get).hasCauseInstanceOf(RejectedExecutionException.class);
         }
         assertThatThrownBy(() -> pool.execute(() -> ran.add("never")))
-                .as("after shutdown nobody waits")
+                .as("no wait after shutdown")
                 .isInstanceOf(RejectedExecutionException.class);
-        plug.letGo();
+        blocker.release();
         pool.close();
         assertThat(ran).containsExactly("rejected late", "rejected late", "rejected late", "waiting");
         assertThat(pool.stats().rejected()).isEqualTo(4);
@@ -321,8 +323,8 @@ class BlockPolicyTest {
 
     // G3
     @EachQueue
-    void shutdownNow_rejects_everybody_who_waits_for_room(Backlog backlog) throws Exception {
-        ThreadPool pool = blocking(backlog, 1, 1, 1);
+    void shutdownNow_rejects_all_waiting_submitters(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 1, 1);
         fill(pool);
         FutureTask<Boolean> submission = blocked(pool, "late");
 
@@ -335,15 +337,15 @@ class BlockPolicyTest {
 
     // K1
     @EachQueue
-    void a_task_that_submits_to_its_own_full_pool_does_not_wait_for_itself(Backlog backlog) throws Exception {
-        ThreadPool pool = blocking(backlog, 1, 1, 1);
-        Plug plug = pools.occupy(pool);
+    void a_task_that_submits_to_its_own_full_pool_does_not_wait_for_itself(QueueKind queueKind) throws Exception {
+        ThreadPool pool = blocking(queueKind, 1, 1, 1);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(() -> {
             pool.execute(() -> ran.add("queued"));
             pool.execute(() -> ran.add("inside"));
             ran.add("outside");
         });
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 3);
 
         assertThat(ran).containsExactly("inside", "outside", "queued");
@@ -351,9 +353,9 @@ class BlockPolicyTest {
 
     // K1
     @EachQueue
-    void many_submitters_through_a_narrow_queue_lose_no_task(Backlog backlog) throws Exception {
+    void many_submitters_with_a_small_queue_lose_no_task(QueueKind queueKind) throws Exception {
         AtomicInteger runs = new AtomicInteger();
-        ThreadPool pool = blocking(backlog, 1, 2, 2);
+        ThreadPool pool = blocking(queueKind, 1, 2, 2);
         List<Callable<Object>> submitters = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             submitters.add(() -> {
@@ -372,8 +374,8 @@ class BlockPolicyTest {
         assertThat(pool.stats().rejected()).isZero();
     }
 
-    /** A queue that hands over, whose takers say that they have come and do not go on unless they are interrupted. */
-    private static final class Slow extends SynchronousQueue<Runnable> {
+    /** A direct handoff queue whose takers signal their arrival and continue only when they are interrupted. */
+    private static final class SlowQueue extends SynchronousQueue<Runnable> {
         private static final long serialVersionUID = 1;
 
         final transient CountDownLatch come = new CountDownLatch(1);
@@ -397,7 +399,7 @@ class BlockPolicyTest {
     // K5
     @Test
     void a_submitter_does_not_poll_for_a_thread_that_is_about_to_wait() throws Exception {
-        Slow queue = new Slow();
+        SlowQueue queue = new SlowQueue();
         ThreadPool pool = pools.keep(ThreadPool.builder("direct")
                 .threads(1)
                 .queue(queue)
@@ -405,7 +407,7 @@ class BlockPolicyTest {
                 .timeSource(time)
                 .build());
         pool.prestartAllCoreThreads();
-        queue.come.await(); // the thread is idle, and takes nothing that is offered
+        queue.come.await(); // the thread is idle, and takes no offered task
 
         pool.execute(() -> ran.add("handed over"));
 
@@ -424,7 +426,7 @@ class BlockPolicyTest {
 
     // K5
     @Test
-    void many_submitters_through_a_queue_that_hands_over_lose_no_task() throws Exception {
+    void many_submitters_with_a_direct_handoff_queue_lose_no_task() throws Exception {
         for (ThreadPool pool : List.of(
                 direct(rules -> rules.threads(1)),
                 direct(rules -> rules.threads(3)),
@@ -455,14 +457,14 @@ class BlockPolicyTest {
 
     // K5, K1
     @Test
-    void a_submitter_that_waits_for_a_thread_is_rejected_when_its_time_is_up_and_at_the_end() throws Exception {
+    void a_submitter_that_waits_for_a_thread_is_rejected_by_timeout_and_by_shutdown() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("direct")
                 .threads(1)
                 .queue(new SynchronousQueue<>())
                 .rejection(new ThreadPool.BlockPolicy(TIMEOUT))
                 .timeSource(time)
                 .build());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         FutureTask<Boolean> first = blocked(pool, "first");
         time.advance(TIMEOUT);
         assertThatThrownBy(first::get).hasCauseInstanceOf(RejectedExecutionException.class);
@@ -471,7 +473,7 @@ class BlockPolicyTest {
         pool.shutdown();
 
         assertThatThrownBy(second::get).hasCauseInstanceOf(RejectedExecutionException.class);
-        plug.letGo();
+        blocker.release();
         assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
         assertThat(ran).containsExactly("rejected first", "rejected second");
         assertThat(pool.stats().accepted()).isEqualTo(1);
@@ -479,7 +481,7 @@ class BlockPolicyTest {
 
     // K5
     @Test
-    void a_submitter_gets_a_thread_of_its_own_when_the_last_one_dies() throws Exception {
+    void a_submitter_gets_a_new_thread_when_the_last_one_ends() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("direct")
                 .threads(1)
                 .queue(new SynchronousQueue<>())
@@ -490,17 +492,17 @@ class BlockPolicyTest {
                     return thread;
                 })
                 .build());
-        CountDownLatch letGo = new CountDownLatch(1);
+        CountDownLatch release = new CountDownLatch(1);
         CountDownLatch begun = new CountDownLatch(1);
         pool.execute(() -> {
             begun.countDown();
-            Wait.uninterruptibly(letGo);
+            Wait.uninterruptibly(release);
             throw new IllegalStateException("simulated");
         });
         begun.await();
         FutureTask<Boolean> submission = blocked(pool, "late");
 
-        letGo.countDown();
+        release.countDown();
 
         submission.get();
         TestPools.awaitCompleted(pool, 2);
@@ -508,7 +510,7 @@ class BlockPolicyTest {
     }
 
     @Test
-    void a_timeout_is_not_null() {
+    void a_null_timeout_is_rejected() {
         assertThatNullPointerException().isThrownBy(() -> new ThreadPool.BlockPolicy(null));
     }
 }

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** The pool's own queue as getQueue() shows it, beside a pool whose one thread is busy. */
+/** The built-in queue as returned by getQueue(), in a pool whose one thread is busy. */
 class BuiltInQueueTest {
 
     private final TestPools pools = new TestPools();
@@ -48,7 +48,7 @@ class BuiltInQueueTest {
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
     @interface EachBuiltIn {}
 
-    /** A task that is equal to another of the same number. */
+    /** A task that is equal to any other with the same number. */
     private record Numbered(int number) implements Runnable {
         @Override
         public void run() {}
@@ -62,9 +62,9 @@ class BuiltInQueueTest {
         return tasks;
     }
 
-    private BlockingQueue<Runnable> queue(Backlog backlog, int capacity) throws InterruptedException {
+    private BlockingQueue<Runnable> queue(QueueKind queueKind, int capacity) throws InterruptedException {
         ThreadPool pool =
-                pools.keep(backlog.plan(1, 1, capacity).timeSource(time).build());
+                pools.keep(queueKind.plan(1, 1, capacity).timeSource(time).build());
         pools.occupy(pool);
         return pool.getQueue();
     }
@@ -77,8 +77,8 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void what_is_put_in_is_taken_out_in_order(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 100);
+    void tasks_are_taken_in_the_order_in_which_they_were_put(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 100);
         List<Runnable> tasks = tasks(5);
         assertThat(queue.add(tasks.get(0))).isTrue();
         assertThat(queue.offer(tasks.get(1))).isTrue();
@@ -100,8 +100,8 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void an_empty_queue_has_nothing_to_give(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 100);
+    void an_empty_queue_returns_no_task(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 100);
 
         assertThat(queue.poll()).isNull();
         assertThat(queue.peek()).isNull();
@@ -119,8 +119,8 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void a_full_queue_takes_nothing_more(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 2);
+    void a_full_queue_accepts_no_task(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 2);
         assertThat(queue.remainingCapacity()).isEqualTo(2);
         queue.addAll(tasks(2));
 
@@ -135,8 +135,8 @@ class BuiltInQueueTest {
     // K5
     @EachBuiltIn
     @SuppressWarnings("ModifyingCollectionWithItself") // it must be refused
-    void nothing_in_the_queue_is_null(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 2);
+    void a_null_element_is_rejected(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 2);
 
         assertThatNullPointerException().isThrownBy(() -> queue.offer(null));
         assertThatNullPointerException().isThrownBy(() -> queue.add(null));
@@ -159,8 +159,8 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void a_taker_waits_until_something_is_put_in(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 100);
+    void a_taker_waits_until_a_task_is_put(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 100);
         FutureTask<Runnable> taken = waiting("take", queue::take);
         FutureTask<Runnable> polled = waiting("poll", () -> queue.poll(1, TimeUnit.DAYS));
         List<Runnable> tasks = tasks(2);
@@ -174,8 +174,8 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void a_putter_waits_until_there_is_room(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 1);
+    void a_putter_waits_until_the_queue_has_capacity(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 1);
         List<Runnable> tasks = tasks(3);
         queue.put(tasks.get(0));
         FutureTask<Object> put = waiting("put", () -> {
@@ -194,9 +194,9 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void whatever_takes_something_out_makes_room_for_a_putter(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 1);
-        List<Callable<Object>> ways = List.of(
+    void every_kind_of_removal_lets_a_putter_continue(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 1);
+        List<Callable<Object>> removals = List.of(
                 queue::poll,
                 queue::take,
                 () -> queue.remove(new Numbered(0)),
@@ -212,23 +212,23 @@ class BuiltInQueueTest {
                     queue.clear();
                     return null;
                 });
-        for (Callable<Object> way : ways) {
+        for (Callable<Object> removal : removals) {
             queue.put(new Numbered(0));
             FutureTask<Object> put = waiting("put", () -> {
                 queue.put(new Numbered(1));
                 return null;
             });
-            way.call();
+            removal.call();
             put.get();
-            queue.clear(); // of what was put in, unless that was swept away as well
+            queue.clear(); // the tasks that were put, unless they were removed as well
             assertThat(queue).isEmpty();
         }
     }
 
     // K5
     @EachBuiltIn
-    void a_wait_with_a_time_ends_when_it_is_up_and_not_before(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 1);
+    void a_timed_wait_ends_when_its_timeout_elapses_and_not_before(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 1);
         FutureTask<Runnable> polled = waiting("poll", () -> queue.poll(3, TimeUnit.SECONDS));
         time.advance(Duration.ofSeconds(3).minusNanos(1));
         assertThat(polled.isDone()).isFalse();
@@ -246,9 +246,9 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void an_interrupt_ends_every_wait_and_takes_nothing(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> empty = queue(backlog, 1);
-        BlockingQueue<Runnable> full = queue(backlog, 1);
+    void an_interrupt_ends_every_wait_and_removes_no_task(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> empty = queue(queueKind, 1);
+        BlockingQueue<Runnable> full = queue(queueKind, 1);
         full.put(new Numbered(0));
         List<Callable<Object>> waits = List.of(
                 empty::take,
@@ -265,7 +265,7 @@ class BuiltInQueueTest {
 
             FutureTask<Object> waiting = new FutureTask<>(wait);
             Thread thread = TestPools.started(waiting);
-            TestPools.awaitParkedIn(thread, "attempt");
+            TestPools.awaitParkedIn(thread, "awaitUntil");
             thread.interrupt();
             assertThatThrownBy(waiting::get).hasCauseInstanceOf(InterruptedException.class);
         }
@@ -277,9 +277,9 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void an_interrupted_thread_that_has_something_to_take_is_told_of_its_interrupt_first(Backlog backlog)
+    void an_interrupted_thread_gets_an_InterruptedException_although_it_need_not_wait(QueueKind queueKind)
             throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 2);
+        BlockingQueue<Runnable> queue = queue(queueKind, 2);
         queue.put(new Numbered(0));
 
         Thread.currentThread().interrupt();
@@ -287,7 +287,7 @@ class BuiltInQueueTest {
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> queue.put(new Numbered(1))).isInstanceOf(InterruptedException.class);
         Thread.currentThread().interrupt();
-        assertThat(queue.offer(new Numbered(1))).as("it does not wait").isTrue();
+        assertThat(queue.offer(new Numbered(1))).as("offer does not wait").isTrue();
         assertThat(queue.poll()).isEqualTo(new Numbered(0));
         assertThat(Thread.interrupted()).isTrue();
         assertThat(queue).containsExactly(new Numbered(1));
@@ -295,9 +295,9 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    @SuppressWarnings("CollectionIncompatibleType") // what cannot be in the queue is not in it
-    void the_queue_finds_and_removes_by_equality(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 100);
+    @SuppressWarnings("CollectionIncompatibleType") // an element of another type is not in the queue
+    void the_queue_finds_and_removes_by_equality(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 100);
         queue.addAll(tasks(3));
         queue.addAll(tasks(3));
 
@@ -306,7 +306,7 @@ class BuiltInQueueTest {
         assertThat(queue.contains("something else")).isFalse();
         assertThat(queue.containsAll(tasks(3))).isTrue();
         assertThat(queue.remove(new Numbered(1))).isTrue();
-        assertThat(numbers(queue)).as("the first of them is gone").containsExactly(0, 2, 0, 1, 2);
+        assertThat(numbers(queue)).as("the first of the equal tasks is removed").containsExactly(0, 2, 0, 1, 2);
         assertThat(queue.remove(new Numbered(1))).isTrue();
         assertThat(queue.remove(new Numbered(1))).isFalse();
         assertThat(queue.remove("something else")).isFalse();
@@ -327,8 +327,8 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void one_that_lies_in_the_queue_twice_is_removed_once(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 100);
+    void one_of_two_equal_tasks_is_removed(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 100);
         Runnable twice = new Numbered(7);
         queue.addAll(List.of(twice, new Numbered(1), twice));
 
@@ -341,8 +341,8 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void an_iterator_goes_through_in_order_and_removes(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 1000);
+    void an_iterator_returns_the_tasks_in_order_and_removes_them(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 1000);
         queue.addAll(tasks(300));
         Iterator<Runnable> iterator = queue.iterator();
         assertThatIllegalStateException().isThrownBy(iterator::remove);
@@ -364,8 +364,8 @@ class BuiltInQueueTest {
 
     // K5, K4
     @EachBuiltIn
-    void a_long_queue_shows_every_task_and_gives_up_any_of_them(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, Integer.MAX_VALUE);
+    void any_task_of_a_long_queue_can_be_found_and_removed(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, Integer.MAX_VALUE);
         List<Runnable> model = new ArrayList<>(tasks(1_500));
         queue.addAll(model);
         assertThat(queue.toArray()).isEqualTo(model.toArray());
@@ -387,15 +387,15 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void an_iterator_bears_what_others_do_meanwhile(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 1000);
+    void an_iterator_tolerates_concurrent_changes(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 1000);
         queue.addAll(tasks(10));
         Iterator<Runnable> iterator = queue.iterator();
         assertThat(iterator.next()).isEqualTo(new Numbered(0));
         queue.clear();
         queue.add(new Numbered(99));
 
-        iterator.remove(); // it is gone already
+        iterator.remove(); // it has already been removed
         iterator.forEachRemaining(task -> assertThat(((Numbered) task).number).isBetween(1, 99));
 
         assertThat(queue).containsExactly(new Numbered(99));
@@ -404,8 +404,8 @@ class BuiltInQueueTest {
     // K5
     @EachBuiltIn
     @SuppressWarnings("CollectionToArraySafeParameter") // it must be refused
-    void arrays_of_the_queue_are_copies_in_order(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 100);
+    void arrays_of_the_queue_are_copies_in_order(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 100);
         List<Runnable> tasks = tasks(3);
         queue.addAll(tasks);
 
@@ -426,8 +426,8 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void draining_takes_as_many_as_asked_for_in_order(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 100);
+    void drainTo_removes_up_to_the_maximum_in_order(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 100);
         queue.addAll(tasks(10));
         List<Runnable> target = new ArrayList<>();
 
@@ -443,9 +443,9 @@ class BuiltInQueueTest {
 
     // K5, K7
     @EachBuiltIn
-    void what_others_take_out_is_counted_as_removed_and_never_run(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 100);
-        Plug plug = pools.occupy(pool);
+    void tasks_taken_by_other_threads_are_counted_as_removed_and_never_run(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 100);
+        BlockingTask blocker = pools.occupy(pool);
         for (int i = 0; i < 10; i++) {
             pool.execute(() -> {
                 throw new AssertionError("it was taken out");
@@ -464,7 +464,7 @@ class BuiltInQueueTest {
         assertThat(pool.stats().removed()).isEqualTo(8);
         assertThat(pool.getTaskCount()).isEqualTo(3);
         queue.clear();
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 1);
 
         assertThat(pool.stats().removed()).isEqualTo(10);
@@ -473,22 +473,22 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void an_idle_thread_runs_what_is_put_into_the_queue_by_hand(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 100);
+    void an_idle_thread_runs_a_task_put_into_the_queue_directly(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 100);
         pool.prestartCoreThread();
-        Plug plug = pools.plug();
+        BlockingTask blocker = pools.blocker();
 
-        pool.getQueue().put(plug);
+        pool.getQueue().put(blocker);
 
-        plug.awaitBegun();
+        blocker.awaitBegun();
         assertThat(pool.getActiveCount()).isEqualTo(1);
     }
 
     // K5
     @Test
-    void an_unbounded_queue_says_so_and_holds_many() throws Exception {
-        for (Backlog backlog : List.of(Backlog.BUILT_IN, Backlog.BUILT_IN_PRIORITY)) {
-            BlockingQueue<Runnable> queue = queue(backlog, Integer.MAX_VALUE);
+    void an_unbounded_queue_has_the_maximum_capacity_and_holds_many_tasks() throws Exception {
+        for (QueueKind queueKind : List.of(QueueKind.BUILT_IN, QueueKind.BUILT_IN_PRIORITY)) {
+            BlockingQueue<Runnable> queue = queue(queueKind, Integer.MAX_VALUE);
             assertThat(queue.remainingCapacity()).isEqualTo(Integer.MAX_VALUE);
             for (int i = 0; i < 100_000; i++) {
                 queue.put(new Numbered(i));
@@ -503,11 +503,11 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void a_random_walk_agrees_with_the_queue_of_the_jdk(Backlog backlog) throws Exception {
+    void random_operations_agree_with_the_queue_of_the_jdk(QueueKind queueKind) throws Exception {
         for (int seed = 0; seed < 20; seed++) {
             Random random = new Random(seed);
             int capacity = 1 + random.nextInt(200);
-            BlockingQueue<Runnable> queue = queue(backlog, capacity);
+            BlockingQueue<Runnable> queue = queue(queueKind, capacity);
             BlockingQueue<Runnable> model = new LinkedBlockingQueue<>(capacity);
             for (int step = 0; step < 2_000; step++) {
                 Runnable task = new Numbered(random.nextInt(50));
@@ -542,8 +542,8 @@ class BuiltInQueueTest {
 
     // K5
     @EachBuiltIn
-    void many_who_put_and_take_at_once_lose_and_double_nothing(Backlog backlog) throws Exception {
-        BlockingQueue<Runnable> queue = queue(backlog, 16);
+    void concurrent_putters_and_takers_lose_and_duplicate_no_task(QueueKind queueKind) throws Exception {
+        BlockingQueue<Runnable> queue = queue(queueKind, 16);
         ConcurrentLinkedQueue<Integer> taken = new ConcurrentLinkedQueue<>();
         List<Callable<Object>> actors = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
@@ -576,12 +576,12 @@ class BuiltInQueueTest {
 
     // K5
     @Test
-    void tasks_of_a_higher_priority_come_first_and_those_of_one_priority_in_order() throws Exception {
+    void tasks_of_a_higher_priority_come_first_and_those_of_equal_priority_in_order() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("ranked")
                 .threads(1)
                 .priority(task -> task instanceof Numbered numbered ? numbered.number : 0)
                 .build());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         BlockingQueue<Runnable> queue = pool.getQueue();
         Random random = new Random(42);
         List<Runnable> expected = new ArrayList<>();
@@ -603,12 +603,12 @@ class BuiltInQueueTest {
         for (int i = 0; i < 1_000; i++) {
             assertThat(drained.get(i)).isSameAs(expected.get(i));
         }
-        plug.letGo();
+        blocker.release();
     }
 
     // K5
     @Test
-    void the_priority_is_asked_for_once_with_the_task_that_was_given() throws Exception {
+    void the_priority_function_is_called_once_with_the_submitted_task() throws Exception {
         List<Object> asked = new ArrayList<>();
         ThreadPool pool = pools.keep(ThreadPool.builder("ranked")
                 .threads(1)
@@ -617,7 +617,7 @@ class BuiltInQueueTest {
                     return 0;
                 })
                 .build());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         asked.clear();
         Callable<String> callable = () -> "value";
         Runnable runnable = new Numbered(1);
@@ -625,7 +625,7 @@ class BuiltInQueueTest {
         pool.submit(callable);
         pool.execute(runnable);
         pool.submit(runnable);
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 4);
 
         assertThat(asked).containsExactly(callable, runnable, runnable);

@@ -16,10 +16,12 @@ import java.util.concurrent.CountDownLatch;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What an application leaves in its JVM when a container removes it. */
+/** The threads that an application leaves in a JVM after a container has removed it. */
 class ContainerTest {
 
-    /** The JVM of a container: runs an application in a thread group, with a class loader and a thread-local, and looks after. */
+    /**
+     * A container: runs an application in a thread group with a class loader and a thread-local, then inspects the JVM.
+     */
     static final class Program {
 
         private static final InheritableThreadLocal<String> LOCAL = new InheritableThreadLocal<>();
@@ -37,18 +39,18 @@ class ContainerTest {
             Thread[] threads = new Thread[1000];
             int count = root(group).enumerate(threads, true);
             for (Thread thread : Arrays.copyOf(threads, count)) {
-                boolean isThere = thread.isAlive() && thread != Thread.currentThread();
-                if (isThere && (thread.getThreadGroup() == group || thread.getContextClassLoader() == loader)) {
-                    thread.join(); // one that is ending, or the test hangs
+                boolean isOther = thread.isAlive() && thread != Thread.currentThread();
+                if (isOther && (thread.getThreadGroup() == group || thread.getContextClassLoader() == loader)) {
+                    thread.join(); // waits for threads that are ending, or the test hangs
                 }
             }
-            CountDownLatch rung = new CountDownLatch(1);
+            CountDownLatch fired = new CountDownLatch(1);
             TimeSource.system().after(Duration.ZERO, () -> {
                 System.out.println("alarms have " + LOCAL.get() + " and "
                         + (Thread.currentThread().getContextClassLoader() == loader ? "its loader" : "no loader"));
-                rung.countDown();
+                fired.countDown();
             });
-            rung.await();
+            fired.await();
             System.out.println("done");
             System.exit(0);
         }
@@ -72,9 +74,9 @@ class ContainerTest {
         }
 
         private static void alarm() throws InterruptedException {
-            CountDownLatch rung = new CountDownLatch(1);
-            TimeSource.system().after(Duration.ofMillis(1), rung::countDown);
-            rung.await();
+            CountDownLatch fired = new CountDownLatch(1);
+            TimeSource.system().after(Duration.ofMillis(1), fired::countDown);
+            fired.await();
         }
 
         private static void pool() throws Exception {
@@ -86,9 +88,9 @@ class ContainerTest {
                     .listener(new PoolListener() {})
                     .build();
             pool.submit(() -> {
-                        CountDownLatch rung = new CountDownLatch(1);
-                        TimeSource.system().after(Duration.ofMillis(5), rung::countDown);
-                        rung.await();
+                        CountDownLatch fired = new CountDownLatch(1);
+                        TimeSource.system().after(Duration.ofMillis(5), fired::countDown);
+                        fired.await();
                         return null;
                     })
                     .get();
@@ -108,27 +110,27 @@ class ContainerTest {
         private static void scope() throws Exception {
             try (ThreadScope scope = ThreadScope.open("scope").withDeadline(Duration.ofHours(1))) {
                 scope.submit("task", () -> {
-                    Thread.sleep(1); // which starts what wakes virtual threads
+                    Thread.sleep(1); // this starts the thread that unparks virtual threads
                     return "value";
                 });
             }
         }
     }
 
-    private static String home(Class<?> type) throws Exception {
+    private static String location(Class<?> type) throws Exception {
         return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI())
                 .toString();
     }
 
-    private static List<String> leftBy(String what) throws Exception {
+    private static List<String> threadsLeftBy(String what) throws Exception {
         ProcessBuilder builder = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
-                        home(ThreadPool.class) + System.getProperty("path.separator") + home(Program.class),
+                        location(ThreadPool.class) + System.getProperty("path.separator") + location(Program.class),
                         Program.class.getName(),
                         what)
                 .redirectErrorStream(true);
-        builder.environment().remove("JAVA_TOOL_OPTIONS"); // a JVM prints that it has picked them up
+        builder.environment().remove("JAVA_TOOL_OPTIONS"); // a JVM prints a message if it is set
         Process process = builder.start();
         try (var output = process.inputReader()) {
             return output.lines().toList();
@@ -139,8 +141,8 @@ class ContainerTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"alarm", "pool", "group", "scope"})
-    void an_application_that_is_gone_has_left_no_thread_in_its_group_and_none_with_its_loader(String what)
+    void a_removed_application_leaves_no_thread_in_its_group_and_none_with_its_class_loader(String what)
             throws Exception {
-        assertThat(leftBy(what)).containsExactly("alarms have null and no loader", "done");
+        assertThat(threadsLeftBy(what)).containsExactly("alarms have null and no loader", "done");
     }
 }

@@ -10,10 +10,10 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** What happens to pools when a JVM ends, seen from outside. */
+/** The drain of pools at the exit of a JVM, observed from another process. */
 class ExitHookTest {
 
-    /** The program that ends, with pools that have something to do. */
+    /** A program that exits while its pools have tasks. */
     static final class Program {
 
         private Program() {}
@@ -21,7 +21,7 @@ class ExitHookTest {
         public static void main(String[] arguments) throws Exception {
             ThreadPool feeder = pool("feeder");
             ThreadPool fed = pool("fed");
-            Plug stubborn = new Plug(true);
+            BlockingTask stubborn = new BlockingTask(true);
             List<ThreadPool> both = List.of(feeder, fed);
             Duration grace = arguments[0].equals("stuck") ? Duration.ofMillis(1) : Duration.ofHours(1);
             ThreadPool.ExitHook hook = ThreadPool.drainOnExit(grace, Program::print, feeder, fed);
@@ -62,13 +62,13 @@ class ExitHookTest {
         }
     }
 
-    private static String home(Class<?> type) throws Exception {
+    private static String location(Class<?> type) throws Exception {
         return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI())
                 .toString();
     }
 
     private static List<String> outputOf(String argument) throws Exception {
-        String classPath = home(ThreadPool.class) + System.getProperty("path.separator") + home(Program.class);
+        String classPath = location(ThreadPool.class) + System.getProperty("path.separator") + location(Program.class);
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
@@ -103,28 +103,28 @@ class ExitHookTest {
 
     // G11
     @Test
-    void one_that_does_not_end_does_not_keep_the_jvm_from_exiting() throws Exception {
+    void a_pool_that_does_not_terminate_does_not_prevent_the_exit_of_the_jvm() throws Exception {
         List<String> output = outputOf("stuck");
 
         assertThat(output).contains("feeder false 2 1");
-        assertThat(output.getLast()).as("its one task had no time to end").matches("fed (true|false) 1 [01]");
+        assertThat(output.getLast()).as("its task may not have ended in time").matches("fed (true|false) 1 [01]");
     }
 
     // G11
     @Test
-    void a_report_that_fails_does_not_keep_the_other_pools_from_being_drained() throws Exception {
+    void an_exception_of_the_report_consumer_does_not_prevent_the_drain_of_other_pools() throws Exception {
         assertThat(outputOf("throwing")).containsSubsequence("feeder true 1 0", "fed true 1 0");
     }
 
     // G11
     @Test
-    void a_hook_that_was_taken_away_drains_nothing() throws Exception {
+    void a_removed_hook_drains_nothing() throws Exception {
         assertThat(outputOf("closed")).noneMatch(line -> line.startsWith("fe"));
     }
 
     // G11
     @Test
-    void a_hook_needs_its_arguments() throws InterruptedException {
+    void a_hook_rejects_null_arguments() throws InterruptedException {
         ThreadPool pool = ThreadPool.builder("a").build();
         assertThatNullPointerException().isThrownBy(() -> ThreadPool.drainOnExit(null, report -> {}, pool));
         assertThatNullPointerException().isThrownBy(() -> ThreadPool.drainOnExit(Duration.ZERO, null, pool));

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** No task lies in the queue without a thread, whatever the factory does. */
+/** No task stays in the queue without a thread, whatever the factory does. */
 class FailingFactoryTest {
 
     private static final IllegalStateException NO_MORE = new IllegalStateException("no more threads");
@@ -64,7 +64,7 @@ class FailingFactoryTest {
         return thread;
     }
 
-    /** Makes a number of threads, and fails then. */
+    /** Returns a factory that makes a number of threads and then fails. */
     private ThreadFactory after(int threads, Failure failure) {
         AtomicInteger calls = new AtomicInteger();
         return task -> calls.incrementAndGet() <= threads ? reporting(task) : failure.fail();
@@ -87,10 +87,10 @@ class FailingFactoryTest {
     // G5
     @ParameterizedTest
     @EnumSource
-    void without_core_threads_a_task_that_gets_no_thread_is_taken_back_and_refused(Failure failure) throws Exception {
-        for (Backlog backlog : Backlog.values()) {
+    void without_core_threads_a_task_that_gets_no_thread_is_taken_back_and_rejected(Failure failure) throws Exception {
+        for (QueueKind queueKind : QueueKind.values()) {
             ThreadPool pool = pools.keep(
-                    backlog.plan(0, 4, 10).threadFactory(after(0, failure)).build());
+                    queueKind.plan(0, 4, 10).threadFactory(after(0, failure)).build());
 
             assertRefused(pool, failure);
             assertRefused(pool, failure);
@@ -106,10 +106,10 @@ class FailingFactoryTest {
     // G5
     @ParameterizedTest
     @EnumSource
-    void the_first_task_of_a_pool_that_gets_no_thread_is_refused(Failure failure) throws Exception {
-        for (Backlog backlog : Backlog.values()) {
+    void the_first_task_of_a_pool_that_gets_no_thread_is_rejected(Failure failure) throws Exception {
+        for (QueueKind queueKind : QueueKind.values()) {
             ThreadPool pool = pools.keep(
-                    backlog.plan(2, 4, 10).threadFactory(after(0, failure)).build());
+                    queueKind.plan(2, 4, 10).threadFactory(after(0, failure)).build());
 
             assertRefused(pool, failure);
 
@@ -121,9 +121,10 @@ class FailingFactoryTest {
 
     // G5
     @EachQueue
-    void a_task_that_gets_no_thread_goes_to_the_rejection_handler_once(Backlog backlog) {
+    void a_task_that_gets_no_thread_goes_to_the_rejection_handler_once(QueueKind queueKind) {
         List<Runnable> rejected = new CopyOnWriteArrayList<>();
-        ThreadPool pool = pools.keep(backlog.plan(0, 1, 10)
+        ThreadPool pool = pools.keep(queueKind
+                .plan(0, 1, 10)
                 .threadFactory(after(0, Failure.NULL))
                 .rejection((task, rejecting) -> rejected.add(task))
                 .build());
@@ -138,9 +139,10 @@ class FailingFactoryTest {
 
     // G5
     @EachQueue
-    void a_pool_whose_threads_have_all_left_refuses_what_it_cannot_run(Backlog backlog) throws Exception {
+    void a_pool_whose_threads_have_all_ended_rejects_a_task_that_gets_no_thread(QueueKind queueKind) throws Exception {
         VirtualTime time = new VirtualTime();
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 10)
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 10)
                 .allowCoreTimeout(true)
                 .keepAlive(Duration.ofSeconds(1))
                 .timeSource(time)
@@ -162,23 +164,24 @@ class FailingFactoryTest {
     // K2, G5
     @ParameterizedTest
     @EnumSource
-    void a_thread_that_cannot_be_replaced_reports_what_the_task_threw_and_goes_on(Failure failure) throws Exception {
-        for (Backlog backlog : Backlog.values()) {
+    void a_thread_that_cannot_be_replaced_reports_the_exception_of_its_task_and_continues(Failure failure)
+            throws Exception {
+        for (QueueKind queueKind : QueueKind.values()) {
             uncaught.clear();
             ran.clear();
             ThreadPool pool = pools.keep(
-                    backlog.plan(1, 1, 10).threadFactory(after(1, failure)).build());
+                    queueKind.plan(1, 1, 10).threadFactory(after(1, failure)).build());
             IllegalArgumentException thrown = new IllegalArgumentException("simulated");
-            Plug plug = pools.occupy(pool);
+            BlockingTask blocker = pools.occupy(pool);
             pool.execute(TestPools.throwing(thrown));
             pool.execute(() -> ran.add("behind"));
-            plug.letGo();
+            blocker.release();
             TestPools.awaitCompleted(pool, 3);
 
             assertThat(ran).containsExactly("behind");
             assertThat(uncaught).containsExactly(thrown);
-            assertThat(plug.thread().isAlive()).isTrue();
-            assertThat(pool.submit(Thread::currentThread).get()).isSameAs(plug.thread());
+            assertThat(blocker.thread().isAlive()).isTrue();
+            assertThat(pool.submit(Thread::currentThread).get()).isSameAs(blocker.thread());
             assertThat(pool.getPoolSize()).isEqualTo(1);
             assertThat(pool.getLargestPoolSize()).isEqualTo(1);
             pool.close();
@@ -190,10 +193,10 @@ class FailingFactoryTest {
     @ParameterizedTest
     @EnumSource
     void an_idle_thread_that_could_not_be_replaced_waits_for_tasks_as_before(Failure failure) throws Exception {
-        for (Backlog backlog : Backlog.values()) {
+        for (QueueKind queueKind : QueueKind.values()) {
             uncaught.clear();
             ThreadPool pool = pools.keep(
-                    backlog.plan(1, 1, 10).threadFactory(after(1, failure)).build());
+                    queueKind.plan(1, 1, 10).threadFactory(after(1, failure)).build());
             pool.execute(TestPools.throwing(new IllegalArgumentException("simulated")));
             Wait.until(() -> uncaught.size() == 1);
 
@@ -209,18 +212,18 @@ class FailingFactoryTest {
     // K2, G2, G5
     @ParameterizedTest
     @EnumSource
-    void after_shutdown_too_a_thread_that_cannot_be_replaced_works_through_the_queue(Failure failure) throws Exception {
-        for (Backlog backlog : Backlog.values()) {
+    void after_shutdown_a_thread_that_cannot_be_replaced_runs_the_queued_tasks(Failure failure) throws Exception {
+        for (QueueKind queueKind : QueueKind.values()) {
             ran.clear();
             ThreadPool pool = pools.keep(
-                    backlog.plan(1, 1, 10).threadFactory(after(1, failure)).build());
-            Plug plug = pools.occupy(pool);
+                    queueKind.plan(1, 1, 10).threadFactory(after(1, failure)).build());
+            BlockingTask blocker = pools.occupy(pool);
             for (int i = 0; i < 3; i++) {
                 pool.execute(TestPools.throwing(new IllegalArgumentException("simulated")));
                 pool.execute(() -> ran.add("behind"));
             }
             pool.shutdown();
-            plug.letGo();
+            blocker.release();
 
             assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
             assertThat(ran).hasSize(3);
@@ -230,8 +233,9 @@ class FailingFactoryTest {
 
     // K2
     @EachQueue
-    void a_factory_that_recovers_replaces_the_thread_at_its_next_failure(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 10)
+    void a_factory_that_recovers_replaces_the_thread_at_its_next_failure(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 10)
                 .threadFactory(after(1, Failure.EXCEPTION))
                 .build());
         Thread first = pool.submit(Thread::currentThread).get();
@@ -251,42 +255,44 @@ class FailingFactoryTest {
 
     // K2
     @EachQueue
-    void an_uncaught_exception_handler_that_throws_ends_no_thread_that_cannot_be_replaced(Backlog backlog)
+    void an_uncaught_exception_handler_that_throws_ends_no_thread_that_cannot_be_replaced(QueueKind queueKind)
             throws Exception {
-        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch reported = new CountDownLatch(1);
         AtomicInteger calls = new AtomicInteger();
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 10)
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 10)
                 .threadFactory(task -> {
                     if (calls.incrementAndGet() > 1) {
                         return null;
                     }
                     Thread thread = new Thread(task);
                     thread.setUncaughtExceptionHandler((dying, thrown) -> {
-                        told.countDown();
+                        reported.countDown();
                         throw NO_MORE;
                     });
                     return thread;
                 })
                 .build());
         pool.execute(TestPools.throwing(new IllegalArgumentException("simulated")));
-        told.await();
+        reported.await();
 
         assertThat(pool.submit(() -> "ran").get()).isEqualTo("ran");
     }
 
     // G5
     @EachQueue
-    void a_task_that_counted_on_a_thread_which_was_not_to_be_had_is_run_when_there_is_one(Backlog backlog)
+    void a_task_queued_for_a_thread_that_did_not_start_runs_when_a_thread_is_available(QueueKind queueKind)
             throws Exception {
         VirtualTime time = new VirtualTime();
         CountDownLatch asked = new CountDownLatch(1);
         CountDownLatch answer = new CountDownLatch(1);
         AtomicInteger calls = new AtomicInteger();
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 10)
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 10)
                 .timeSource(time)
                 .threadFactory(task -> {
                     asked.countDown();
-                    awaitUninterruptibly(answer);
+                    Wait.uninterruptibly(answer);
                     return calls.incrementAndGet() <= 3 ? null : new Thread(task);
                 })
                 .build());
@@ -297,12 +303,12 @@ class FailingFactoryTest {
         TestPools.started(first);
         asked.await();
 
-        pool.execute(() -> ran.add("second")); // the one thread is counted already, so this one is queued
+        pool.execute(() -> ran.add("second")); // the one thread is already counted, so this task is queued
         assertThat(pool.getQueue()).hasSize(1);
         answer.countDown();
 
         assertThatThrownBy(first::get)
-                .as("its own submitter saw that there is no thread")
+                .as("its submitter found that there is no thread")
                 .hasCauseInstanceOf(RejectedExecutionException.class);
         Wait.until(() -> {
             time.advance(Duration.ofSeconds(1));
@@ -310,13 +316,5 @@ class FailingFactoryTest {
         });
         assertThat(ran).containsExactly("second");
         assertThat(pool.getQueue()).isEmpty();
-    }
-
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException interrupt) {
-            throw new AssertionError(interrupt);
-        }
     }
 }

@@ -40,11 +40,12 @@ class GracefulStopTest {
         pools.endAll();
     }
 
-    private ThreadPool pool(Backlog backlog, int threads) {
-        return pools.keep(backlog.plan(threads, threads, 1000).timeSource(time).build());
+    private ThreadPool pool(QueueKind queueKind, int threads) {
+        return pools.keep(
+                queueKind.plan(threads, threads, 1000).timeSource(time).build());
     }
 
-    /** Begins to drain a pool in another thread, and returns when that thread waits. */
+    /** Drains a pool in another thread, and returns when that thread waits. */
     private FutureTask<ShutdownReport> draining(ThreadPool pool, Duration grace) throws InterruptedException {
         FutureTask<ShutdownReport> drained = new FutureTask<>(() -> pool.drain(grace));
         Thread drainer = TestPools.started(drained);
@@ -53,8 +54,8 @@ class GracefulStopTest {
         return drained;
     }
 
-    private Plug stubborn(ThreadPool pool) throws InterruptedException {
-        Plug stubborn = pools.stubborn();
+    private BlockingTask stubborn(ThreadPool pool) throws InterruptedException {
+        BlockingTask stubborn = pools.stubborn();
         pool.execute(stubborn);
         return stubborn.awaitBegun();
     }
@@ -65,10 +66,10 @@ class GracefulStopTest {
 
     // G1
     @Test
-    void the_states_follow_each_other() throws Exception {
+    void the_run_states_are_in_order() throws Exception {
         List<RunState> seen = new CopyOnWriteArrayList<>();
-        class Watched extends ThreadPool {
-            Watched() {
+        class StateRecordingPool extends ThreadPool {
+            StateRecordingPool() {
                 super(ThreadPool.builder("watched").threads(1));
             }
 
@@ -77,16 +78,16 @@ class GracefulStopTest {
                 seen.add(runState());
             }
         }
-        ThreadPool pool = pools.keep(new Watched());
+        ThreadPool pool = pools.keep(new StateRecordingPool());
         seen.add(pool.runState());
-        Plug stubborn = stubborn(pool);
+        BlockingTask stubborn = stubborn(pool);
         pool.shutdown();
         seen.add(pool.runState());
         pool.shutdownNow();
         seen.add(pool.runState());
         pool.shutdown();
         seen.add(pool.runState());
-        stubborn.letGo();
+        stubborn.release();
         assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
         seen.add(pool.runState());
 
@@ -104,9 +105,9 @@ class GracefulStopTest {
 
     // G1, G4
     @EachQueue
-    void the_state_never_goes_back_whoever_ends_the_pool(Backlog backlog) throws Exception {
+    void the_state_never_goes_back_when_threads_race_to_end_the_pool(QueueKind queueKind) throws Exception {
         for (int round = 0; round < 100; round++) {
-            ThreadPool pool = backlog.pool(1, 2, 10);
+            ThreadPool pool = queueKind.pool(1, 2, 10);
             pool.execute(() -> {});
             Callable<Object> observer = () -> {
                 RunState before = RunState.RUNNING;
@@ -127,13 +128,15 @@ class GracefulStopTest {
 
     // K7, G1
     @EachQueue
-    void stats_are_the_account_of_one_moment(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(
-                backlog.plan(1, 2, 3).rejection(new ThreadPool.DiscardPolicy()).build());
+    void stats_are_read_at_one_time(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 2, 3)
+                .rejection(new ThreadPool.DiscardPolicy())
+                .build());
         assertThat(pool.stats()).isEqualTo(new ThreadPool.Stats(RunState.RUNNING, 1, 2, 0, 0, 0, 0, 0, 0, 0, 0));
         pool.submit(() -> {}).get();
         TestPools.awaitCompleted(pool, 1);
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         Runnable removed = task("removed");
         pool.execute(task("waiting"));
         pool.execute(removed);
@@ -147,7 +150,7 @@ class GracefulStopTest {
         assertThat(busy.accepted()).isEqualTo(6);
 
         pool.shutdownNow();
-        plug.awaitInterrupt();
+        blocker.awaitInterrupt();
         assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
         ThreadPool.Stats ended = pool.stats();
         assertThat(ended).isEqualTo(new ThreadPool.Stats(RunState.TERMINATED, 1, 2, 0, 2, 0, 0, 3, 1, 2, 1));
@@ -157,8 +160,8 @@ class GracefulStopTest {
     // G3
     @Test
     void shutdownNow_returns_the_tasks_of_a_delay_queue_in_the_order_in_which_they_are_due() throws Exception {
-        record Later(int days, long due) implements Delayed, Runnable {
-            Later(int days) {
+        record DelayedTask(int days, long due) implements Delayed, Runnable {
+            DelayedTask(int days) {
                 this(days, System.nanoTime() + TimeUnit.DAYS.toNanos(days));
             }
 
@@ -169,7 +172,7 @@ class GracefulStopTest {
 
             @Override
             public int compareTo(Delayed other) {
-                return Long.compare(due, ((Later) other).due);
+                return Long.compare(due, ((DelayedTask) other).due);
             }
 
             @Override
@@ -181,11 +184,11 @@ class GracefulStopTest {
         pools.occupy(pool);
         List<Runnable> expected = new ArrayList<>();
         for (int days : List.of(5, 1, 4, 8, 2, 7, 3, 0, 6, 0)) {
-            Later later = new Later(days);
+            DelayedTask later = new DelayedTask(days);
             expected.add(later);
             pool.execute(later);
         }
-        expected.sort((a, b) -> Long.compare(((Later) a).due, ((Later) b).due));
+        expected.sort((a, b) -> Long.compare(((DelayedTask) a).due, ((DelayedTask) b).due));
 
         assertThat(pool.shutdownNow()).containsExactlyElementsOf(expected);
         assertThat(queue).isEmpty();
@@ -194,28 +197,28 @@ class GracefulStopTest {
     // G3
     @Test
     void shutdownNow_returns_the_tasks_of_the_built_in_queue_by_priority_and_then_by_age() throws Exception {
-        record Ranked(int rank, int number) implements Runnable {
+        record RankedTask(int rank, int number) implements Runnable {
             @Override
             public void run() {}
         }
         ThreadPool pool = pools.keep(ThreadPool.builder("ranked")
                 .threads(1)
-                .priority(task -> task instanceof Ranked ranked ? ranked.rank : 0)
+                .priority(task -> task instanceof RankedTask ranked ? ranked.rank : 0)
                 .build());
         pools.occupy(pool);
         for (int number = 0; number < 9; number++) {
-            pool.execute(new Ranked(number % 3, number));
+            pool.execute(new RankedTask(number % 3, number));
         }
 
         assertThat(pool.shutdownNow())
-                .extracting(task -> ((Ranked) task).number)
+                .extracting(task -> ((RankedTask) task).number)
                 .containsExactly(2, 5, 8, 1, 4, 7, 0, 3, 6);
     }
 
     // G9
     @EachQueue
-    void a_drained_pool_that_had_nothing_to_do_is_terminated(Backlog backlog) {
-        ThreadPool pool = pool(backlog, 2);
+    void draining_an_idle_pool_terminates_it(QueueKind queueKind) {
+        ThreadPool pool = pool(queueKind, 2);
 
         ShutdownReport report = pool.drain(GRACE);
 
@@ -228,33 +231,35 @@ class GracefulStopTest {
 
     // G2, G9
     @EachQueue
-    void what_ends_within_the_grace_is_completed_and_nothing_is_interrupted(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
+    void tasks_that_end_within_the_grace_period_are_completed_and_not_interrupted(QueueKind queueKind)
+            throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
         pool.submit(() -> {}).get();
         TestPools.awaitCompleted(pool, 1);
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(task("waiting"));
         FutureTask<ShutdownReport> drained = draining(pool, GRACE);
         assertThatThrownBy(() -> pool.execute(task("late"))).isInstanceOf(RejectedExecutionException.class);
         time.advance(GRACE.minusNanos(1));
         assertThat(drained.isDone()).isFalse();
 
-        plug.letGo();
+        blocker.release();
 
         assertThat(drained.get())
                 .isEqualTo(new ShutdownReport(
                         "test", true, 1, 2, List.of(), List.of(), List.of(), 0, GRACE.minusNanos(1), Duration.ZERO));
         assertThat(ran).containsExactly("waiting");
-        assertThat(plug.interrupts()).isZero();
+        assertThat(blocker.interrupts()).isZero();
         assertThat(time.alarms()).isZero();
     }
 
     // G9, G3
     @EachQueue
-    void at_the_deadline_what_runs_is_interrupted_and_what_waits_is_handed_back(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 2);
-        Plug first = pools.occupy(pool);
-        Plug second = pools.occupy(pool);
+    void at_the_deadline_running_tasks_are_interrupted_and_queued_tasks_are_handed_back(QueueKind queueKind)
+            throws Exception {
+        ThreadPool pool = pool(queueKind, 2);
+        BlockingTask first = pools.occupy(pool);
+        BlockingTask second = pools.occupy(pool);
         Runnable waiting = task("waiting");
         Callable<String> callable = () -> "never";
         pool.execute(waiting);
@@ -286,20 +291,21 @@ class GracefulStopTest {
 
     // G9
     @EachQueue
-    void what_ignores_its_interrupt_is_reported_with_its_stack(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(backlog.plan(2, 2, 10)
+    void a_task_that_ignores_its_interrupt_is_reported_with_its_stack(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(2, 2, 10)
                 .timeSource(time)
                 .threadFactory(Thread.ofPlatform().name("worker-", 1).factory())
                 .build());
-        Plug plug = pools.occupy(pool);
-        Plug stubborn = pools.stubborn();
+        BlockingTask blocker = pools.occupy(pool);
+        BlockingTask stubborn = pools.stubborn();
         pool.submit(stubborn);
         stubborn.awaitBegun();
         FutureTask<ShutdownReport> drained = draining(pool, GRACE);
         time.advance(GRACE);
         stubborn.awaitInterrupt();
-        plug.awaitInterrupt();
-        plug.thread().join();
+        blocker.awaitInterrupt();
+        blocker.thread().join();
         time.awaitAlarms(1);
         time.advance(LAST_WAIT.minusNanos(1));
         assertThat(drained.isDone()).isFalse();
@@ -308,33 +314,34 @@ class GracefulStopTest {
 
         ShutdownReport report = drained.get();
         assertThat(report.terminated()).isFalse();
-        assertThat(report.interrupted()).containsExactly(new Interrupted(plug, plug));
+        assertThat(report.interrupted()).containsExactly(new Interrupted(blocker, blocker));
         assertThat(report.stillRunning()).singleElement().satisfies(running -> {
             assertThat(running.thread()).isEqualTo(stubborn.thread().getName());
             assertThat(running.task()).isSameAs(stubborn);
             assertThat(running.age()).isEqualTo(GRACE.plus(LAST_WAIT));
             assertThat(running.stack())
                     .extracting(StackTraceElement::getClassName)
-                    .contains(Plug.class.getName());
+                    .contains(BlockingTask.class.getName());
         });
         assertThat(report.waited()).isEqualTo(GRACE);
         assertThat(report.interrupting()).isEqualTo(LAST_WAIT);
         assertThat(report.accepted()).isEqualTo(2);
         assertThat(report.toString()).contains("\"test\"", "did not terminate").doesNotContain("\n");
         assertThat(pool.runState()).isEqualTo(RunState.STOP);
-        stubborn.letGo();
+        stubborn.release();
         assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
     }
 
     // G9
     @EachQueue
-    void the_last_wait_is_as_long_as_stuckAfter_and_ages_are_exact_then(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 10)
+    void the_last_wait_lasts_for_stuckAfter_and_then_ages_are_exact(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 10)
                 .timeSource(time)
                 .stuckAfter(Duration.ofMinutes(1))
                 .listener(new PoolListener() {})
                 .build());
-        Plug stubborn = stubborn(pool);
+        BlockingTask stubborn = stubborn(pool);
         time.advance(Duration.ofSeconds(7));
         FutureTask<ShutdownReport> drained = new FutureTask<>(() -> pool.drain(GRACE));
         TestPools.awaitParkedIn(TestPools.started(drained), "drain");
@@ -356,9 +363,10 @@ class GracefulStopTest {
 
     // G9, G10
     @EachQueue
-    void a_task_is_reported_as_it_was_given_although_its_future_was_cancelled(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
-        Plug stubborn = pools.stubborn();
+    void a_task_is_reported_as_it_was_submitted_although_its_future_was_cancelled(QueueKind queueKind)
+            throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
+        BlockingTask stubborn = pools.stubborn();
         Future<?> future = pool.submit(stubborn);
         stubborn.awaitBegun();
         future.cancel(false);
@@ -376,10 +384,10 @@ class GracefulStopTest {
 
     // G9, G10
     @EachQueue
-    void an_interrupted_task_is_reported_as_it_was_given(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 2);
-        Plug plain = pools.plug();
-        Plug cancelled = pools.stubborn();
+    void an_interrupted_task_is_reported_as_it_was_submitted(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 2);
+        BlockingTask plain = pools.blocker();
+        BlockingTask cancelled = pools.stubborn();
         Future<?> future = pool.submit(plain);
         Future<?> cancelledFuture = pool.submit(cancelled);
         plain.awaitBegun();
@@ -388,7 +396,7 @@ class GracefulStopTest {
         FutureTask<ShutdownReport> drained = draining(pool, GRACE);
         time.advance(GRACE);
         cancelled.awaitInterrupt();
-        cancelled.letGo();
+        cancelled.release();
 
         assertThat(drained.get().interrupted())
                 .containsExactlyInAnyOrder(
@@ -398,29 +406,30 @@ class GracefulStopTest {
 
     // G9
     @EachQueue
-    void without_grace_everything_is_interrupted_at_once(Backlog backlog) throws Exception {
+    void without_a_grace_period_all_tasks_are_interrupted_at_once(QueueKind queueKind) throws Exception {
         for (Duration grace : List.of(Duration.ZERO, Duration.ofSeconds(-1))) {
-            ThreadPool pool = pool(backlog, 1);
-            Plug plug = pools.occupy(pool);
+            ThreadPool pool = pool(queueKind, 1);
+            BlockingTask blocker = pools.occupy(pool);
             pool.execute(task("never"));
 
             ShutdownReport report = pool.drain(grace);
 
             assertThat(report.terminated()).isTrue();
-            assertThat(report.interrupted()).containsExactly(new Interrupted(plug, plug));
+            assertThat(report.interrupted()).containsExactly(new Interrupted(blocker, blocker));
             assertThat(report.handedBack()).hasSize(1);
             assertThat(report.waited()).isZero();
             assertThat(report.accepted()).isEqualTo(2);
         }
-        assertThatNullPointerException().isThrownBy(() -> pool(backlog, 1).drain(null));
+        assertThatNullPointerException().isThrownBy(() -> pool(queueKind, 1).drain(null));
         assertThat(ran).isEmpty();
     }
 
     // G9
     @EachQueue
-    void an_interrupted_caller_interrupts_at_once_waits_on_and_keeps_its_interrupt(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
-        Plug stubborn = stubborn(pool);
+    void an_interrupted_drain_interrupts_tasks_at_once_continues_to_wait_and_keeps_its_interrupt(QueueKind queueKind)
+            throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
+        BlockingTask stubborn = stubborn(pool);
         pool.execute(task("never"));
         List<Boolean> flags = new CopyOnWriteArrayList<>();
         FutureTask<ShutdownReport> drained = new FutureTask<>(() -> {
@@ -435,10 +444,10 @@ class GracefulStopTest {
         drainer.interrupt();
         stubborn.awaitInterrupt();
         assertThat(pool.runState()).isEqualTo(RunState.STOP);
-        drainer.interrupt(); // once more, which does not end the wait either
+        drainer.interrupt(); // a second interrupt does not end the wait either
         TestPools.awaitParkedIn(drainer, "drain");
         assertThat(drained.isDone()).isFalse();
-        stubborn.letGo();
+        stubborn.release();
 
         ShutdownReport report = drained.get();
         assertThat(report.terminated()).isTrue();
@@ -451,13 +460,13 @@ class GracefulStopTest {
 
     // G9
     @EachQueue
-    void a_pool_that_has_been_shut_down_before_can_be_drained(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
-        Plug plug = pools.occupy(pool);
+    void a_pool_that_has_been_shut_down_before_can_be_drained(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(task("waiting"));
         pool.shutdown();
         FutureTask<ShutdownReport> drained = draining(pool, GRACE);
-        plug.letGo();
+        blocker.release();
         assertThat(drained.get().completedDuring()).isEqualTo(2);
         assertThat(drained.get().terminated()).isTrue();
 
@@ -469,8 +478,8 @@ class GracefulStopTest {
 
     // G9
     @EachQueue
-    void what_an_earlier_stop_handed_back_is_counted_as_removed(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
+    void tasks_handed_back_by_an_earlier_stop_are_counted_as_removed(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
         pools.occupy(pool);
         Runnable removed = task("removed");
         pool.execute(removed);
@@ -489,16 +498,16 @@ class GracefulStopTest {
 
     // G9, K4
     @EachQueue
-    void what_is_removed_during_the_drain_is_in_the_account(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
-        Plug plug = pools.occupy(pool);
+    void tasks_removed_during_the_drain_are_in_the_report(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
+        BlockingTask blocker = pools.occupy(pool);
         Runnable removed = task("removed");
         pool.execute(removed);
         pool.execute(task("waiting"));
         FutureTask<ShutdownReport> drained = draining(pool, GRACE);
 
         assertThat(pool.remove(removed)).isTrue();
-        plug.letGo();
+        blocker.release();
 
         assertThat(drained.get().completedDuring()).isEqualTo(2);
         assertThat(drained.get().removed()).isEqualTo(1);
@@ -507,8 +516,8 @@ class GracefulStopTest {
 
     // G9, G3
     @EachQueue
-    void what_another_hands_back_during_the_drain_is_in_the_account(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
+    void tasks_handed_back_to_another_caller_during_the_drain_are_in_the_report(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
         pools.occupy(pool);
         pool.execute(task("waiting"));
         pool.execute(task("waiting"));
@@ -523,8 +532,9 @@ class GracefulStopTest {
 
     // G9, K7
     @EachQueue
-    void what_the_discard_oldest_policy_drops_is_in_the_account(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
+    void tasks_dropped_by_the_discard_oldest_policy_are_in_the_report(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 1)
                 .timeSource(time)
                 .rejection(new ThreadPool.DiscardOldestPolicy())
                 .build());
@@ -542,8 +552,9 @@ class GracefulStopTest {
 
     // G9
     @EachQueue
-    void a_task_that_failed_is_completed(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 10)
+    void a_task_that_failed_is_completed(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 10)
                 .timeSource(time)
                 .threadFactory(task -> {
                     Thread thread = new Thread(task);
@@ -551,11 +562,11 @@ class GracefulStopTest {
                     return thread;
                 })
                 .build());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(TestPools.throwing(new IllegalStateException("simulated")));
         pool.execute(task("behind"));
         FutureTask<ShutdownReport> drained = draining(pool, GRACE);
-        plug.letGo();
+        blocker.release();
 
         assertThat(drained.get().completedDuring()).isEqualTo(3);
         assertThat(drained.get().accepted()).isEqualTo(3);
@@ -563,8 +574,8 @@ class GracefulStopTest {
 
     // G9
     @EachQueue
-    void a_task_that_drains_its_own_pool_is_still_running(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
+    void a_task_that_drains_its_own_pool_is_still_running(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
         List<ShutdownReport> reports = new CopyOnWriteArrayList<>();
         Runnable drainer = () -> {
             reports.add(pool.drain(Duration.ZERO));
@@ -589,9 +600,10 @@ class GracefulStopTest {
 
     // G4, G9
     @EachQueue
-    void the_account_of_a_drain_is_complete_although_tasks_are_submitted_meanwhile(Backlog backlog) throws Exception {
+    void the_report_of_a_drain_is_complete_although_tasks_are_submitted_meanwhile(QueueKind queueKind)
+            throws Exception {
         for (int round = 0; round < 100; round++) {
-            ThreadPool pool = backlog.pool(round % 2, 2, 20);
+            ThreadPool pool = queueKind.pool(round % 2, 2, 20);
             AtomicLong accepted = new AtomicLong();
             AtomicInteger runs = new AtomicInteger();
             Callable<Object> submitter = () -> {
@@ -622,9 +634,9 @@ class GracefulStopTest {
 
     // G4, G9
     @EachQueue
-    void two_who_drain_one_pool_hand_every_task_back_once(Backlog backlog) throws Exception {
+    void two_concurrent_drains_hand_back_each_task_once(QueueKind queueKind) throws Exception {
         for (int round = 0; round < 50; round++) {
-            ThreadPool pool = pools.of(backlog, 1, 1, 100);
+            ThreadPool pool = pools.of(queueKind, 1, 1, 100);
             pools.occupy(pool);
             for (int task = 0; task < 100; task++) {
                 pool.execute(() -> ran.add("never"));
@@ -643,9 +655,9 @@ class GracefulStopTest {
 
     // G10
     @EachQueue
-    void what_is_handed_back_is_left_to_its_owner_on_request(Backlog backlog) throws Exception {
+    void handed_back_futures_are_not_cancelled_on_request(QueueKind queueKind) throws Exception {
         ThreadPool pool =
-                pools.keep(backlog.plan(1, 1, 10).cancelHandedBack(false).build());
+                pools.keep(queueKind.plan(1, 1, 10).cancelHandedBack(false).build());
         pools.occupy(pool);
         Future<?> future = pool.submit(task("never"));
         Runnable plain = task("never");
@@ -661,29 +673,31 @@ class GracefulStopTest {
 
     // G10
     @EachQueue
-    void what_is_handed_back_is_cancelled_unless_told_otherwise(Backlog backlog) throws Exception {
-        ThreadPool stopped = pools.keep(backlog.plan(1, 1, 10).build());
+    void handed_back_futures_are_cancelled_by_default(QueueKind queueKind) throws Exception {
+        ThreadPool stopped = pools.keep(queueKind.plan(1, 1, 10).build());
         pools.occupy(stopped);
         Future<?> returned = stopped.submit(task("never"));
         assertThat(stopped.shutdownNow()).containsExactly((Runnable) returned);
         assertThat(returned.isCancelled()).isTrue();
 
-        ThreadPool drained = pools.keep(backlog.plan(1, 1, 10).build());
+        ThreadPool drained = pools.keep(queueKind.plan(1, 1, 10).build());
         pools.occupy(drained);
         Callable<String> callable = () -> "never";
         Future<String> future = drained.submit(callable);
         ShutdownReport report = drained.drain(Duration.ZERO);
         assertThat(future.isCancelled()).isTrue();
         assertThat(report.handedBack())
-                .as("and still says what was given")
+                .as("and still has the submitted task")
                 .containsExactly(new HandedBack((Runnable) future, callable));
     }
 
     // G10
     @EachQueue
-    void what_a_policy_drops_is_cancelled_unless_told_otherwise(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(
-                backlog.plan(1, 1, 1).rejection(new ThreadPool.DiscardPolicy()).build());
+    void futures_dropped_by_a_policy_are_cancelled_by_default(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 1)
+                .rejection(new ThreadPool.DiscardPolicy())
+                .build());
         pools.occupy(pool);
         Future<?> oldest = pool.submit(task("never"));
         assertThat(pool.submit(task("never")).isCancelled()).isTrue();
@@ -702,8 +716,9 @@ class GracefulStopTest {
 
     // G10
     @EachQueue
-    void what_a_policy_drops_is_left_to_its_owner_on_request(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
+    void futures_dropped_by_a_policy_are_not_cancelled_on_request(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 1)
                 .cancelHandedBack(false)
                 .rejection(new ThreadPool.DiscardOldestPolicy())
                 .build());
@@ -717,10 +732,10 @@ class GracefulStopTest {
 
     // G8
     @EachQueue
-    void an_interrupt_for_idle_threads_never_reaches_a_task(Backlog backlog) throws Exception {
+    void an_interrupt_for_idle_threads_never_reaches_a_task(QueueKind queueKind) throws Exception {
         AtomicInteger interrupted = new AtomicInteger();
         AtomicInteger runs = new AtomicInteger();
-        ThreadPool pool = pools.of(backlog, 2, 4, 100);
+        ThreadPool pool = pools.of(queueKind, 2, 4, 100);
         Callable<Object> submitter = () -> {
             for (int i = 0; i < 400; i++) {
                 int before = i;

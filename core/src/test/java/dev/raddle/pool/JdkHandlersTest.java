@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Handlers that were written for a ThreadPoolExecutor, in a ThreadPool. */
+/** Handlers written for a ThreadPoolExecutor, used by a ThreadPool. */
 class JdkHandlersTest {
 
     private final TestPools pools = new TestPools();
@@ -40,7 +40,7 @@ class JdkHandlersTest {
     }
 
     @Test
-    void the_policies_of_the_jdk_do_what_the_pools_own_do() throws Exception {
+    void the_policies_of_the_jdk_have_the_effect_of_the_pools_own() throws Exception {
         ThreadPool aborting = full(new ThreadPoolExecutor.AbortPolicy());
         assertThatThrownBy(() -> aborting.execute(() -> ran.add("never")))
                 .isInstanceOf(RejectedExecutionException.class)
@@ -60,7 +60,7 @@ class JdkHandlersTest {
     }
 
     @Test
-    void a_discarding_policy_of_the_jdk_ends_the_futures_of_a_pool_that_was_built_so() throws Exception {
+    void a_discarding_policy_of_the_jdk_cancels_futures_if_the_pool_was_built_to_do_so() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("full")
                 .threads(1)
                 .queueCapacity(1)
@@ -73,7 +73,7 @@ class JdkHandlersTest {
     }
 
     @Test
-    void a_handler_is_shown_an_executor_that_does_what_the_pool_does() throws Exception {
+    void a_handler_receives_an_executor_that_delegates_to_the_pool() throws Exception {
         List<ThreadPoolExecutor> shown = new ArrayList<>();
         Runnable rejected = () -> ran.add("never");
         ThreadPool pool = full((Runnable task, ThreadPoolExecutor executor) -> {
@@ -90,7 +90,7 @@ class JdkHandlersTest {
     }
 
     @Test
-    void the_executor_that_is_shown_counts_sets_and_ends_as_the_pool() throws Exception {
+    void the_executor_passed_to_a_handler_delegates_counts_settings_and_shutdown() throws Exception {
         List<ThreadPoolExecutor> shown = new ArrayList<>();
         ThreadPool pool = full((Runnable task, ThreadPoolExecutor executor) -> shown.add(executor));
         pool.execute(() -> {});
@@ -123,7 +123,7 @@ class JdkHandlersTest {
     }
 
     @Test
-    void every_public_method_of_the_jdks_class_asks_the_pool() {
+    void every_public_method_of_the_view_delegates_to_the_pool() {
         List<String> own = Arrays.stream(PoolView.class.getDeclaredMethods())
                 .map(JdkHandlersTest::signature)
                 .toList();
@@ -140,7 +140,7 @@ class JdkHandlersTest {
     }
 
     @Test
-    void the_handler_is_returned_as_it_was_given() throws Exception {
+    void the_handler_is_returned_as_it_was_set() throws Exception {
         RejectedExecutionHandler jdk = new ThreadPoolExecutor.CallerRunsPolicy();
         ThreadPool pool = full(jdk);
         assertThat(pool.getRejectedExecutionHandler()).isSameAs(jdk);
@@ -157,15 +157,15 @@ class JdkHandlersTest {
 
     @Test
     void a_lambda_without_types_is_a_handler_for_a_pool() throws Exception {
-        List<ThreadPool> told = new ArrayList<>();
-        ThreadPool pool = pools.keep(
-                new ThreadPool(1, 1, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(1), (task, full) -> told.add(full)));
+        List<ThreadPool> rejecting = new ArrayList<>();
+        ThreadPool pool = pools.keep(new ThreadPool(
+                1, 1, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(1), (task, full) -> rejecting.add(full)));
         pools.occupy(pool);
         pool.execute(() -> {});
 
         pool.execute(() -> ran.add("never"));
 
-        assertThat(told).containsExactly(pool);
+        assertThat(rejecting).containsExactly(pool);
     }
 
     @Test

@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** When idle threads leave, to the nanosecond. */
+/** The keep-alive of idle threads, in virtual time. */
 class KeepAliveTest {
 
     private static final Duration KEEP_ALIVE = Duration.ofSeconds(10);
@@ -29,19 +29,19 @@ class KeepAliveTest {
         pools.endAll();
     }
 
-    private ThreadPool.Builder plan(Backlog backlog, int core, int max) {
-        return backlog.plan(core, max, 1).keepAlive(KEEP_ALIVE).timeSource(time);
+    private ThreadPool.Builder plan(QueueKind queueKind, int core, int max) {
+        return queueKind.plan(core, max, 1).keepAlive(KEEP_ALIVE).timeSource(time);
     }
 
-    /** Brings a pool to a number of threads, which wait then. */
+    /** Starts a number of threads in a pool, and returns when all are idle. */
     private List<Thread> idle(ThreadPool pool, int threads) throws InterruptedException {
-        List<Plug> plugs = pools.occupy(pool, Math.max(1, pool.getCorePoolSize()));
-        if (threads > plugs.size()) {
+        List<BlockingTask> blockers = pools.occupy(pool, Math.max(1, pool.getCorePoolSize()));
+        if (threads > blockers.size()) {
             pool.execute(() -> {}); // fills the queue
         }
-        plugs.addAll(pools.occupy(pool, threads - plugs.size()));
-        TestPools.letGo(plugs);
-        List<Thread> idle = plugs.stream().map(Plug::thread).toList();
+        blockers.addAll(pools.occupy(pool, threads - blockers.size()));
+        TestPools.release(blockers);
+        List<Thread> idle = blockers.stream().map(BlockingTask::thread).toList();
         Wait.until(() -> pool.getQueue().isEmpty() && pool.getActiveCount() == 0);
         idle.forEach(KeepAliveTest::awaitIdle);
         return idle;
@@ -54,8 +54,8 @@ class KeepAliveTest {
 
     // K1
     @EachQueue
-    void threads_beyond_core_leave_when_their_time_is_up_and_no_earlier(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 1, 4).build());
+    void threads_beyond_core_end_when_their_keep_alive_elapses_and_not_before(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 1, 4).build());
         idle(pool, 4);
 
         time.advance(ALMOST);
@@ -71,8 +71,9 @@ class KeepAliveTest {
 
     // K1
     @EachQueue
-    void core_threads_leave_when_their_time_is_up_if_they_may(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 2, 2).allowCoreTimeout(true).build());
+    void core_threads_end_when_their_keep_alive_elapses_if_allowed(QueueKind queueKind) throws Exception {
+        ThreadPool pool =
+                pools.keep(plan(queueKind, 2, 2).allowCoreTimeout(true).build());
         assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
         idle(pool, 2);
 
@@ -86,9 +87,8 @@ class KeepAliveTest {
 
     // K1
     @EachQueue
-    void core_threads_that_wait_already_leave_one_keep_alive_time_after_they_were_allowed_to(Backlog backlog)
-            throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 2, 2).build());
+    void idle_core_threads_end_one_keep_alive_time_after_they_are_allowed_to(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 2, 2).build());
         List<Thread> threads = idle(pool, 2);
         time.advance(Duration.ofDays(1));
         assertThat(pool.getPoolSize()).isEqualTo(2);
@@ -97,7 +97,7 @@ class KeepAliveTest {
         time.awaitAlarms(1);
         threads.forEach(KeepAliveTest::awaitIdle);
         Wait.until(() -> {
-            time.advance(KEEP_ALIVE); // as often as it takes both to have begun to wait anew
+            time.advance(KEEP_ALIVE); // repeated until both have begun to wait again
             return pool.getPoolSize() == 0;
         });
 
@@ -106,8 +106,8 @@ class KeepAliveTest {
 
     // K1
     @EachQueue
-    void a_thread_that_gets_a_task_in_between_has_its_whole_time_again(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 0, 1).build());
+    void a_task_restarts_the_keep_alive_of_its_thread(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 0, 1).build());
         Thread thread = idle(pool, 1).getFirst();
         time.advance(Duration.ofSeconds(6));
         assertThat(pool.submit(Thread::currentThread).get()).isSameAs(thread);
@@ -124,8 +124,8 @@ class KeepAliveTest {
 
     // K1
     @EachQueue
-    void a_shorter_time_holds_for_threads_that_wait_already(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 1, 3).build());
+    void a_shorter_keep_alive_applies_to_idle_threads(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 1, 3).build());
         List<Thread> threads = idle(pool, 3);
         pool.setKeepAliveTime(2, TimeUnit.SECONDS);
         threads.forEach(KeepAliveTest::awaitIdle);
@@ -136,14 +136,14 @@ class KeepAliveTest {
         });
 
         assertThat(time.nanoTime())
-                .as("not as long as before")
+                .as("the former keep-alive no longer applies")
                 .isGreaterThanOrEqualTo(Duration.ofSeconds(2).toNanos());
     }
 
     // K1
     @EachQueue
-    void a_longer_time_holds_for_threads_that_wait_already(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 0, 1).build());
+    void a_longer_keep_alive_applies_to_idle_threads(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 0, 1).build());
         Thread thread = idle(pool, 1).getFirst();
         time.advance(Duration.ofSeconds(5));
 
@@ -162,14 +162,14 @@ class KeepAliveTest {
 
     // K1
     @EachQueue
-    void without_keep_alive_threads_beyond_core_leave_although_no_time_passes(Backlog backlog) throws Exception {
+    void with_zero_keep_alive_threads_beyond_core_end_although_no_time_passes(QueueKind queueKind) throws Exception {
         ThreadPool pool =
-                pools.keep(plan(backlog, 1, 3).keepAlive(Duration.ZERO).build());
-        List<Plug> plugs = pools.occupy(pool, 1);
+                pools.keep(plan(queueKind, 1, 3).keepAlive(Duration.ZERO).build());
+        List<BlockingTask> blockers = pools.occupy(pool, 1);
         pool.execute(() -> {});
-        plugs.addAll(pools.occupy(pool, 2));
+        blockers.addAll(pools.occupy(pool, 2));
 
-        TestPools.letGo(plugs);
+        TestPools.release(blockers);
 
         Wait.until(() -> pool.getPoolSize() == 1);
         assertThat(time.nanoTime()).isZero();
@@ -177,9 +177,9 @@ class KeepAliveTest {
 
     // K1, G2
     @EachQueue
-    void a_terminated_pool_leaves_no_alarm_behind(Backlog backlog) throws Exception {
-        ThreadPool pool =
-                pools.keep(plan(backlog, 1, 3).stuckAfter(Duration.ofSeconds(1)).build());
+    void a_terminated_pool_leaves_no_alarm_behind(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(
+                plan(queueKind, 1, 3).stuckAfter(Duration.ofSeconds(1)).build());
         idle(pool, 3);
 
         pool.shutdown();
@@ -190,12 +190,12 @@ class KeepAliveTest {
 
     // K1
     @EachQueue
-    void tasks_that_come_while_threads_leave_are_run(Backlog backlog) throws Exception {
+    void tasks_submitted_while_threads_end_are_run(QueueKind queueKind) throws Exception {
         AtomicInteger runs = new AtomicInteger();
-        ThreadPool pool = pools.keep(plan(backlog, 0, 2).build());
+        ThreadPool pool = pools.keep(plan(queueKind, 0, 2).build());
         for (int i = 1; i <= 300; i++) {
             pool.execute(runs::incrementAndGet);
-            time.advance(KEEP_ALIVE); // may meet the thread before, in or after its wait
+            time.advance(KEEP_ALIVE); // may reach the thread before, during or after its wait
             int expected = i;
             Wait.until(() -> runs.get() == expected);
         }
@@ -203,7 +203,7 @@ class KeepAliveTest {
         assertThat(pool.getTaskCount()).isEqualTo(300);
     }
 
-    private record Tomorrow(long due) implements Delayed, Runnable {
+    private record DelayedTask(long due) implements Delayed, Runnable {
         @Override
         public long getDelay(TimeUnit unit) {
             return unit.convert(due - System.nanoTime(), TimeUnit.NANOSECONDS);
@@ -220,7 +220,7 @@ class KeepAliveTest {
 
     // G5
     @Test
-    void the_last_thread_stays_as_long_as_a_task_waits_to_be_due() throws Exception {
+    void the_last_thread_stays_while_a_delayed_task_is_queued() throws Exception {
         @SuppressWarnings({"unchecked", "rawtypes"})
         BlockingQueue<Runnable> queue = (BlockingQueue) new DelayQueue<>();
         AtomicInteger made = new AtomicInteger();
@@ -235,7 +235,7 @@ class KeepAliveTest {
                     return new Thread(task);
                 })
                 .build());
-        Runnable tomorrow = new Tomorrow(System.nanoTime() + TimeUnit.DAYS.toNanos(1));
+        Runnable tomorrow = new DelayedTask(System.nanoTime() + TimeUnit.DAYS.toNanos(1));
         pool.execute(tomorrow);
         time.awaitAlarms(1);
         for (int i = 0; i < 20; i++) {

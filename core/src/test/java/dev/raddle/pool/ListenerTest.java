@@ -30,8 +30,8 @@ class ListenerTest {
         pools.endAll();
     }
 
-    /** Hears everything; names tasks by what they are called. */
-    private class Recording implements PoolListener {
+    /** Records all events, with the tasks' names. */
+    private class RecordingListener implements PoolListener {
         @Override
         public void accepted(Runnable task) {
             events.add("accepted " + task);
@@ -61,8 +61,8 @@ class ListenerTest {
         }
     }
 
-    private record Named(String name, Runnable body) implements Runnable {
-        Named(String name) {
+    private record NamedRunnable(String name, Runnable body) implements Runnable {
+        NamedRunnable(String name) {
             this(name, () -> {});
         }
 
@@ -83,25 +83,26 @@ class ListenerTest {
         return thread;
     }
 
-    private ThreadPool.Builder plan(Backlog backlog, int capacity) {
-        return backlog.plan(1, 1, capacity)
+    private ThreadPool.Builder plan(QueueKind queueKind, int capacity) {
+        return queueKind
+                .plan(1, 1, capacity)
                 .timeSource(time)
                 .threadFactory(this::reporting)
-                .listener(new Recording());
+                .listener(new RecordingListener());
     }
 
     // K8
     @EachQueue
-    void every_task_is_accepted_started_and_ended_once(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 10).build());
-        Plug plug = pools.plug();
-        pool.execute(new Named("first", plug));
-        plug.awaitBegun();
+    void every_task_is_accepted_started_and_ended_once(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 10).build());
+        BlockingTask blocker = pools.blocker();
+        pool.execute(new NamedRunnable("first", blocker));
+        blocker.awaitBegun();
         Wait.until(() -> events.size() == 2);
-        pool.execute(new Named("second"));
+        pool.execute(new NamedRunnable("second"));
         assertThat(events).containsExactlyInAnyOrder("accepted first", "started first", "accepted second");
 
-        plug.letGo();
+        blocker.release();
         pool.close();
 
         assertThat(events)
@@ -115,19 +116,19 @@ class ListenerTest {
     // K8
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
-    void an_ended_task_has_its_time_in_the_queue_and_its_time_at_work(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 10).build());
-        Plug first = pools.plug();
-        Plug second = pools.plug();
+    void an_ended_task_is_reported_with_its_wait_time_and_its_run_time(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 10).build());
+        BlockingTask first = pools.blocker();
+        BlockingTask second = pools.blocker();
         pool.execute(first);
         first.awaitBegun();
         time.advance(Duration.ofSeconds(1));
         pool.execute(second);
         time.advance(Duration.ofSeconds(2));
-        first.letGo();
+        first.release();
         second.awaitBegun();
         time.advance(Duration.ofSeconds(5));
-        second.letGo();
+        second.release();
         pool.close();
 
         assertThat(ends)
@@ -140,25 +141,26 @@ class ListenerTest {
     // K8
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
-    void a_task_that_was_given_to_a_new_thread_has_not_waited_for_the_one_before(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(backlog.plan(1, 2, 1)
+    void a_task_given_to_a_new_thread_has_no_wait_time(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 2, 1)
                 .timeSource(time)
                 .threadFactory(this::reporting)
-                .listener(new Recording())
+                .listener(new RecordingListener())
                 .build());
-        Plug first = pools.plug();
+        BlockingTask first = pools.blocker();
         pool.execute(first);
         first.awaitBegun();
-        Plug queued = pools.plug();
+        BlockingTask queued = pools.blocker();
         pool.execute(queued);
         time.advance(Duration.ofSeconds(4));
-        Plug direct = pools.plug();
+        BlockingTask direct = pools.blocker();
         pool.execute(direct);
         direct.awaitBegun();
-        direct.letGo();
+        direct.release();
         queued.awaitBegun();
-        queued.letGo();
-        first.letGo();
+        queued.release();
+        first.release();
         pool.close();
 
         assertThat(ends)
@@ -174,12 +176,12 @@ class ListenerTest {
     // K8
     @ParameterizedTest
     @EnumSource(names = {"LINKED", "ARRAY"})
-    void a_queue_from_outside_keeps_no_time(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 10).build());
-        Plug plug = pools.occupy(pool);
-        pool.execute(new Named("waiting"));
+    void a_user_supplied_queue_records_no_wait_time(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 10).build());
+        BlockingTask blocker = pools.occupy(pool);
+        pool.execute(new NamedRunnable("waiting"));
         time.advance(Duration.ofSeconds(3));
-        plug.letGo();
+        blocker.release();
         pool.close();
 
         assertThat(ends).extracting(PoolListener.Ended::waited).containsExactly(Duration.ZERO, Duration.ZERO);
@@ -188,11 +190,11 @@ class ListenerTest {
 
     // K8, K2
     @EachQueue
-    void what_a_task_threw_is_in_its_end(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 10).build());
+    void the_exception_of_a_task_is_in_its_end_event(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 10).build());
         IllegalStateException thrown = new IllegalStateException("simulated");
-        pool.execute(new Named("failing", TestPools.throwing(thrown)));
-        pool.execute(new Named("behind"));
+        pool.execute(new NamedRunnable("failing", TestPools.throwing(thrown)));
+        pool.execute(new NamedRunnable("behind"));
         Future<?> future = pool.submit(TestPools.throwing(thrown));
         Wait.until(() -> ends.size() == 3);
         pool.close();
@@ -205,10 +207,10 @@ class ListenerTest {
 
     // K8
     @EachQueue
-    void a_rejected_task_is_told_once_and_nothing_else(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(plan(backlog, 1).build());
+    void a_rejected_task_has_one_event(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(plan(queueKind, 1).build());
         pools.occupy(pool);
-        pool.execute(new Named("waiting"));
+        pool.execute(new NamedRunnable("waiting"));
         for (RejectionHandler handler : List.of(
                 new ThreadPool.AbortPolicy(),
                 new ThreadPool.DiscardPolicy(),
@@ -217,7 +219,7 @@ class ListenerTest {
             events.clear();
             pool.setRejectionHandler(handler);
             try {
-                pool.execute(new Named("rejected one"));
+                pool.execute(new NamedRunnable("rejected one"));
             } catch (RejectedExecutionException expected) {
                 assertThat(handler).isInstanceOf(ThreadPool.AbortPolicy.class);
             }
@@ -228,15 +230,15 @@ class ListenerTest {
 
     // K8
     @EachQueue
-    void a_task_that_a_submitter_waited_for_is_accepted_and_not_rejected(Backlog backlog) throws Exception {
+    void a_task_that_a_submitter_waited_for_is_accepted_and_not_rejected(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.keep(
-                plan(backlog, 1).rejection(new ThreadPool.BlockPolicy()).build());
-        Plug plug = pools.occupy(pool);
-        pool.execute(new Named("waiting"));
-        Thread submitter = TestPools.started(() -> pool.execute(new Named("late")));
+                plan(queueKind, 1).rejection(new ThreadPool.BlockPolicy()).build());
+        BlockingTask blocker = pools.occupy(pool);
+        pool.execute(new NamedRunnable("waiting"));
+        Thread submitter = TestPools.started(() -> pool.execute(new NamedRunnable("late")));
         TestPools.awaitParkedIn(submitter, "rejected");
         assertThat(events).doesNotContain("accepted late", "rejected late");
-        plug.letGo();
+        blocker.release();
         submitter.join();
         pool.close();
 
@@ -247,29 +249,29 @@ class ListenerTest {
 
     // K8, G3
     @EachQueue
-    void tasks_that_never_started_are_told_when_they_are_handed_back(Backlog backlog) throws Exception {
-        ThreadPool stopped = pools.keep(plan(backlog, 10).build());
+    void tasks_that_never_started_are_reported_when_they_are_handed_back(QueueKind queueKind) throws Exception {
+        ThreadPool stopped = pools.keep(plan(queueKind, 10).build());
         pools.occupy(stopped);
-        stopped.execute(new Named("first"));
-        stopped.execute(new Named("second"));
+        stopped.execute(new NamedRunnable("first"));
+        stopped.execute(new NamedRunnable("second"));
         stopped.shutdownNow();
         assertThat(events).containsSubsequence("handed back first", "handed back second");
 
         events.clear();
-        ThreadPool drained = pools.keep(plan(backlog, 10).build());
+        ThreadPool drained = pools.keep(plan(queueKind, 10).build());
         pools.occupy(drained);
-        drained.execute(new Named("third"));
+        drained.execute(new NamedRunnable("third"));
         drained.drain(Duration.ZERO);
         assertThat(events).containsOnlyOnce("handed back third").doesNotContain("started third", "ended third");
     }
 
     // K8, K3
     @Test
-    void a_task_that_beforeExecute_kept_from_running_ends_with_the_cause() throws Exception {
+    void a_task_skipped_by_beforeExecute_ends_with_the_cause() throws Exception {
         IllegalStateException thrown = new IllegalStateException("simulated");
-        class Refusing extends ThreadPool {
-            Refusing() {
-                super(plan(Backlog.BUILT_IN, 10));
+        class SkippingPool extends ThreadPool {
+            SkippingPool() {
+                super(plan(QueueKind.BUILT_IN, 10));
             }
 
             @Override
@@ -277,8 +279,8 @@ class ListenerTest {
                 throw thrown;
             }
         }
-        ThreadPool pool = pools.keep(new Refusing());
-        pool.execute(new Named("refused"));
+        ThreadPool pool = pools.keep(new SkippingPool());
+        pool.execute(new NamedRunnable("refused"));
         Wait.until(() -> ends.size() == 1);
 
         assertThat(ends).extracting(PoolListener.Ended::failure).containsExactly(thrown);
@@ -286,11 +288,11 @@ class ListenerTest {
 
     // K8
     @EachQueue
-    void what_a_listener_throws_changes_nothing_and_is_reported(Backlog backlog) throws Exception {
+    void an_exception_of_a_listener_changes_nothing_and_is_reported(QueueKind queueKind) throws Exception {
         RuntimeException thrown = new IllegalStateException("simulated");
         List<Throwable> submitters = new CopyOnWriteArrayList<>();
         Thread.currentThread().setUncaughtExceptionHandler((thread, failure) -> submitters.add(failure));
-        class Throwing implements PoolListener {
+        class ThrowingListener implements PoolListener {
             @Override
             public void accepted(Runnable task) {
                 throw thrown;
@@ -316,22 +318,23 @@ class ListenerTest {
                 throw thrown;
             }
         }
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 1)
                 .threadFactory(this::reporting)
                 .rejection(new ThreadPool.DiscardPolicy())
-                .listener(new Throwing())
+                .listener(new ThrowingListener())
                 .build());
 
         Thread first = pool.submit(Thread::currentThread).get();
         TestPools.awaitCompleted(pool, 1);
-        Plug plug = pools.occupy(pool);
-        Runnable waiting = new Named("waiting");
+        BlockingTask blocker = pools.occupy(pool);
+        Runnable waiting = new NamedRunnable("waiting");
         pool.execute(waiting);
-        pool.execute(new Named("rejected"));
+        pool.execute(new NamedRunnable("rejected"));
         assertThat(pool.shutdownNow()).containsExactly(waiting);
 
         assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
-        assertThat(plug.thread()).as("it ends no thread").isSameAs(first);
+        assertThat(blocker.thread()).as("the exception ends no thread").isSameAs(first);
         assertThat(submitters)
                 .as("three accepted, one rejected, one handed back")
                 .hasSize(5)
@@ -342,11 +345,11 @@ class ListenerTest {
 
     // K8
     @EachQueue
-    void a_listener_may_call_the_pool(Backlog backlog) throws Exception {
+    void a_listener_may_call_the_pool(QueueKind queueKind) throws Exception {
         AtomicInteger calls = new AtomicInteger();
         ThreadPool[] own = new ThreadPool[1];
-        class Curious implements PoolListener {
-            private void look() {
+        class QueryingListener implements PoolListener {
+            private void queryPool() {
                 own[0].stats();
                 assertThat(own[0].toString()).contains("pool size");
                 own[0].purge();
@@ -355,20 +358,21 @@ class ListenerTest {
 
             @Override
             public void accepted(Runnable task) {
-                look();
+                queryPool();
             }
 
             @Override
             public void started(Runnable task, Thread thread) {
-                look();
+                queryPool();
             }
 
             @Override
             public void ended(Ended event) {
-                look();
+                queryPool();
             }
         }
-        own[0] = pools.keep(backlog.plan(1, 1, 10).listener(new Curious()).build());
+        own[0] = pools.keep(
+                queueKind.plan(1, 1, 10).listener(new QueryingListener()).build());
         own[0].submit(() -> {}).get();
         own[0].close();
 
@@ -377,9 +381,9 @@ class ListenerTest {
 
     // K8, K7
     @EachQueue
-    void the_events_of_many_tasks_add_up(Backlog backlog) throws Exception {
+    void the_events_of_many_tasks_add_up(QueueKind queueKind) throws Exception {
         ConcurrentHashMap<Runnable, AtomicInteger> balance = new ConcurrentHashMap<>();
-        class Balancing implements PoolListener {
+        class BalancingListener implements PoolListener {
             private void add(Runnable task, int amount) {
                 balance.computeIfAbsent(task, none -> new AtomicInteger()).addAndGet(amount);
             }
@@ -411,14 +415,15 @@ class ListenerTest {
         }
         for (int round = 0; round < 50; round++) {
             balance.clear();
-            ThreadPool pool = backlog.plan(1, 2, 10)
+            ThreadPool pool = queueKind
+                    .plan(1, 2, 10)
                     .rejection(new ThreadPool.DiscardPolicy())
-                    .listener(new Balancing())
+                    .listener(new BalancingListener())
                     .build();
             TestPools.together(List.of(
                     () -> {
                         for (int i = 0; i < 100; i++) {
-                            pool.execute(new Named("t" + i));
+                            pool.execute(new NamedRunnable("t" + i));
                         }
                         return null;
                     },

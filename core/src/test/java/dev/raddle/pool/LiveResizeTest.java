@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What can be set beyond the sizes of the JDK's class: the queue's capacity, and whether threads come before it. */
+/** The settings that ThreadPoolExecutor does not have: the queue's capacity, and threads before queueing. */
 class LiveResizeTest {
 
     private final TestPools pools = new TestPools();
@@ -38,8 +38,8 @@ class LiveResizeTest {
     // K1
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
-    void a_larger_capacity_holds_at_once(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+    void a_larger_capacity_takes_effect_at_once(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         assertThat(pool.getQueueCapacity()).isEqualTo(1);
         pools.occupy(pool);
         pool.execute(() -> {});
@@ -63,10 +63,10 @@ class LiveResizeTest {
     // K1
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
-    void a_smaller_capacity_holds_at_once_and_drops_nothing(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, Integer.MAX_VALUE);
+    void a_smaller_capacity_takes_effect_at_once_and_drops_no_task(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, Integer.MAX_VALUE);
         assertThat(pool.getQueueCapacity()).isEqualTo(Integer.MAX_VALUE);
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         List<Runnable> tasks = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             String name = "t" + i;
@@ -86,7 +86,7 @@ class LiveResizeTest {
         pool.remove(tasks.get(3));
         pool.execute(() -> ran.add("new"));
         assertFull(pool);
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 3);
         assertThat(ran).containsExactly("t0", "new");
     }
@@ -94,8 +94,8 @@ class LiveResizeTest {
     // K1
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
-    void a_larger_capacity_lets_in_who_waits_to_put(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+    void a_larger_capacity_admits_waiting_putters(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         pools.occupy(pool);
         pool.execute(() -> {});
         List<FutureTask<Object>> puts = new ArrayList<>();
@@ -118,8 +118,8 @@ class LiveResizeTest {
 
     // K1
     @Test
-    void a_capacity_that_makes_no_sense_is_refused() {
-        ThreadPool pool = pools.of(Backlog.BUILT_IN, 1, 1, 7);
+    void an_illegal_capacity_is_rejected() {
+        ThreadPool pool = pools.of(QueueKind.BUILT_IN, 1, 1, 7);
 
         assertThatIllegalArgumentException().isThrownBy(() -> pool.setQueueCapacity(0));
         assertThatIllegalArgumentException().isThrownBy(() -> pool.setQueueCapacity(-1));
@@ -130,8 +130,8 @@ class LiveResizeTest {
     // K5
     @ParameterizedTest
     @EnumSource(names = {"LINKED", "ARRAY"})
-    void the_capacity_of_a_queue_from_outside_is_not_the_pools(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 1, 1, 7);
+    void the_capacity_of_a_user_supplied_queue_cannot_be_set(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 7);
 
         assertThatIllegalStateException().isThrownBy(pool::getQueueCapacity);
         assertThatIllegalStateException().isThrownBy(() -> pool.setQueueCapacity(8));
@@ -140,10 +140,10 @@ class LiveResizeTest {
     // K1
     @ParameterizedTest
     @EnumSource(names = {"BUILT_IN", "BUILT_IN_PRIORITY"})
-    void a_capacity_that_changes_all_the_time_loses_no_task(Backlog backlog) throws Exception {
+    void concurrent_changes_of_the_capacity_lose_no_task(QueueKind queueKind) throws Exception {
         AtomicInteger runs = new AtomicInteger();
         ThreadPool pool = pools.keep(
-                backlog.plan(2, 2, 4).rejection(new ThreadPool.BlockPolicy()).build());
+                queueKind.plan(2, 2, 4).rejection(new ThreadPool.BlockPolicy()).build());
         Callable<Object> submitter = () -> {
             for (int i = 0; i < 5_000; i++) {
                 pool.execute(runs::incrementAndGet);
@@ -165,11 +165,11 @@ class LiveResizeTest {
 
     // K1
     @EachQueue
-    void threads_come_before_the_queue_if_asked_for(Backlog backlog) throws Exception {
+    void threads_are_started_before_tasks_are_queued_on_request(QueueKind queueKind) throws Exception {
         ThreadPool pool =
-                pools.keep(backlog.plan(1, 3, 2).scaleBeforeQueueing(true).build());
+                pools.keep(queueKind.plan(1, 3, 2).scaleBeforeQueueing(true).build());
 
-        List<Plug> plugs = pools.occupy(pool, 3);
+        List<BlockingTask> blockers = pools.occupy(pool, 3);
         assertThat(pool.getPoolSize()).isEqualTo(3);
         assertThat(pool.getQueue()).isEmpty();
         pool.execute(() -> ran.add("first"));
@@ -178,16 +178,16 @@ class LiveResizeTest {
         assertThat(pool.getQueue()).hasSize(2);
         assertFull(pool);
 
-        plugs.getFirst().letGo();
+        blockers.getFirst().release();
         Wait.until(() -> pool.getCompletedTaskCount() == 3);
         assertThat(ran).containsExactly("first", "second");
     }
 
     // K1
     @EachQueue
-    void no_thread_is_started_for_a_task_that_an_idle_one_can_take(Backlog backlog) throws Exception {
+    void no_thread_is_started_for_a_task_that_an_idle_one_can_take(QueueKind queueKind) throws Exception {
         ThreadPool pool =
-                pools.keep(backlog.plan(1, 4, 10).scaleBeforeQueueing(true).build());
+                pools.keep(queueKind.plan(1, 4, 10).scaleBeforeQueueing(true).build());
         Thread thread = pool.submit(Thread::currentThread).get();
         for (int i = 0; i < 100; i++) {
             TestPools.awaitParkedIn(thread, "take");
@@ -199,13 +199,13 @@ class LiveResizeTest {
 
     // K1
     @EachQueue
-    void threads_that_came_before_the_queue_leave_as_others_do(Backlog backlog) throws Exception {
+    void threads_started_before_queueing_time_out_as_others_do(QueueKind queueKind) throws Exception {
         ThreadPool pool =
-                pools.keep(backlog.plan(1, 3, 2).scaleBeforeQueueing(true).build());
-        List<Plug> plugs = pools.occupy(pool, 3);
+                pools.keep(queueKind.plan(1, 3, 2).scaleBeforeQueueing(true).build());
+        List<BlockingTask> blockers = pools.occupy(pool, 3);
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
 
-        TestPools.letGo(plugs);
+        TestPools.release(blockers);
 
         Wait.until(() -> pool.getPoolSize() == 1);
         assertThat(pool.getLargestPoolSize()).isEqualTo(3);
@@ -213,38 +213,38 @@ class LiveResizeTest {
 
     // K1
     @EachQueue
-    void with_threads_before_the_queue_a_raised_maximum_is_used_at_once(Backlog backlog) throws Exception {
+    void with_scaleBeforeQueueing_a_raised_maximum_is_used_at_once(QueueKind queueKind) throws Exception {
         ThreadPool pool =
-                pools.keep(backlog.plan(0, 1, 10).scaleBeforeQueueing(true).build());
+                pools.keep(queueKind.plan(0, 1, 10).scaleBeforeQueueing(true).build());
         pools.occupy(pool);
         pool.execute(() -> {});
         assertThat(pool.getPoolSize()).isEqualTo(1);
 
         pool.setMaximumPoolSize(2);
-        pool.execute(pools.plug()); // a new thread begins with it, or with the one before
+        pool.execute(pools.blocker()); // a new thread runs this task, or the previous one first
 
         assertThat(pool.getPoolSize()).isEqualTo(2);
     }
 
     // G2
     @EachQueue
-    void with_threads_before_the_queue_nothing_is_accepted_after_shutdown(Backlog backlog) throws Exception {
+    void with_scaleBeforeQueueing_no_task_is_accepted_after_shutdown(QueueKind queueKind) throws Exception {
         ThreadPool pool =
-                pools.keep(backlog.plan(1, 3, 2).scaleBeforeQueueing(true).build());
-        Plug plug = pools.occupy(pool);
+                pools.keep(queueKind.plan(1, 3, 2).scaleBeforeQueueing(true).build());
+        BlockingTask blocker = pools.occupy(pool);
         pool.shutdown();
 
         assertFull(pool);
 
         assertThat(pool.getPoolSize()).isEqualTo(1);
-        plug.letGo();
+        blocker.release();
         pool.close();
         assertThat(pool.getLargestPoolSize()).isEqualTo(1);
     }
 
     // K1, G5
     @Test
-    void a_pool_is_resized_in_every_way_while_it_works_and_loses_no_task() throws Exception {
+    void a_pool_that_is_resized_in_every_way_loses_no_task() throws Exception {
         AtomicInteger runs = new AtomicInteger();
         ThreadPool pool = pools.keep(ThreadPool.builder("resized")
                 .threads(2)

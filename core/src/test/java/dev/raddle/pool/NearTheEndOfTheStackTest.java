@@ -7,7 +7,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 
-/** What a pool's methods do where there is little room left on the stack, seen from each of the last frames. */
+/** The effect of a pool's methods when little stack is left, called in each of the last frames. */
 class NearTheEndOfTheStackTest {
 
     private static final long STACK = 256 << 10;
@@ -20,8 +20,11 @@ class NearTheEndOfTheStackTest {
         pools.endAll();
     }
 
-    /** Goes to the end of the stack, and acts on the way back in the last frames. Returns how many are left. */
-    @SuppressWarnings("InfiniteRecursion") // it ends with the stack
+    /**
+     * Recurses to the end of the stack, and runs the action in the last frames on the way back. Returns the number of
+     * frames left.
+     */
+    @SuppressWarnings("InfiniteRecursion") // the recursion ends with a StackOverflowError
     private static int descend(Runnable action) {
         int left;
         try {
@@ -49,9 +52,9 @@ class NearTheEndOfTheStackTest {
 
     // G5, G6
     @EachQueue
-    void a_submitter_leaves_no_lock_held_and_no_worker_counted(Backlog backlog) throws Exception {
+    void a_submitter_leaves_no_lock_held_and_no_worker_counted(QueueKind queueKind) throws Exception {
         for (int round = 0; round < 2; round++) {
-            ThreadPool pool = pools.of(backlog, 1, 20, 3);
+            ThreadPool pool = pools.of(queueKind, 1, 20, 3);
             AtomicInteger accepted = new AtomicInteger();
             AtomicInteger ran = new AtomicInteger();
 
@@ -69,9 +72,9 @@ class NearTheEndOfTheStackTest {
 
     // G2, G6
     @EachQueue
-    void a_pool_that_is_shut_down_and_asked_there_ends(Backlog backlog) throws Exception {
+    void a_pool_that_is_shut_down_and_queried_there_terminates(QueueKind queueKind) throws Exception {
         for (int round = 0; round < 2; round++) {
-            ThreadPool pool = pools.of(backlog, 2, 4, 10);
+            ThreadPool pool = pools.of(queueKind, 2, 4, 10);
             pool.prestartAllCoreThreads();
             pool.execute(() -> {});
 
@@ -79,7 +82,7 @@ class NearTheEndOfTheStackTest {
             atTheEndOfAStack(() -> pool.setKeepAliveTime(2, TimeUnit.HOURS));
             atTheEndOfAStack(pool::shutdown);
 
-            pool.shutdown(); // the one above may have had no stack at all
+            pool.shutdown(); // the call above may have failed for lack of stack
             assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
             assertThat(pool.getCompletedTaskCount()).isEqualTo(1);
         }

@@ -21,7 +21,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A pool is stopped after a task was given to a new thread, and before that thread has begun. */
+/** Stops of a pool between giving a task to a new thread and the start of that thread's run. */
 class NewThreadTest {
 
     private final TestPools pools = new TestPools();
@@ -29,7 +29,7 @@ class NewThreadTest {
     private final CountDownLatch mayBegin = new CountDownLatch(1);
     private final AtomicInteger runs = new AtomicInteger();
 
-    /** Makes threads that have been started, and begin later. */
+    /** Makes threads whose start is delayed. */
     private final ThreadFactory late = worker -> new Thread(() -> {
         Wait.uninterruptibly(mayBegin);
         worker.run();
@@ -54,7 +54,7 @@ class NewThreadTest {
         return Thread.currentThread().isInterrupted();
     }
 
-    private void staysWithItsThread(ExecutorService pool) throws Exception {
+    private void assertRunsInterrupted(ExecutorService pool) throws Exception {
         Future<Boolean> first = pool.submit(this::run);
         Future<Boolean> queued = pool.submit(this::run);
 
@@ -71,13 +71,13 @@ class NewThreadTest {
     // G3
     @Test
     void with_the_jdks_constructors_the_task_runs_interrupted_as_in_the_jdk() throws Exception {
-        staysWithItsThread(ofTheJdksConstructors());
+        assertRunsInterrupted(ofTheJdksConstructors());
     }
 
     @Test
-    @SuppressWarnings("resource") // it has ended
-    void so_it_is_in_the_jdk() throws Exception {
-        staysWithItsThread(new ThreadPoolExecutor(1, 1, 1, TimeUnit.HOURS, new LinkedBlockingQueue<>(), late));
+    @SuppressWarnings("resource") // the pool has terminated
+    void in_the_jdk_the_task_runs_interrupted() throws Exception {
+        assertRunsInterrupted(new ThreadPoolExecutor(1, 1, 1, TimeUnit.HOURS, new LinkedBlockingQueue<>(), late));
     }
 
     // G3
@@ -130,7 +130,7 @@ class NewThreadTest {
 
     // G10
     @Test
-    void with_the_builder_and_without_cancelling_the_owner_may_run_what_is_handed_back() throws Exception {
+    void with_the_builder_and_without_cancelling_the_owner_may_run_a_handed_back_task() throws Exception {
         ThreadPool pool = pools.keep(builder().cancelHandedBack(false).build());
         Future<Boolean> future = pool.submit(this::run);
 
@@ -144,7 +144,7 @@ class NewThreadTest {
     // G9
     @Test
     void a_drain_accounts_for_a_task_whose_thread_has_not_begun() throws Exception {
-        ThreadPool jdk = pools.keep(new ThreadPool(builder().asInTheJdk()));
+        ThreadPool jdk = pools.keep(new ThreadPool(builder().jdkSemantics()));
         Future<Boolean> first = jdk.submit(this::run);
         assertThat(jdk.getActiveCount()).isEqualTo(1);
         FutureTask<ShutdownReport> drained = new FutureTask<>(() -> jdk.drain(Duration.ZERO));
@@ -176,8 +176,8 @@ class NewThreadTest {
 
     // G9
     @Test
-    void a_drain_with_the_jdks_rules_says_that_a_task_whose_thread_has_not_begun_is_there() throws Exception {
-        ThreadPool pool = pools.keep(new ThreadPool(builder().asInTheJdk()));
+    void a_drain_with_the_jdks_rules_reports_a_task_whose_thread_has_not_begun_as_running() throws Exception {
+        ThreadPool pool = pools.keep(new ThreadPool(builder().jdkSemantics()));
         Runnable task = this::run;
         pool.execute(task);
         FutureTask<ShutdownReport> drained = new FutureTask<>(() -> pool.drain(Duration.ZERO));

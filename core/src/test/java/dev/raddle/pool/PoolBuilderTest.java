@@ -28,7 +28,7 @@ class PoolBuilderTest {
 
     // K5
     @Test
-    void without_settings_there_is_a_thread_for_each_processor_and_a_queue_without_bound() {
+    void the_defaults_are_one_thread_per_processor_and_an_unbounded_queue() {
         ThreadPool pool = pools.keep(ThreadPool.builder("plain").build());
 
         int processors = Runtime.getRuntime().availableProcessors();
@@ -44,7 +44,7 @@ class PoolBuilderTest {
 
     // K1
     @Test
-    void a_pool_is_as_it_was_asked_for() {
+    void a_pool_has_the_settings_of_its_builder() {
         ThreadFactory factory = Thread::new;
         RejectionHandler handler = (task, rejecting) -> {};
         ThreadPool pool = pools.keep(ThreadPool.builder("set")
@@ -83,7 +83,7 @@ class PoolBuilderTest {
 
     // K5
     @Test
-    void a_queue_from_outside_is_used_as_it_is() {
+    void a_user_supplied_queue_is_used_unchanged() {
         BlockingQueue<Runnable> queue = new LinkedBlockingQueue<>(5);
 
         ThreadPool pool = pools.keep(ThreadPool.builder("foreign").queue(queue).build());
@@ -97,10 +97,10 @@ class PoolBuilderTest {
         ThreadPool pool = pools.keep(ThreadPool.builder("reports").threads(3).build());
 
         List<String> names = new ArrayList<>();
-        for (Plug plug : pools.occupy(pool, 3)) {
-            names.add(plug.thread().getName());
-            assertThat(plug.thread().isDaemon()).isFalse();
-            assertThat(plug.thread().isVirtual()).isFalse();
+        for (BlockingTask blocker : pools.occupy(pool, 3)) {
+            names.add(blocker.thread().getName());
+            assertThat(blocker.thread().isDaemon()).isFalse();
+            assertThat(blocker.thread().isVirtual()).isFalse();
         }
 
         assertThat(names).containsExactly("reports-1", "reports-2", "reports-3");
@@ -108,7 +108,7 @@ class PoolBuilderTest {
 
     // K1
     @Test
-    void settings_that_make_no_sense_are_refused() {
+    void illegal_settings_are_rejected() {
         ThreadPool.Builder builder = ThreadPool.builder("refusing");
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> builder.coreThreads(-1).build());
@@ -137,7 +137,7 @@ class PoolBuilderTest {
     }
 
     @Test
-    void no_setting_is_null() {
+    void null_settings_are_rejected() {
         ThreadPool.Builder builder = ThreadPool.builder("a");
         assertThatNullPointerException().isThrownBy(() -> ThreadPool.builder(null));
         assertThatNullPointerException().isThrownBy(() -> builder.queue(null));
@@ -166,13 +166,13 @@ class PoolBuilderTest {
         assertThat(second.isShutdown()).isFalse();
     }
 
-    /** A subclass on the built-in queue, which tells what its hooks hear. */
-    private class Hooked extends ThreadPool {
+    /** A subclass with the built-in queue that records the calls of its hooks. */
+    private class HookRecordingPool extends ThreadPool {
         private final List<Object> events = new CopyOnWriteArrayList<>();
         private volatile Runnable refused;
 
-        Hooked(Backlog backlog) {
-            super(backlog.plan(1, 1, 10).threadFactory(task -> {
+        HookRecordingPool(QueueKind queueKind) {
+            super(queueKind.plan(1, 1, 10).threadFactory(task -> {
                 Thread thread = new Thread(task);
                 thread.setUncaughtExceptionHandler((dying, thrown) -> {});
                 return thread;
@@ -195,9 +195,10 @@ class PoolBuilderTest {
 
     // K3
     @EachQueue
-    void afterExecute_hears_what_beforeExecute_threw_and_the_task_is_skipped(Backlog backlog) throws Exception {
+    void afterExecute_receives_the_exception_of_beforeExecute_and_the_task_is_skipped(QueueKind queueKind)
+            throws Exception {
         List<String> ran = new CopyOnWriteArrayList<>();
-        Hooked pool = pools.keep(new Hooked(backlog));
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(queueKind));
         Runnable refused = () -> ran.add("refused");
         Runnable next = () -> ran.add("next");
         pool.refused = refused;
@@ -213,13 +214,13 @@ class PoolBuilderTest {
 
     // K3
     @EachQueue
-    void nobody_waits_for_the_future_of_a_task_that_was_skipped(Backlog backlog) throws Exception {
-        Hooked pool = pools.keep(new Hooked(backlog));
-        Plug plug = pools.occupy(pool);
+    void the_future_of_a_skipped_task_is_cancelled(QueueKind queueKind) throws Exception {
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(queueKind));
+        BlockingTask blocker = pools.occupy(pool);
         Callable<String> callable = () -> "never";
         Future<String> future = pool.submit(callable);
         pool.refused = (Runnable) future;
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 2);
 
         assertThat(future.isCancelled()).isTrue();

@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** What happens where two rare things meet. */
+/** Coincidences of two rare events. */
 class PoolCornersTest {
 
     private final VirtualTime time = new VirtualTime();
@@ -23,7 +23,7 @@ class PoolCornersTest {
 
     // K2, G5
     @Test
-    void a_thread_goes_on_although_its_task_and_the_factory_throw_one_and_the_same_exception() throws Exception {
+    void a_thread_continues_although_its_task_and_the_factory_throw_the_same_exception() throws Exception {
         IllegalStateException same = new IllegalStateException("the same");
         AtomicInteger made = new AtomicInteger();
         ThreadPool pool = ThreadPool.builder("pool")
@@ -53,7 +53,7 @@ class PoolCornersTest {
 
     // G5
     @Test
-    void a_submitter_does_not_wait_for_room_that_no_thread_will_make() {
+    void a_submitter_does_not_wait_if_no_thread_can_make_room() {
         for (ThreadPool.Builder plan : List.of(
                 ThreadPool.builder("pool"),
                 ThreadPool.builder("pool").queueCapacity(1),
@@ -65,7 +65,7 @@ class PoolCornersTest {
 
             assertThatThrownBy(() -> pool.execute(() -> {}))
                     .isInstanceOf(RejectedExecutionException.class)
-                    .hasMessageContaining("no thread was to be had");
+                    .hasMessageContaining("no thread was available");
             assertThat(pool.getQueue()).isEmpty();
             pool.shutdown();
             assertThat(pool.isTerminated()).isTrue();
@@ -74,7 +74,7 @@ class PoolCornersTest {
 
     // K1
     @Test
-    void there_is_one_alarm_however_often_the_keep_alive_changes_and_none_when_the_pool_has_ended() throws Exception {
+    void changes_of_the_keep_alive_keep_one_alarm_and_termination_leaves_none() throws Exception {
         ThreadPool pool = ThreadPool.builder("pool")
                 .threads(2)
                 .allowCoreTimeout(true)

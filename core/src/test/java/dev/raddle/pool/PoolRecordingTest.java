@@ -26,7 +26,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a flight recording has of a pool. */
+/** The events of a pool in a flight recording. */
 class PoolRecordingTest {
 
     private static final String EVENT = "dev.raddle.PoolTask";
@@ -43,7 +43,7 @@ class PoolRecordingTest {
     }
 
     /** A task whose class has a name that a recording can show. */
-    private static final class Failing implements Runnable {
+    private static final class FailingTask implements Runnable {
         @Override
         public void run() {
             throw new IllegalStateException("simulated");
@@ -61,7 +61,7 @@ class PoolRecordingTest {
 
     // K8
     @Test
-    void a_recording_has_the_facts_that_a_listener_is_told() throws Exception {
+    void a_recording_has_the_events_that_a_listener_receives() throws Exception {
         try (Recording recording = new Recording()) {
             recording.enable(EVENT);
             recording.start();
@@ -75,15 +75,15 @@ class PoolRecordingTest {
                         return thread;
                     })
                     .build());
-            Plug plug = pools.occupy(pool);
-            pool.execute(new Failing());
+            BlockingTask blocker = pools.occupy(pool);
+            pool.execute(new FailingTask());
             try {
                 pool.execute(() -> {});
             } catch (RejectedExecutionException expected) {
                 assertThat(expected).hasMessageContaining("rejected");
             }
             time.advance(Duration.ofSeconds(2));
-            plug.letGo();
+            blocker.release();
             TestPools.awaitCompleted(pool, 2);
             pools.occupy(pool);
             Callable<String> callable = () -> "never";
@@ -96,7 +96,7 @@ class PoolRecordingTest {
                     .extracting(event -> event.getString("what"))
                     .containsExactlyInAnyOrder("ended", "rejected", "ended", "ended", "handed back");
             assertThat(events)
-                    .filteredOn(event -> event.getString("task").equals(Failing.class.getName()))
+                    .filteredOn(event -> event.getString("task").equals(FailingTask.class.getName()))
                     .singleElement()
                     .satisfies(event -> {
                         assertThat(event.getString("runner")).isEqualTo("runner");
@@ -111,13 +111,13 @@ class PoolRecordingTest {
         }
     }
 
-    /** An event of the test's own, on the clock of the others. */
+    /** An event of this test, with the same clock as the pool's events. */
     @Name("dev.raddle.test.InPool")
     static final class InPool extends Event {}
 
     // K8
     @Test
-    void a_task_of_a_recording_begins_where_the_task_began() throws Exception {
+    void a_recorded_event_begins_when_its_task_began() throws Exception {
         try (Recording recording = new Recording()) {
             recording.enable(EVENT);
             recording.enable(InPool.class);
@@ -146,7 +146,7 @@ class PoolRecordingTest {
 
     // K8
     @Test
-    void a_recording_calls_tasks_by_their_names_and_lambdas_by_where_they_stand() throws Exception {
+    void a_recording_names_tasks_by_their_names_and_lambdas_by_their_class() throws Exception {
         try (Recording recording = new Recording()) {
             recording.enable(EVENT);
             recording.start();
@@ -179,19 +179,19 @@ class PoolRecordingTest {
 
     // K8
     @Test
-    void a_task_that_is_handed_back_has_waited_since_it_was_accepted() throws Exception {
+    void the_wait_time_of_a_handed_back_task_begins_at_its_acceptance() throws Exception {
         try (Recording recording = new Recording()) {
             recording.enable(EVENT);
             recording.start();
             ThreadPool pool = pools.keep(
                     ThreadPool.builder("recorded").threads(1).timeSource(time).build());
-            Plug plug = pools.occupy(pool);
+            BlockingTask blocker = pools.occupy(pool);
             pool.execute(new Import("first"));
             time.advance(Duration.ofSeconds(2));
             pool.execute(new Import("second"));
             time.advance(Duration.ofSeconds(3));
             pool.shutdownNow();
-            plug.letGo();
+            blocker.release();
             pool.close();
 
             assertThat(eventsOf("recorded", recording))
@@ -203,7 +203,7 @@ class PoolRecordingTest {
 
     // K8
     @Test
-    void a_recording_that_does_not_ask_for_it_has_nothing_of_it() throws Exception {
+    void a_recording_that_does_not_enable_the_event_has_none() throws Exception {
         try (Recording recording = new Recording()) {
             recording.start();
             ThreadPool pool = pools.keep(ThreadPool.builder("unrecorded").build());

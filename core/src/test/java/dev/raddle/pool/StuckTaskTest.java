@@ -26,8 +26,9 @@ class StuckTaskTest {
         pools.endAll();
     }
 
-    private ThreadPool pool(Backlog backlog, int threads) {
-        return pools.keep(backlog.plan(threads, threads, 10)
+    private ThreadPool pool(QueueKind queueKind, int threads) {
+        return pools.keep(queueKind
+                .plan(threads, threads, 10)
                 .timeSource(time)
                 .stuckAfter(INTERVAL)
                 .listener(new PoolListener() {
@@ -41,26 +42,26 @@ class StuckTaskTest {
 
     // K8
     @EachQueue
-    void a_task_that_runs_for_long_is_reported_with_its_stack(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
-        Plug plug = pools.occupy(pool);
-        TestPools.awaitParked(plug.thread());
+    void a_task_that_runs_for_long_is_reported_with_its_stack(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
+        BlockingTask blocker = pools.occupy(pool);
+        TestPools.awaitParked(blocker.thread());
 
         time.advance(INTERVAL);
 
         PoolListener.Stuck report = reports.take();
-        assertThat(report.task()).isSameAs(plug);
-        assertThat(report.thread()).isSameAs(plug.thread());
+        assertThat(report.task()).isSameAs(blocker);
+        assertThat(report.thread()).isSameAs(blocker.thread());
         assertThat(report.ranFor()).isEqualTo(INTERVAL);
-        assertThat(report.stack()).extracting(StackTraceElement::getClassName).contains(Plug.class.getName());
-        assertThat(plug.interrupts()).as("it is only looked at").isZero();
+        assertThat(report.stack()).extracting(StackTraceElement::getClassName).contains(BlockingTask.class.getName());
+        assertThat(blocker.interrupts()).as("the report does not interrupt").isZero();
         assertThat(pool.getActiveCount()).isEqualTo(1);
     }
 
     // K8
     @EachQueue
-    void it_is_reported_once_in_each_interval_and_no_earlier(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
+    void a_long_task_is_reported_once_in_each_interval_and_not_before(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
         pools.occupy(pool);
 
         for (int interval = 1; interval <= 4; interval++) {
@@ -74,11 +75,12 @@ class StuckTaskTest {
 
     // K8
     @EachQueue
-    void a_task_that_begins_between_two_looks_is_reported_when_its_own_time_is_up(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 2);
+    void a_task_that_begins_between_two_checks_is_reported_when_its_own_interval_elapses(QueueKind queueKind)
+            throws Exception {
+        ThreadPool pool = pool(queueKind, 2);
         pools.occupy(pool);
         time.advance(Duration.ofSeconds(7));
-        Plug later = pools.occupy(pool);
+        BlockingTask later = pools.occupy(pool);
         time.advance(Duration.ofSeconds(3));
         assertThat(reports.take().ranFor()).isEqualTo(INTERVAL);
         time.advance(Duration.ofSeconds(7).minus(NANOSECOND));
@@ -93,15 +95,15 @@ class StuckTaskTest {
 
     // K8
     @EachQueue
-    void a_row_of_short_tasks_in_one_thread_is_not_a_long_one(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
+    void a_sequence_of_short_tasks_in_one_thread_is_not_reported(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
         for (int i = 0; i < 5; i++) {
-            Plug plug = pools.occupy(pool);
+            BlockingTask blocker = pools.occupy(pool);
             time.advance(INTERVAL.minus(NANOSECOND));
-            plug.letGo();
+            blocker.release();
             TestPools.awaitCompleted(pool, i + 1);
         }
-        Plug last = pools.occupy(pool);
+        BlockingTask last = pools.occupy(pool);
         assertThat(reports).isEmpty();
 
         time.advance(INTERVAL);
@@ -112,37 +114,37 @@ class StuckTaskTest {
 
     // K8
     @EachQueue
-    void an_idle_pool_has_nothing_to_report_and_one_that_works_again_has(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
-        pools.occupy(pool).letGo();
+    void an_idle_pool_reports_nothing_and_later_tasks_are_reported(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
+        pools.occupy(pool).release();
         TestPools.awaitCompleted(pool, 1);
         time.advance(INTERVAL.multipliedBy(10));
         assertThat(reports).isEmpty();
 
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         time.advance(INTERVAL);
 
-        assertThat(reports.take().task()).isSameAs(plug);
+        assertThat(reports.take().task()).isSameAs(blocker);
     }
 
     // K8
     @EachQueue
-    void every_long_task_is_reported(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 3);
-        List<Plug> plugs = pools.occupy(pool, 3);
+    void every_long_task_is_reported(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 3);
+        List<BlockingTask> blockers = pools.occupy(pool, 3);
 
         time.advance(INTERVAL);
 
         assertThat(List.of(reports.take(), reports.take(), reports.take()))
                 .extracting(PoolListener.Stuck::task)
-                .containsExactlyInAnyOrderElementsOf(plugs);
+                .containsExactlyInAnyOrderElementsOf(blockers);
     }
 
     // K8, G2
     @EachQueue
-    void a_task_is_reported_after_shutdown_too(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
-        Plug stubborn = pools.stubborn();
+    void a_task_is_also_reported_after_shutdown(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
+        BlockingTask stubborn = pools.stubborn();
         pool.execute(stubborn);
         stubborn.awaitBegun();
         pool.shutdownNow();
@@ -150,7 +152,7 @@ class StuckTaskTest {
         time.advance(INTERVAL);
 
         assertThat(reports.take().task()).isSameAs(stubborn);
-        stubborn.letGo();
+        stubborn.release();
         pool.close();
         Wait.until(() -> time.alarms() == 0);
         time.advance(INTERVAL.multipliedBy(3));
@@ -159,8 +161,9 @@ class StuckTaskTest {
 
     // K8
     @EachQueue
-    void the_replacement_of_a_thread_is_watched_too(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 10)
+    void the_tasks_of_a_replacement_thread_are_also_reported(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 10)
                 .timeSource(time)
                 .stuckAfter(INTERVAL)
                 .threadFactory(task -> {
@@ -177,28 +180,29 @@ class StuckTaskTest {
                 .build());
         pool.execute(TestPools.throwing(new IllegalStateException("simulated")));
         Wait.until(() -> pool.getCompletedTaskCount() == 1);
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
 
         time.advance(INTERVAL);
 
-        assertThat(reports.take().task()).isSameAs(plug);
+        assertThat(reports.take().task()).isSameAs(blocker);
     }
 
     // K8
     @EachQueue
-    void a_report_that_takes_long_or_throws_holds_nothing_up(Backlog backlog) throws Exception {
+    void a_slow_or_failing_report_delays_nothing_else(QueueKind queueKind) throws Exception {
         RuntimeException simulated = new IllegalStateException("simulated");
         BlockingQueue<Throwable> uncaught = new LinkedBlockingQueue<>();
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch exit = new CountDownLatch(1);
-        ThreadPool pool = pools.keep(backlog.plan(2, 2, 10)
+        ThreadPool pool = pools.keep(queueKind
+                .plan(2, 2, 10)
                 .timeSource(time)
                 .stuckAfter(INTERVAL)
                 .listener(new PoolListener() {
                     @Override
                     public void stuck(Stuck event) {
                         inside.countDown();
-                        awaitUninterruptibly(exit);
+                        Wait.uninterruptibly(exit);
                         reports.add(event);
                         Thread.currentThread().setUncaughtExceptionHandler((thread, thrown) -> uncaught.add(thrown));
                         throw simulated;
@@ -220,10 +224,10 @@ class StuckTaskTest {
 
     // K8
     @EachQueue
-    void a_task_is_reported_although_all_carriers_are_busy(Backlog backlog) throws Exception {
-        ThreadPool pool = pool(backlog, 1);
-        Plug plug = pools.occupy(pool);
-        TestPools.awaitParked(plug.thread());
+    void a_task_is_reported_although_all_carriers_are_busy(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pool(queueKind, 1);
+        BlockingTask blocker = pools.occupy(pool);
+        TestPools.awaitParked(blocker.thread());
         int carriers = Runtime.getRuntime().availableProcessors();
         CountDownLatch busy = new CountDownLatch(carriers);
         AtomicBoolean over = new AtomicBoolean();
@@ -240,15 +244,16 @@ class StuckTaskTest {
 
             time.advance(INTERVAL);
 
-            assertThat(reports.take().task()).isSameAs(plug);
+            assertThat(reports.take().task()).isSameAs(blocker);
         } finally {
             over.set(true);
         }
     }
 
-    /** Tells of a first report by `inside`, and stays in it until `exit` is open. */
-    private ThreadPool poolWithSlowListener(Backlog backlog, CountDownLatch inside, CountDownLatch exit) {
-        return pools.keep(backlog.plan(2, 2, 10)
+    /** A pool whose listener counts down {@code inside} at its first report and waits in it for {@code exit}. */
+    private ThreadPool poolWithSlowListener(QueueKind queueKind, CountDownLatch inside, CountDownLatch exit) {
+        return pools.keep(queueKind
+                .plan(2, 2, 10)
                 .timeSource(time)
                 .stuckAfter(INTERVAL)
                 .listener(new PoolListener() {
@@ -256,7 +261,7 @@ class StuckTaskTest {
                     public void stuck(Stuck event) {
                         reports.add(event);
                         inside.countDown();
-                        awaitUninterruptibly(exit);
+                        Wait.uninterruptibly(exit);
                     }
                 })
                 .build());
@@ -264,24 +269,24 @@ class StuckTaskTest {
 
     // K8
     @EachQueue
-    void a_task_that_ended_before_its_stack_was_read_is_not_reported_with_that_of_the_next(Backlog backlog)
+    void a_task_that_ended_before_its_stack_was_read_is_not_reported_with_that_of_the_next(QueueKind queueKind)
             throws Exception {
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch exit = new CountDownLatch(1);
-        ThreadPool pool = poolWithSlowListener(backlog, inside, exit);
-        Plug first = pools.occupy(pool);
+        ThreadPool pool = poolWithSlowListener(queueKind, inside, exit);
+        BlockingTask first = pools.occupy(pool);
         time.advance(Duration.ofSeconds(1));
-        Plug slow = pools.occupy(pool);
+        BlockingTask slow = pools.occupy(pool);
         time.advance(INTERVAL.minusSeconds(1));
         inside.await();
-        time.advance(Duration.ofSeconds(1)); // `slow` is overdue, and the thread of the watch is in the listener
+        time.advance(Duration.ofSeconds(1)); // `slow` is overdue, and the watchdog's thread is in the listener
 
-        slow.letGo();
+        slow.release();
         TestPools.awaitCompleted(pool, 1, 1);
-        Plug innocent = pools.occupy(pool);
+        BlockingTask innocent = pools.occupy(pool);
         assertThat(innocent.thread()).isSameAs(slow.thread());
         exit.countDown();
-        time.advance(INTERVAL.minusSeconds(1)); // for `first` again
+        time.advance(INTERVAL.minusSeconds(1)); // the second report of `first`
 
         assertThat(List.of(reports.take().task(), reports.take().task())).containsExactly(first, first);
         assertThat(reports).isEmpty();
@@ -289,10 +294,10 @@ class StuckTaskTest {
 
     // K8
     @EachQueue
-    void reports_of_a_task_come_in_order_and_those_that_are_outdated_are_left_out(Backlog backlog) throws Exception {
+    void reports_of_a_task_are_in_order_and_outdated_ones_are_omitted(QueueKind queueKind) throws Exception {
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch exit = new CountDownLatch(1);
-        ThreadPool pool = poolWithSlowListener(backlog, inside, exit);
+        ThreadPool pool = poolWithSlowListener(queueKind, inside, exit);
         pools.occupy(pool);
         time.advance(INTERVAL);
         inside.await();
@@ -304,13 +309,5 @@ class StuckTaskTest {
 
         assertThat(List.of(reports.take().ranFor(), reports.take().ranFor()))
                 .containsExactly(INTERVAL, INTERVAL.multipliedBy(4));
-    }
-
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException interrupt) {
-            throw new AssertionError(interrupt);
-        }
     }
 }

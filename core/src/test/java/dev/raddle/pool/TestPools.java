@@ -14,84 +14,84 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The pools and the plugs of one test. They all end with it, whatever has become of it. */
+/** The pools and blocking tasks of one test. All of them end with the test, even if it fails. */
 final class TestPools {
 
     private final List<ThreadPool> pools = new ArrayList<>();
-    private final List<Plug> plugs = new ArrayList<>();
+    private final List<BlockingTask> blockers = new ArrayList<>();
 
     synchronized <P extends ThreadPool> P keep(P pool) {
         pools.add(pool);
         return pool;
     }
 
-    /** A pool on a queue of the user's, whose threads stay idle for an hour. */
+    /** Returns a pool with a user-supplied queue, whose threads stay idle for an hour. */
     ThreadPool on(BlockingQueue<Runnable> queue, int core, int max) {
         return keep(new ThreadPool(core, max, 1, TimeUnit.HOURS, queue));
     }
 
-    ThreadPool of(Backlog backlog, int core, int max, int capacity) {
-        return keep(backlog.pool(core, max, capacity));
+    ThreadPool of(QueueKind queueKind, int core, int max, int capacity) {
+        return keep(queueKind.pool(core, max, capacity));
     }
 
-    /** A pool that hands tasks over and keeps none waiting. */
+    /** Returns a pool with a direct handoff queue. */
     ThreadPool direct(int core, int max) {
         return on(new SynchronousQueue<>(), core, max);
     }
 
-    /** A pool of one thread and no end of room. */
+    /** Returns a pool with one thread and an unbounded queue. */
     ThreadPool single() {
         return on(new LinkedBlockingQueue<>(), 1, 1);
     }
 
-    Plug plug() {
-        return keep(new Plug(false));
+    BlockingTask blocker() {
+        return keep(new BlockingTask(false));
     }
 
-    Plug stubborn() {
-        return keep(new Plug(true));
+    BlockingTask stubborn() {
+        return keep(new BlockingTask(true));
     }
 
-    private synchronized Plug keep(Plug plug) {
-        plugs.add(plug);
-        return plug;
+    private synchronized BlockingTask keep(BlockingTask blocker) {
+        blockers.add(blocker);
+        return blocker;
     }
 
-    /** Has a thread of the pool busy until the plug is let go. */
-    Plug occupy(ThreadPool pool) throws InterruptedException {
-        Plug plug = plug();
-        pool.execute(plug);
-        return plug.awaitBegun();
+    /** Keeps one thread of the pool busy until the returned task is released. */
+    BlockingTask occupy(ThreadPool pool) throws InterruptedException {
+        BlockingTask blocker = blocker();
+        pool.execute(blocker);
+        return blocker.awaitBegun();
     }
 
-    List<Plug> occupy(ThreadPool pool, int threads) throws InterruptedException {
-        List<Plug> begun = new ArrayList<>();
+    List<BlockingTask> occupy(ThreadPool pool, int threads) throws InterruptedException {
+        List<BlockingTask> begun = new ArrayList<>();
         for (int i = 0; i < threads; i++) {
             begun.add(occupy(pool));
         }
         return begun;
     }
 
-    static void letGo(List<Plug> plugs) {
-        plugs.forEach(Plug::letGo);
+    static void release(List<BlockingTask> blockers) {
+        blockers.forEach(BlockingTask::release);
     }
 
-    /** Waits until a number of tasks is completed and no thread is at work. */
+    /** Waits until a number of tasks is completed and no thread is active. */
     static void awaitCompleted(ThreadPool pool, long tasks) {
         Wait.until(() -> pool.getCompletedTaskCount() == tasks && pool.getActiveCount() == 0);
     }
 
-    /** Waits until a number of tasks is completed and others run. */
+    /** Waits until a number of tasks is completed and another number is running. */
     static void awaitCompleted(ThreadPool pool, long tasks, int running) {
         Wait.until(() -> pool.getCompletedTaskCount() == tasks && pool.getActiveCount() == running);
     }
 
-    /** Waits until a thread waits for whatever it may be. */
+    /** Waits until a thread waits. */
     static void awaitParked(Thread thread) {
         Wait.until(() -> thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING);
     }
 
-    /** Waits until a thread waits inside a method, be it ever so deep. */
+    /** Waits until a thread waits with a method on its stack. */
     static void awaitParkedIn(Thread thread, String method) {
         Wait.until(() -> {
             StackTraceElement[] stack = thread.getStackTrace();
@@ -101,12 +101,12 @@ final class TestPools {
         });
     }
 
-    /** A thread that keeps no test run from ending. */
+    /** Starts a daemon thread. */
     static Thread started(Runnable body) {
         return Thread.ofPlatform().daemon().start(body);
     }
 
-    /** Runs actions at the same time, each in a platform thread of its own, and returns when all have ended well. */
+    /** Runs actions concurrently, each in a separate platform thread, and returns when all have ended normally. */
     static void together(List<? extends Callable<?>> actions) throws Exception {
         CyclicBarrier start = new CyclicBarrier(actions.size());
         List<Future<?>> ends = new ArrayList<>();
@@ -122,7 +122,7 @@ final class TestPools {
                 end.get();
             }
         } finally {
-            threads.shutdownNow(); // one that hangs must not keep the test from failing
+            threads.shutdownNow(); // an action that hangs must not prevent the failure of the test
         }
     }
 
@@ -131,16 +131,16 @@ final class TestPools {
         throw (X) thrown;
     }
 
-    /** A task that throws, be it an exception that a Runnable must not throw. */
+    /** Returns a task that throws an exception, which may be a checked one. */
     static Runnable throwing(Throwable thrown) {
         return () -> TestPools.<RuntimeException>sneaky(thrown);
     }
 
-    /** Ends all pools, and waits for it: a pool that does not terminate fails the test that used it. */
+    /** Stops all pools and waits for their termination: a pool that does not terminate fails the test that used it. */
     void endAll() throws InterruptedException {
         List<ThreadPool> ended;
         synchronized (this) {
-            plugs.forEach(Plug::letGo);
+            blockers.forEach(BlockingTask::release);
             ended = List.copyOf(pools);
         }
         ended.forEach(ThreadPool::shutdownNow);

@@ -56,7 +56,7 @@ class ThreadPoolConstructionTest {
     // K1
     @ParameterizedTest
     @MethodSource("constructors")
-    void sizes_and_times_that_make_no_sense_are_illegal_arguments(Constructor constructor) {
+    void illegal_sizes_and_times_throw_an_IllegalArgumentException(Constructor constructor) {
         assertThatIllegalArgumentException()
                 .as("core below 0")
                 .isThrownBy(() -> constructor.construct(-1, 1, 1, TimeUnit.SECONDS, queue()));
@@ -79,13 +79,13 @@ class ThreadPoolConstructionTest {
 
     @ParameterizedTest
     @MethodSource("constructors")
-    void queue_and_unit_must_not_be_null(Constructor constructor) {
+    void a_null_queue_or_unit_is_rejected(Constructor constructor) {
         assertThatNullPointerException().isThrownBy(() -> constructor.construct(1, 2, 1, TimeUnit.SECONDS, null));
         assertThatNullPointerException().isThrownBy(() -> constructor.construct(1, 2, 1, null, queue()));
     }
 
     @Test
-    void factory_and_handler_must_not_be_null() {
+    void a_null_factory_or_handler_is_rejected() {
         ThreadFactory noFactory = null;
         RejectionHandler noHandler = null;
         assertThatNullPointerException()
@@ -100,7 +100,7 @@ class ThreadPoolConstructionTest {
 
     @ParameterizedTest
     @MethodSource("constructors")
-    void a_new_pool_is_as_it_was_asked_for_and_has_no_thread(Constructor constructor) {
+    void a_new_pool_has_the_given_settings_and_no_thread(Constructor constructor) {
         BlockingQueue<Runnable> queue = queue();
         ThreadPool pool = pools.keep(constructor.construct(2, 5, 1500, TimeUnit.MILLISECONDS, queue));
 
@@ -121,7 +121,7 @@ class ThreadPoolConstructionTest {
     }
 
     @Test
-    void factory_and_handler_are_those_that_were_given() {
+    void the_factory_and_the_handler_are_the_given_ones() {
         ThreadPool both = pools.keep(new ThreadPool(1, 1, 0, TimeUnit.SECONDS, queue(), FACTORY, HANDLER));
         assertThat(both.getThreadFactory()).isSameAs(FACTORY);
         assertThat(both.getRejectionHandler()).isSameAs(HANDLER);
@@ -145,14 +145,14 @@ class ThreadPoolConstructionTest {
     }
 
     @Test
-    void a_keep_alive_beyond_what_fits_in_nanoseconds_is_as_long_as_possible() {
+    void a_keep_alive_that_overflows_nanoseconds_is_the_longest_possible() {
         ThreadPool pool = pools.keep(new ThreadPool(1, 1, Long.MAX_VALUE, TimeUnit.DAYS, queue()));
 
         assertThat(pool.getKeepAliveTime(TimeUnit.NANOSECONDS)).isEqualTo(Long.MAX_VALUE);
     }
 
     @Test
-    void the_largest_sizes_there_are_are_allowed() throws Exception {
+    void the_largest_possible_sizes_are_allowed() throws Exception {
         ThreadPool pool = pools.direct(0, Integer.MAX_VALUE);
         assertThat(pool.getMaximumPoolSize()).isEqualTo(Integer.MAX_VALUE);
         assertThat(pool.submit(() -> "ran").get()).isEqualTo("ran");
@@ -164,9 +164,9 @@ class ThreadPoolConstructionTest {
     }
 
     @Test
-    void tasks_that_are_in_the_queue_already_run_when_there_are_threads() throws Exception {
-        Plug first = pools.plug();
-        Plug second = pools.plug();
+    void tasks_in_the_queue_at_construction_run_when_threads_are_started() throws Exception {
+        BlockingTask first = pools.blocker();
+        BlockingTask second = pools.blocker();
         ThreadPool pool = pools.on(new LinkedBlockingQueue<>(List.of(first, second)), 2, 2);
         assertThat(pool.getTaskCount()).isEqualTo(2);
 

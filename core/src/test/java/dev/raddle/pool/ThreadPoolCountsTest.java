@@ -24,26 +24,26 @@ class ThreadPoolCountsTest {
 
     // K7
     @EachQueue
-    void every_count_follows_the_tasks(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 4, 10);
+    void every_count_follows_the_tasks(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 4, 10);
         assertCounts(pool, 0, 0, 0, 0, 0);
 
-        Plug first = pools.occupy(pool);
+        BlockingTask first = pools.occupy(pool);
         assertCounts(pool, 1, 1, 1, 0, 1);
-        Plug second = pools.occupy(pool);
+        BlockingTask second = pools.occupy(pool);
         assertCounts(pool, 2, 2, 2, 0, 2);
-        Plug third = pools.plug();
+        BlockingTask third = pools.blocker();
         pool.execute(third);
         pool.execute(() -> {});
         pool.execute(() -> {});
         assertCounts(pool, 2, 2, 5, 0, 2);
 
-        first.letGo();
+        first.release();
         third.awaitBegun();
         assertCounts(pool, 2, 2, 5, 1, 2);
-        second.letGo();
+        second.release();
         Wait.until(() -> pool.getCompletedTaskCount() == 4);
-        third.letGo();
+        third.release();
         TestPools.awaitCompleted(pool, 5);
         assertCounts(pool, 2, 0, 5, 5, 2);
 
@@ -63,8 +63,8 @@ class ThreadPoolCountsTest {
 
     // K7
     @EachQueue
-    void a_task_sees_itself_counted_as_active_and_not_as_completed(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void a_task_sees_itself_counted_as_active_and_not_as_completed(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
 
         Callable<List<Long>> counts = () -> List.of(
                 (long) pool.getActiveCount(),
@@ -78,9 +78,9 @@ class ThreadPoolCountsTest {
 
     // K7
     @Test
-    void the_tasks_of_threads_that_have_left_stay_counted() throws Exception {
+    void the_tasks_of_ended_threads_stay_counted() throws Exception {
         ThreadPool pool = pools.direct(0, 4);
-        TestPools.letGo(pools.occupy(pool, 4));
+        TestPools.release(pools.occupy(pool, 4));
         pool.setKeepAliveTime(0, TimeUnit.SECONDS);
         Wait.until(() -> pool.getPoolSize() == 0);
 
@@ -89,9 +89,9 @@ class ThreadPoolCountsTest {
 
     // K7
     @EachQueue
-    void counts_are_exact_when_many_have_submitted_at_once(Backlog backlog) throws Exception {
+    void counts_are_exact_when_many_have_submitted_at_once(QueueKind queueKind) throws Exception {
         LongAdder runs = new LongAdder();
-        ThreadPool pool = pools.of(backlog, 2, 4, 10_000);
+        ThreadPool pool = pools.of(queueKind, 2, 4, 10_000);
         List<Callable<Object>> submitters = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             submitters.add(() -> {
@@ -113,8 +113,8 @@ class ThreadPoolCountsTest {
 
     // K7
     @EachQueue
-    void counts_never_go_back_while_tasks_run(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10_000);
+    void counts_never_decrease_while_tasks_run(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10_000);
         Callable<Object> submitter = () -> {
             for (int task = 0; task < 5_000; task++) {
                 pool.execute(() -> {});
@@ -139,14 +139,14 @@ class ThreadPoolCountsTest {
     }
 
     @EachQueue
-    void toString_tells_the_state_and_the_counts(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 4, 10);
+    void toString_shows_the_state_and_the_counts(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 4, 10);
         assertThat(pool.toString())
                 .endsWith("[Running, pool size = 0, active threads = 0, queued tasks = 0, completed tasks = 0]");
         pool.submit(() -> {}).get();
         TestPools.awaitCompleted(pool, 1);
         pool.prestartAllCoreThreads();
-        List<Plug> running = pools.occupy(pool, 2);
+        List<BlockingTask> running = pools.occupy(pool, 2);
         pool.execute(() -> {});
         pool.execute(() -> {});
         assertThat(pool.toString())
@@ -155,8 +155,8 @@ class ThreadPoolCountsTest {
         assertThat(pool.toString())
                 .endsWith("[Shutting down, pool size = 2, active threads = 2, queued tasks = 2, completed tasks = 1]");
         pool.shutdownNow();
-        for (Plug plug : running) {
-            plug.thread().join();
+        for (BlockingTask blocker : running) {
+            blocker.thread().join();
         }
         assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
         assertThat(pool.toString())
@@ -164,17 +164,17 @@ class ThreadPoolCountsTest {
     }
 
     @Test
-    void toString_begins_with_the_class_and_the_identity_of_the_pool() {
+    void toString_begins_with_the_class_and_the_identity_hash_of_the_pool() {
         ThreadPool pool = pools.on(new LinkedBlockingQueue<>(), 1, 1);
         assertThat(pool.toString())
                 .startsWith(
                         ThreadPool.class.getName() + "@" + Integer.toHexString(System.identityHashCode(pool)) + "[");
 
-        class Named extends ThreadPool {
-            Named() {
+        class NamedPool extends ThreadPool {
+            NamedPool() {
                 super(1, 1, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(1));
             }
         }
-        assertThat(pools.keep(new Named()).toString()).startsWith(Named.class.getName() + "@");
+        assertThat(pools.keep(new NamedPool()).toString()).startsWith(NamedPool.class.getName() + "@");
     }
 }

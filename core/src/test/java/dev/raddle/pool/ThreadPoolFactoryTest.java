@@ -23,7 +23,7 @@ class ThreadPoolFactoryTest {
         pools.endAll();
     }
 
-    /** A factory that makes a number of threads, and then does something else. */
+    /** Returns a factory that makes a number of threads and then delegates to another one. */
     private static ThreadFactory after(int threads, ThreadFactory then) {
         AtomicInteger calls = new AtomicInteger();
         return task -> calls.incrementAndGet() <= threads ? new Thread(task) : then.newThread(task);
@@ -42,8 +42,8 @@ class ThreadPoolFactoryTest {
 
     // G5
     @EachQueue
-    void a_pool_goes_on_with_the_threads_it_has_when_the_factory_makes_no_more(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 50, 50, 200);
+    void a_pool_continues_with_its_threads_when_the_factory_makes_no_more(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 50, 50, 200);
         pool.setThreadFactory(after(1, task -> null));
         CountDownLatch runs = new CountDownLatch(100);
 
@@ -63,10 +63,11 @@ class ThreadPoolFactoryTest {
     // G5
     @ParameterizedTest
     @MethodSource("throwables")
-    void what_a_factory_throws_reaches_the_submitter_whose_task_is_not_accepted(Throwable thrown) throws Exception {
-        for (Backlog backlog : Backlog.values()) {
+    void an_exception_of_the_factory_propagates_to_the_submitter_whose_task_is_not_accepted(Throwable thrown)
+            throws Exception {
+        for (QueueKind queueKind : QueueKind.values()) {
             AtomicInteger runs = new AtomicInteger();
-            ThreadPool pool = pools.of(backlog, 4, 4, 10);
+            ThreadPool pool = pools.of(queueKind, 4, 4, 10);
             pool.setThreadFactory(after(2, throwing(thrown)));
             pools.occupy(pool, 2);
 
@@ -87,8 +88,8 @@ class ThreadPoolFactoryTest {
     @ParameterizedTest
     @MethodSource("throwables")
     void a_pool_that_never_got_a_thread_can_be_shut_down(Throwable thrown) throws Exception {
-        for (Backlog backlog : Backlog.values()) {
-            ThreadPool pool = pools.of(backlog, 4, 4, 10);
+        for (QueueKind queueKind : QueueKind.values()) {
+            ThreadPool pool = pools.of(queueKind, 4, 4, 10);
             pool.setThreadFactory(throwing(thrown));
             assertThatThrownBy(() -> pool.execute(() -> {})).isSameAs(thrown);
             assertThat(pool.getPoolSize()).isZero();
@@ -103,8 +104,8 @@ class ThreadPoolFactoryTest {
 
     // G5
     @EachQueue
-    void a_factory_that_recovers_is_asked_again(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void a_factory_that_recovers_is_called_again(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         pool.setThreadFactory(throwing(new IllegalStateException("simulated")));
         assertThatThrownBy(() -> pool.execute(() -> {})).hasMessage("simulated");
 
@@ -116,10 +117,11 @@ class ThreadPoolFactoryTest {
 
     // G5
     @EachQueue
-    void a_thread_that_has_been_started_or_has_ended_is_an_illegal_state(Backlog backlog) throws Exception {
-        Plug plug = pools.plug();
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        pool.setThreadFactory(task -> TestPools.started(plug));
+    void a_factory_that_returns_a_started_or_ended_thread_causes_an_IllegalThreadStateException(QueueKind queueKind)
+            throws Exception {
+        BlockingTask blocker = pools.blocker();
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        pool.setThreadFactory(task -> TestPools.started(blocker));
         assertThatThrownBy(() -> pool.execute(() -> {})).isInstanceOf(IllegalThreadStateException.class);
 
         Thread ended = TestPools.started(() -> {});
@@ -133,21 +135,21 @@ class ThreadPoolFactoryTest {
     }
 
     @EachQueue
-    void threads_may_be_virtual(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void threads_may_be_virtual(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
         pool.setThreadFactory(Thread.ofVirtual().factory());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
 
         Future<Boolean> virtual = pool.submit(() -> Thread.currentThread().isVirtual());
 
         assertThat(virtual.get()).isTrue();
         pool.shutdownNow();
-        plug.awaitInterrupt();
+        blocker.awaitInterrupt();
         assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
     }
 
     @Test
-    void a_factory_may_look_at_the_pool() throws Exception {
+    void a_factory_may_query_the_pool() throws Exception {
         ThreadPool pool = pools.single();
         AtomicInteger seen = new AtomicInteger(-1);
         pool.setThreadFactory(task -> {

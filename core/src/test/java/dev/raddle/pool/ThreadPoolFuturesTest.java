@@ -38,13 +38,13 @@ class ThreadPoolFuturesTest {
         pools.endAll();
     }
 
-    private static Callable<String> inside(Plug plug) {
-        return Executors.callable(plug, VALUE);
+    private static Callable<String> inside(BlockingTask blocker) {
+        return Executors.callable(blocker, VALUE);
     }
 
     @EachQueue
-    void a_future_holds_what_the_task_returned(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void a_future_holds_what_the_task_returned(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
         AtomicInteger runs = new AtomicInteger();
 
         assertThat(pool.submit(GOOD).get()).isSameAs(VALUE);
@@ -60,8 +60,8 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void a_future_holds_what_the_task_threw(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void a_future_holds_what_the_task_threw(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
 
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(pool.submit(BAD)::get)
@@ -76,11 +76,12 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void waiting_for_a_future_ends_when_the_time_is_up_or_the_thread_is_interrupted(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.plug();
-        Future<?> future = pool.submit(plug);
-        plug.awaitBegun();
+    void waiting_for_a_future_ends_when_the_timeout_elapses_or_the_thread_is_interrupted(QueueKind queueKind)
+            throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.blocker();
+        Future<?> future = pool.submit(blocker);
+        blocker.awaitBegun();
 
         assertThatThrownBy(() -> future.get(1, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
         Thread.currentThread().interrupt();
@@ -92,14 +93,14 @@ class ThreadPoolFuturesTest {
         assertThatThrownBy(wait::get).hasCauseInstanceOf(InterruptedException.class);
 
         assertThat(future.isDone()).isFalse();
-        assertThat(plug.interrupts()).isZero();
+        assertThat(blocker.interrupts()).isZero();
     }
 
     @EachQueue
-    void a_cancelled_future_says_so_whether_its_task_ran_or_waited(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug running = pools.plug();
-        Plug waiting = pools.plug();
+    void a_cancelled_future_is_cancelled_whether_its_task_ran_or_was_queued(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask running = pools.blocker();
+        BlockingTask waiting = pools.blocker();
         List<Future<?>> futures = List.of(pool.submit(running), pool.submit(waiting));
         running.awaitBegun();
 
@@ -112,7 +113,7 @@ class ThreadPoolFuturesTest {
             assertThatThrownBy(() -> future.get(1, TimeUnit.HOURS)).isInstanceOf(CancellationException.class);
         });
         assertThat(running.interrupts()).as("it was not to be interrupted").isZero();
-        running.letGo();
+        running.release();
         TestPools.awaitCompleted(pool, 2);
         assertThat(waiting.hasBegun()).isFalse();
         assertThat(pool.getCompletedTaskCount())
@@ -121,23 +122,23 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void cancelling_with_an_interrupt_ends_the_task(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.plug();
-        Future<?> future = pool.submit(plug);
-        plug.awaitBegun();
+    void cancelling_with_an_interrupt_ends_the_task(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.blocker();
+        Future<?> future = pool.submit(blocker);
+        blocker.awaitBegun();
 
         future.cancel(true);
 
-        plug.awaitInterrupt();
+        blocker.awaitInterrupt();
         TestPools.awaitCompleted(pool, 1);
         assertThat(pool.submit(GOOD).get()).isEqualTo(VALUE);
         assertThat(pool.getLargestPoolSize()).isEqualTo(1);
     }
 
     @EachQueue
-    void invokeAll_returns_when_all_have_ended_with_their_futures_in_order(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void invokeAll_returns_when_all_have_ended_with_their_futures_in_order(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
         List<Callable<Integer>> tasks = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
             int number = i;
@@ -152,8 +153,8 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void invokeAll_keeps_failures_in_the_futures(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void invokeAll_keeps_failures_in_the_futures(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
 
         assertThat(pool.invokeAll(List.of(BAD, GOOD)))
                 .extracting(Future::state)
@@ -164,8 +165,8 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void invokeAll_of_nothing_is_nothing(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void invokeAll_of_no_tasks_returns_no_futures(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
 
         assertThat(pool.invokeAll(List.<Callable<String>>of())).isEmpty();
         assertThat(pool.invokeAll(List.<Callable<String>>of(), 0, TimeUnit.SECONDS))
@@ -174,8 +175,8 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void invokeAll_wants_neither_null_nor_nulls(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void invokeAll_rejects_null_and_null_elements(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
         List<Callable<String>> none = null;
         List<Callable<String>> withNull = Arrays.asList(GOOD, null);
 
@@ -187,25 +188,26 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void invokeAll_cancels_what_it_submitted_when_a_later_task_is_refused(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
-        Plug occupying = pools.occupy(pool);
-        Plug submitted = pools.plug();
+    void invokeAll_cancels_its_tasks_when_a_later_one_is_rejected(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
+        BlockingTask occupying = pools.occupy(pool);
+        BlockingTask submitted = pools.blocker();
 
         assertThatThrownBy(() -> pool.invokeAll(List.of(inside(submitted), GOOD)))
                 .isInstanceOf(RejectedExecutionException.class);
 
-        occupying.letGo();
+        occupying.release();
         TestPools.awaitCompleted(pool, 2);
         assertThat(submitted.hasBegun()).isFalse();
         assertThat(occupying.interrupts()).isZero();
     }
 
     @EachQueue
-    void invokeAll_cancels_what_has_not_ended_when_the_time_is_up(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug occupying = pools.occupy(pool);
-        Plug waiting = pools.plug();
+    void invokeAll_cancels_the_tasks_that_have_not_ended_when_the_timeout_elapses(QueueKind queueKind)
+            throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask occupying = pools.occupy(pool);
+        BlockingTask waiting = pools.blocker();
 
         long before = System.nanoTime();
         List<Future<String>> futures =
@@ -213,31 +215,31 @@ class ThreadPoolFuturesTest {
 
         assertThat(System.nanoTime() - before).isGreaterThanOrEqualTo(10_000_000);
         assertThat(futures).hasSize(2).allMatch(Future::isCancelled);
-        occupying.letGo();
+        occupying.release();
         pool.close();
         assertThat(waiting.hasBegun()).isFalse();
         assertThat(occupying.interrupts()).isZero();
     }
 
     @EachQueue
-    void invokeAll_keeps_what_has_ended_in_time(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void invokeAll_keeps_the_tasks_that_have_ended_in_time(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
         for (int millis = 20; ; millis *= 2) {
             List<Future<String>> futures =
-                    pool.invokeAll(List.of(GOOD, inside(pools.plug()), GOOD), millis, TimeUnit.MILLISECONDS);
+                    pool.invokeAll(List.of(GOOD, inside(pools.blocker()), GOOD), millis, TimeUnit.MILLISECONDS);
             assertThat(futures).hasSize(3).allMatch(Future::isDone);
             assertThat(futures.get(1).isCancelled()).isTrue();
             if (!futures.get(0).isCancelled() && !futures.get(2).isCancelled()) {
                 assertThat(futures.get(0).get()).isEqualTo(VALUE);
                 assertThat(futures.get(2).get()).isEqualTo(VALUE);
-                return; // otherwise this machine was too slow, and gets twice the time
+                return; // otherwise this machine was too slow, and the next attempt has twice the time
             }
         }
     }
 
     @EachQueue
-    void invokeAll_without_time_cancels_everything(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void invokeAll_with_a_zero_timeout_cancels_all_tasks(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
 
         assertThat(pool.invokeAll(List.of(GOOD, GOOD), 0, TimeUnit.SECONDS))
                 .hasSize(2)
@@ -248,10 +250,10 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void an_interrupted_invokeAll_cancels_its_tasks(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug running = pools.stubborn();
-        Plug waiting = pools.plug();
+    void an_interrupted_invokeAll_cancels_its_tasks(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask running = pools.stubborn();
+        BlockingTask waiting = pools.blocker();
         FutureTask<Object> invoked = new FutureTask<>(() -> pool.invokeAll(List.of(inside(running), inside(waiting))));
         Thread invoker = TestPools.started(invoked);
         running.awaitBegun();
@@ -260,14 +262,14 @@ class ThreadPoolFuturesTest {
 
         assertThatThrownBy(invoked::get).hasCauseInstanceOf(InterruptedException.class);
         running.awaitInterrupt();
-        running.letGo();
+        running.release();
         TestPools.awaitCompleted(pool, 2);
         assertThat(waiting.hasBegun()).isFalse();
     }
 
     @EachQueue
-    void invokeAny_returns_the_value_of_one_that_succeeds(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void invokeAny_returns_the_value_of_one_that_succeeds(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
 
         assertThat(pool.invokeAny(List.of(GOOD, GOOD))).isSameAs(VALUE);
         assertThat(pool.invokeAny(List.of(BAD, BAD, GOOD))).isSameAs(VALUE);
@@ -276,9 +278,9 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void invokeAny_cancels_the_others(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
-        Plug slow = pools.plug();
+    void invokeAny_cancels_the_others(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
+        BlockingTask slow = pools.blocker();
         Callable<String> afterTheSlowOne = () -> {
             slow.awaitBegun();
             return VALUE;
@@ -292,8 +294,8 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void invokeAny_fails_when_all_fail(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void invokeAny_fails_when_all_fail(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
 
         assertThatExceptionOfType(ExecutionException.class)
                 .isThrownBy(() -> pool.invokeAny(List.of(BAD, BAD)))
@@ -304,11 +306,11 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void invokeAny_wants_one_task_at_least_and_no_null(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void invokeAny_rejects_null_elements_and_an_empty_collection(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
         List<Callable<String>> none = null;
-        Plug plug = pools.plug();
-        List<Callable<String>> withNull = Arrays.asList(inside(plug), null);
+        BlockingTask blocker = pools.blocker();
+        List<Callable<String>> withNull = Arrays.asList(inside(blocker), null);
         List<Callable<String>> onlyNull = Collections.singletonList(null);
 
         assertThatNullPointerException().isThrownBy(() -> pool.invokeAny(none));
@@ -323,25 +325,25 @@ class ThreadPoolFuturesTest {
     }
 
     @EachQueue
-    void invokeAny_ends_when_the_time_is_up(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.occupy(pool);
-        Plug waiting = pools.plug();
+    void invokeAny_ends_when_the_timeout_elapses(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.occupy(pool);
+        BlockingTask waiting = pools.blocker();
 
         assertThatThrownBy(() -> pool.invokeAny(List.of(inside(waiting)), 5, TimeUnit.MILLISECONDS))
                 .isInstanceOf(TimeoutException.class);
 
-        assertThat(plug.interrupts()).isZero();
-        plug.letGo();
+        assertThat(blocker.interrupts()).isZero();
+        blocker.release();
         TestPools.awaitCompleted(pool, 2);
         assertThat(waiting.hasBegun()).isFalse();
     }
 
     @EachQueue
-    void an_interrupted_invokeAny_cancels_its_tasks(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
-        Plug first = pools.plug();
-        Plug second = pools.plug();
+    void an_interrupted_invokeAny_cancels_its_tasks(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
+        BlockingTask first = pools.blocker();
+        BlockingTask second = pools.blocker();
         FutureTask<Object> invoked = new FutureTask<>(() -> pool.invokeAny(List.of(inside(first), inside(second))));
         Thread invoker = TestPools.started(invoked);
         first.awaitBegun();

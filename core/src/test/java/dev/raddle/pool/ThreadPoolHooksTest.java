@@ -30,15 +30,15 @@ class ThreadPoolHooksTest {
 
     private final TestPools pools = new TestPools();
     private final List<Object> events = new CopyOnWriteArrayList<>();
-    private final Reporting threads = new Reporting();
+    private final RecordingFactory threads = new RecordingFactory();
 
     @AfterEach
     void endAll() throws InterruptedException {
         pools.endAll();
     }
 
-    /** Makes threads, counts them, and hears what nobody has caught. */
-    private static class Reporting implements ThreadFactory {
+    /** Makes threads, records them and their uncaught exceptions. */
+    private static class RecordingFactory implements ThreadFactory {
         private final List<Thread> made = new CopyOnWriteArrayList<>();
         private final List<Throwable> uncaught = new CopyOnWriteArrayList<>();
         private final List<Boolean> interrupts = new CopyOnWriteArrayList<>();
@@ -55,12 +55,12 @@ class ThreadPoolHooksTest {
         }
     }
 
-    /** A pool that tells of its hooks, which can be made to throw. */
-    private class Hooked extends ThreadPool {
+    /** A pool that records the calls of its hooks, which can be made to throw. */
+    private class HookRecordingPool extends ThreadPool {
         private volatile BiConsumer<Thread, Runnable> before = (thread, task) -> {};
         private volatile BiConsumer<Runnable, Throwable> after = (task, thrown) -> {};
 
-        Hooked(int size) {
+        HookRecordingPool(int size) {
             super(size, size, 1, TimeUnit.HOURS, new LinkedBlockingQueue<>(), threads);
         }
 
@@ -87,7 +87,7 @@ class ThreadPoolHooksTest {
 
     @Test
     void the_hooks_are_called_around_the_task_in_its_thread() throws Exception {
-        Hooked pool = pools.keep(new Hooked(1));
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
         pool.before = (thread, task) -> Collections.addAll(events, "before", thread, task, Thread.currentThread());
         pool.after = (task, thrown) -> Collections.addAll(events, "after", task, thrown, Thread.currentThread());
         Runnable task = () -> events.add("task");
@@ -99,8 +99,8 @@ class ThreadPoolHooksTest {
     }
 
     @Test
-    void the_hooks_see_the_future_of_what_was_submitted_and_not_what_it_failed_with() throws Exception {
-        Hooked pool = pools.keep(new Hooked(1));
+    void the_hooks_receive_the_future_of_a_submitted_task_and_not_its_failure() throws Exception {
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
         pool.before = (thread, task) -> Collections.addAll(events, "before", task);
         pool.after = (task, thrown) -> Collections.addAll(events, "after", task, thrown, ((Future<?>) task).state());
         Future<?> future = pool.submit(TestPools.throwing(new IllegalStateException("simulated")));
@@ -113,7 +113,7 @@ class ThreadPoolHooksTest {
 
     @Test
     void the_hooks_count_a_task_as_active_and_not_as_completed() throws Exception {
-        Hooked pool = pools.keep(new Hooked(1));
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
         pool.before = (thread, task) -> Collections.addAll(events, pool.getActiveCount(), pool.getCompletedTaskCount());
         pool.after = (task, thrown) -> Collections.addAll(events, pool.getActiveCount(), pool.getCompletedTaskCount());
         pool.execute(() -> {});
@@ -126,8 +126,9 @@ class ThreadPoolHooksTest {
     // K2
     @ParameterizedTest
     @MethodSource("throwables")
-    void what_a_task_throws_reaches_afterExecute_and_the_uncaught_exception_handler(Throwable thrown) throws Exception {
-        Hooked pool = pools.keep(new Hooked(1));
+    void an_exception_of_a_task_reaches_afterExecute_and_the_uncaught_exception_handler(Throwable thrown)
+            throws Exception {
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
         pool.after = (task, cause) -> Collections.addAll(events, task, cause, Thread.currentThread());
         Runnable task = TestPools.throwing(thrown);
         pool.execute(task);
@@ -142,14 +143,14 @@ class ThreadPoolHooksTest {
 
     // K2
     @EachQueue
-    void a_thread_that_dies_of_a_task_is_replaced_by_exactly_one(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+    void a_thread_that_its_task_ends_is_replaced_by_exactly_one(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
         pool.setThreadFactory(threads);
         pools.occupy(pool);
-        Plug second = pools.occupy(pool);
+        BlockingTask second = pools.occupy(pool);
         pool.execute(TestPools.throwing(new IllegalStateException("simulated")));
         pool.execute(() -> events.add("behind"));
-        second.letGo();
+        second.release();
         second.thread().join();
         Wait.until(() -> pool.getCompletedTaskCount() == 3);
 
@@ -163,8 +164,8 @@ class ThreadPoolHooksTest {
 
     // K2
     @EachQueue
-    void a_thread_that_dies_is_replaced_although_nothing_waits(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void a_thread_that_its_task_ends_is_replaced_although_no_task_is_queued(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         pool.setThreadFactory(threads);
         pool.execute(TestPools.throwing(new IllegalStateException("simulated")));
         threads.made.getFirst().join();
@@ -176,15 +177,15 @@ class ThreadPoolHooksTest {
 
     // K2, G5
     @EachQueue
-    void a_row_of_failing_tasks_costs_a_thread_each_and_no_task_is_lost(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 100);
+    void each_failing_task_ends_a_thread_and_no_task_is_lost(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 100);
         pool.setThreadFactory(threads);
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         for (int i = 0; i < 20; i++) {
             pool.execute(TestPools.throwing(new IllegalStateException("simulated")));
             pool.execute(() -> events.add("between"));
         }
-        plug.letGo();
+        blocker.release();
         pool.close();
 
         assertThat(events).hasSize(20);
@@ -197,7 +198,7 @@ class ThreadPoolHooksTest {
 
     // K2
     @Test
-    void a_failing_task_that_was_given_to_a_thread_beyond_core_leaves_the_counts_right() throws Exception {
+    void a_failing_task_of_a_thread_beyond_core_leaves_the_counts_correct() throws Exception {
         ThreadPool pool = pools.direct(0, 3);
         pool.setThreadFactory(threads);
         pools.occupy(pool);
@@ -212,8 +213,8 @@ class ThreadPoolHooksTest {
 
     // K2
     @EachQueue
-    void the_failure_of_a_submitted_task_stays_in_its_future(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void the_failure_of_a_submitted_task_stays_in_its_future(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         pool.setThreadFactory(threads);
         Throwable thrown = new OutOfMemoryError("simulated");
 
@@ -229,7 +230,7 @@ class ThreadPoolHooksTest {
     @ParameterizedTest
     @MethodSource("throwables")
     void a_task_is_skipped_and_counted_when_beforeExecute_throws(Throwable thrown) throws Exception {
-        Hooked pool = pools.keep(new Hooked(1));
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
         Runnable skipped = () -> events.add("skipped");
         pool.before = (thread, task) -> {
             if (task == skipped) {
@@ -250,8 +251,8 @@ class ThreadPoolHooksTest {
 
     // K2
     @Test
-    void what_afterExecute_throws_ends_the_thread_too() throws Exception {
-        Hooked pool = pools.keep(new Hooked(1));
+    void an_exception_of_afterExecute_also_ends_the_thread() throws Exception {
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
         RuntimeException thrown = new IllegalStateException("simulated");
         Runnable first = () -> events.add("first");
         pool.after = (task, cause) -> {
@@ -272,8 +273,8 @@ class ThreadPoolHooksTest {
 
     // K2
     @Test
-    void afterExecute_may_replace_what_the_task_threw() throws Exception {
-        Hooked pool = pools.keep(new Hooked(1));
+    void afterExecute_may_replace_the_exception_of_the_task() throws Exception {
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
         RuntimeException replaced = new IllegalStateException("instead");
         pool.after = (task, cause) -> {
             throw replaced;
@@ -287,10 +288,10 @@ class ThreadPoolHooksTest {
 
     // K2, K3, K7
     @Test
-    void hooks_and_tasks_that_throw_whatever_they_like_leave_every_count_right() throws Exception {
+    void hooks_and_tasks_that_throw_leave_every_count_correct() throws Exception {
         List<Throwable> thrown = new ArrayList<>(throwables().toList());
         thrown.add(null);
-        record Flaky(Throwable before, Throwable inside, AtomicInteger runs) implements Runnable {
+        record FailingTask(Throwable before, Throwable inside, AtomicInteger runs) implements Runnable {
             @Override
             public void run() {
                 runs.incrementAndGet();
@@ -303,16 +304,16 @@ class ThreadPoolHooksTest {
                 }
             }
         }
-        Hooked pool = pools.keep(new Hooked(4));
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(4));
         AtomicInteger befores = new AtomicInteger();
         pool.before = (thread, task) -> {
             befores.incrementAndGet();
-            Flaky.raise(((Flaky) task).before);
+            FailingTask.raise(((FailingTask) task).before);
         };
-        List<Flaky> tasks = new ArrayList<>();
+        List<FailingTask> tasks = new ArrayList<>();
         for (Throwable before : thrown) {
             for (Throwable inside : thrown) {
-                tasks.add(new Flaky(before, inside, new AtomicInteger()));
+                tasks.add(new FailingTask(before, inside, new AtomicInteger()));
             }
         }
 
@@ -337,21 +338,21 @@ class ThreadPoolHooksTest {
     // G8
     @Test
     void beforeExecute_never_sees_the_interrupt_of_another_task() throws Exception {
-        Hooked pool = pools.keep(new Hooked(1));
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
         pool.before = (thread, task) -> events.add(thread.isInterrupted());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         for (int i = 0; i < 3; i++) {
             pool.execute(() -> Thread.currentThread().interrupt());
         }
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 4);
 
         assertThat(events).containsExactly(false, false, false, false);
     }
 
     @Test
-    void the_hooks_are_not_called_for_what_the_caller_runs() throws Exception {
-        Hooked pool = pools.keep(new Hooked(1));
+    void the_hooks_are_not_called_for_a_task_that_the_caller_runs() throws Exception {
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(1));
         pool.before = (thread, task) -> events.add("before");
 
         new ThreadPool.CallerRunsPolicy().rejected(() -> events.add("task"), pool);
@@ -359,52 +360,53 @@ class ThreadPoolHooksTest {
         assertThat(events).containsExactly("task");
     }
 
-    /** A pool with futures of its own making, as the javadoc of AbstractExecutorService proposes. */
-    private class Making extends ThreadPool {
-        private class Made<V> extends FutureTask<V> {
-            Made(Callable<V> callable) {
+    /** A pool with its own kind of future, as the javadoc of AbstractExecutorService proposes. */
+    private class CustomFuturePool extends ThreadPool {
+        private class CustomFuture<V> extends FutureTask<V> {
+            CustomFuture(Callable<V> callable) {
                 super(callable);
                 events.add("callable");
             }
 
-            Made(Runnable task, V value) {
+            CustomFuture(Runnable task, V value) {
                 super(task, value);
                 events.add("runnable");
             }
         }
 
-        Making() {
+        CustomFuturePool() {
             super(2, 2, 1, TimeUnit.HOURS, new ArrayBlockingQueue<>(10));
         }
 
         @Override
         protected <V> RunnableFuture<V> newTaskFor(Callable<V> callable) {
-            return new Made<>(callable);
+            return new CustomFuture<>(callable);
         }
 
         @Override
         protected <V> RunnableFuture<V> newTaskFor(Runnable task, V value) {
-            return new Made<>(task, value);
+            return new CustomFuture<>(task, value);
         }
     }
 
     @Test
-    void a_subclass_may_make_the_futures() throws Exception {
-        Making pool = pools.keep(new Making());
+    void a_subclass_may_create_the_futures() throws Exception {
+        CustomFuturePool pool = pools.keep(new CustomFuturePool());
         Callable<String> callable = () -> "value";
         Runnable runnable = () -> {};
 
-        assertThat(pool.submit(callable)).isInstanceOf(Making.Made.class);
-        assertThat(pool.submit(runnable)).isInstanceOf(Making.Made.class);
-        assertThat(pool.submit(runnable, "value")).isInstanceOf(Making.Made.class);
+        assertThat(pool.submit(callable)).isInstanceOf(CustomFuturePool.CustomFuture.class);
+        assertThat(pool.submit(runnable)).isInstanceOf(CustomFuturePool.CustomFuture.class);
+        assertThat(pool.submit(runnable, "value")).isInstanceOf(CustomFuturePool.CustomFuture.class);
         assertThat(events).containsExactly("callable", "runnable", "runnable");
         assertThat(pool.invokeAll(List.of(callable, callable))).allSatisfy(future -> {
-            assertThat(future).isInstanceOf(Making.Made.class);
+            assertThat(future).isInstanceOf(CustomFuturePool.CustomFuture.class);
             assertThat(future.get()).isEqualTo("value");
         });
         assertThat(pool.invokeAny(List.of(callable))).isEqualTo("value");
         assertThat(pool.invokeAny(List.of(callable), 1, TimeUnit.HOURS)).isEqualTo("value");
-        assertThat(pool.invokeAll(List.of(callable), 1, TimeUnit.HOURS)).hasOnlyElementsOfType(Making.Made.class);
+        assertThat(pool.invokeAll(List.of(callable), 1, TimeUnit.HOURS))
+                .hasOnlyElementsOfType(CustomFuturePool.CustomFuture.class);
         assertThat(events)
                 .containsExactly(
                         "callable", "runnable", "runnable", "callable", "callable", "callable", "callable", "callable");
@@ -413,9 +415,9 @@ class ThreadPoolHooksTest {
     }
 
     @Test
-    void whatever_is_submitted_goes_through_execute() throws Exception {
-        class Counting extends ThreadPool {
-            Counting() {
+    void every_submission_goes_through_execute() throws Exception {
+        class CountingPool extends ThreadPool {
+            CountingPool() {
                 super(1, 1, 1, TimeUnit.HOURS, new LinkedBlockingQueue<>());
             }
 
@@ -425,7 +427,7 @@ class ThreadPoolHooksTest {
                 super.execute(task);
             }
         }
-        Counting pool = pools.keep(new Counting());
+        CountingPool pool = pools.keep(new CountingPool());
 
         Future<String> future = pool.submit(() -> "value");
         assertThat(future.get()).isEqualTo("value");
@@ -437,9 +439,9 @@ class ThreadPoolHooksTest {
     }
 
     @Test
-    void a_subclass_may_hold_its_threads_before_a_task() throws Exception {
+    void a_subclass_may_pause_its_threads_before_a_task() throws Exception {
         CountDownLatch resumed = new CountDownLatch(1);
-        Hooked pool = pools.keep(new Hooked(2));
+        HookRecordingPool pool = pools.keep(new HookRecordingPool(2));
         pool.before = (thread, task) -> {
             try {
                 resumed.await();

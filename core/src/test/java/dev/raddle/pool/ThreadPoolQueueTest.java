@@ -35,13 +35,13 @@ class ThreadPoolQueueTest {
     }
 
     private Runnable task(String name) {
-        return new Named(name);
+        return new NamedRunnable(name);
     }
 
-    private class Named implements Runnable {
+    private class NamedRunnable implements Runnable {
         private final String name;
 
-        Named(String name) {
+        NamedRunnable(String name) {
             this.name = name;
         }
 
@@ -58,15 +58,15 @@ class ThreadPoolQueueTest {
 
     // K5
     @EachQueue
-    void one_thread_runs_tasks_in_the_order_of_their_submission(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1000);
+    void one_thread_runs_tasks_in_the_order_of_their_submission(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1000);
         List<String> expected = new ArrayList<>();
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         for (int i = 0; i < 1000; i++) {
             expected.add("t" + i);
             pool.execute(task("t" + i));
         }
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 1001);
 
         assertThat(ran).isEqualTo(expected);
@@ -76,11 +76,11 @@ class ThreadPoolQueueTest {
     @Test
     void a_priority_queue_decides_which_task_is_next() throws Exception {
         ThreadPool pool = pools.on(new PriorityBlockingQueue<>(4, Comparator.comparing(Runnable::toString)), 1, 1);
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         for (String name : List.of("3", "1", "5", "2", "4")) {
             pool.execute(task(name));
         }
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 6);
 
         assertThat(ran).containsExactly("1", "2", "3", "4", "5");
@@ -88,38 +88,38 @@ class ThreadPoolQueueTest {
 
     // K5
     @Test
-    void what_a_queue_throws_reaches_the_submitter_and_leaves_the_pool_as_it_was() throws Exception {
+    void an_exception_of_the_queue_propagates_to_the_submitter_and_leaves_the_pool_unchanged() throws Exception {
         ThreadPool pool = pools.on(new PriorityBlockingQueue<>(), 1, 1);
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
 
         assertThatThrownBy(() -> pool.execute(task("cannot be compared"))).isInstanceOf(ClassCastException.class);
         assertThatThrownBy(() -> pool.submit(task("cannot be compared"))).isInstanceOf(ClassCastException.class);
 
         assertThat(pool.getQueue()).isEmpty();
         assertThat(pool.getTaskCount()).isEqualTo(1);
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 1);
         assertThat(ran).isEmpty();
     }
 
     // K5
     @EachQueue
-    void the_queue_shows_the_tasks_that_wait_and_not_those_that_run(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void the_queue_contains_the_waiting_tasks_and_not_the_running_ones(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         BlockingQueue<Runnable> queue = pool.getQueue();
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         Runnable first = task("first");
         Runnable second = task("second");
         pool.execute(first);
         pool.execute(second);
 
         assertThat(queue).containsExactly(first, second).hasSize(2);
-        assertThat(queue.contains(plug)).isFalse();
+        assertThat(queue.contains(blocker)).isFalse();
         assertThat(queue.contains(second)).isTrue();
         assertThat(queue.peek()).isSameAs(first);
         assertThat(queue.remainingCapacity()).isEqualTo(8);
         assertThat(pool.getQueue()).isSameAs(queue);
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 3);
         assertThat(queue).isEmpty();
         assertThat(queue.peek()).isNull();
@@ -127,8 +127,8 @@ class ThreadPoolQueueTest {
 
     // K5
     @EachQueue
-    void the_queue_holds_the_very_future_that_submit_returned(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void the_queue_contains_the_future_that_submit_returned(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         pools.occupy(pool);
 
         Future<?> future = pool.submit(task("waiting"));
@@ -138,9 +138,9 @@ class ThreadPoolQueueTest {
 
     // K4
     @EachQueue
-    void a_task_that_is_removed_never_runs_and_is_not_counted(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.occupy(pool);
+    void a_task_that_is_removed_never_runs_and_is_not_counted(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.occupy(pool);
         List<Runnable> tasks = List.of(task("0"), task("1"), task("2"), task("3"));
         tasks.forEach(pool::execute);
         assertThat(pool.getTaskCount()).isEqualTo(5);
@@ -148,12 +148,12 @@ class ThreadPoolQueueTest {
         assertThat(pool.remove(tasks.get(3))).isTrue();
         assertThat(pool.remove(tasks.get(3))).as("a second time").isFalse();
         assertThat(pool.remove(tasks.get(1))).isTrue();
-        assertThat(pool.remove(plug)).as("it runs").isFalse();
+        assertThat(pool.remove(blocker)).as("it runs").isFalse();
         assertThat(pool.remove(task("0"))).as("another one, of the same name").isFalse();
 
         assertThat(pool.getQueue()).containsExactly(tasks.get(0), tasks.get(2));
         assertThat(pool.getTaskCount()).isEqualTo(3);
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 3);
         assertThat(ran).containsExactly("0", "2");
         assertThat(pool.remove(tasks.get(0))).as("it has run").isFalse();
@@ -162,16 +162,16 @@ class ThreadPoolQueueTest {
 
     // K4
     @EachQueue
-    void of_a_task_that_waits_twice_one_is_removed(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.occupy(pool);
+    void a_task_that_is_queued_twice_is_removed_once(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.occupy(pool);
         Runnable twice = task("twice");
         pool.execute(twice);
         pool.execute(task("between"));
         pool.execute(twice);
 
         assertThat(pool.remove(twice)).isTrue();
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 3);
 
         assertThat(ran).containsExactly("between", "twice");
@@ -179,8 +179,8 @@ class ThreadPoolQueueTest {
 
     // K4
     @EachQueue
-    void what_was_submitted_is_removed_by_its_future_and_not_by_the_task_in_it(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void a_submitted_task_is_removed_by_its_future_and_not_by_the_task_itself(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         pools.occupy(pool);
         Runnable task = task("never");
         Future<?> future = pool.submit(task);
@@ -189,21 +189,21 @@ class ThreadPoolQueueTest {
         assertThat(pool.remove((Runnable) future)).isTrue();
 
         assertThat(pool.getQueue()).isEmpty();
-        assertThat(future.isDone()).as("nobody runs it, nobody cancels it").isFalse();
+        assertThat(future.isDone()).as("it is neither run nor cancelled").isFalse();
     }
 
     // K4
     @EachQueue
-    void removing_makes_room(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
-        Plug plug = pools.occupy(pool);
+    void removing_makes_room(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
+        BlockingTask blocker = pools.occupy(pool);
         Runnable first = task("first");
         pool.execute(first);
         assertThatThrownBy(() -> pool.execute(task("second"))).isInstanceOf(RejectedExecutionException.class);
 
         pool.remove(first);
         pool.execute(task("third"));
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 2);
 
         assertThat(ran).containsExactly("third");
@@ -211,9 +211,9 @@ class ThreadPoolQueueTest {
 
     // K4
     @EachQueue
-    void purge_takes_out_the_cancelled_futures_and_nothing_else(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.occupy(pool);
+    void purge_removes_the_cancelled_futures_only(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.occupy(pool);
         List<FutureTask<Object>> futures = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             FutureTask<Object> future = new FutureTask<>(task("f" + i), null);
@@ -233,7 +233,7 @@ class ThreadPoolQueueTest {
         assertThat(pool.getTaskCount()).isEqualTo(4);
         pool.purge();
         assertThat(pool.getTaskCount()).isEqualTo(4);
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 4);
         assertThat(ran).containsExactly("f1", "f2", "plain");
     }
@@ -259,8 +259,8 @@ class ThreadPoolQueueTest {
     }
 
     @EachQueue
-    void no_task_is_null(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void a_null_task_is_rejected(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         Runnable noRunnable = null;
         Callable<String> noCallable = null;
 
@@ -275,8 +275,8 @@ class ThreadPoolQueueTest {
 
     // K1
     @EachQueue
-    void whatever_is_submitted_is_rejected_when_there_is_no_room_and_after_shutdown(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 2, 1);
+    void every_submission_is_rejected_when_the_pool_is_full_and_after_shutdown(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 2, 1);
         pools.occupy(pool);
         pool.execute(task("waiting"));
         pools.occupy(pool);
@@ -306,9 +306,9 @@ class ThreadPoolQueueTest {
 
     // K1
     @EachQueue
-    void a_handler_gets_the_task_and_the_pool_once_in_the_submitters_thread(Backlog backlog) throws Exception {
+    void a_handler_receives_the_task_and_the_pool_once_in_the_submitters_thread(QueueKind queueKind) throws Exception {
         List<Object> heard = new ArrayList<>();
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         pool.setRejectionHandler((task, rejecting) -> {
             heard.add(task);
             heard.add(rejecting);
@@ -329,9 +329,9 @@ class ThreadPoolQueueTest {
     }
 
     @EachQueue
-    void what_a_handler_throws_reaches_the_submitter(Backlog backlog) throws Exception {
+    void an_exception_of_a_handler_propagates_to_the_submitter(QueueKind queueKind) throws Exception {
         IllegalStateException thrown = new IllegalStateException("simulated");
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         pool.setRejectionHandler((task, rejecting) -> {
             throw thrown;
         });
@@ -344,8 +344,8 @@ class ThreadPoolQueueTest {
     }
 
     @EachQueue
-    void factory_and_handler_can_be_changed_but_not_to_null(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+    void factory_and_handler_can_be_changed_but_not_to_null(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         assertThatNullPointerException().isThrownBy(() -> pool.setRejectionHandler(null));
         assertThatNullPointerException().isThrownBy(() -> pool.setThreadFactory(null));
         assertThat(pool.getRejectionHandler()).isInstanceOf(ThreadPool.AbortPolicy.class);
@@ -358,8 +358,8 @@ class ThreadPoolQueueTest {
     }
 
     @EachQueue
-    void the_abort_policy_says_what_was_rejected(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+    void the_abort_policy_names_the_rejected_task(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         pools.occupy(pool);
         pool.execute(task("waiting"));
 
@@ -370,8 +370,8 @@ class ThreadPoolQueueTest {
     }
 
     @EachQueue
-    void the_caller_runs_policy_runs_in_the_submitters_thread(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+    void the_caller_runs_policy_runs_in_the_submitters_thread(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         pool.setRejectionHandler(new ThreadPool.CallerRunsPolicy());
         pools.occupy(pool);
         pool.execute(task("waiting"));
@@ -379,13 +379,13 @@ class ThreadPoolQueueTest {
         assertThat(pool.submit(Thread::currentThread).get()).isSameAs(Thread.currentThread());
         RuntimeException thrown = new RuntimeException("simulated");
         assertThatThrownBy(() -> pool.execute(TestPools.throwing(thrown))).isSameAs(thrown);
-        assertThat(pool.getTaskCount()).as("the pool has no part in it").isEqualTo(2);
+        assertThat(pool.getTaskCount()).as("the pool is not involved").isEqualTo(2);
         assertThat(ran).isEmpty();
     }
 
     @EachQueue
-    void the_caller_runs_policy_drops_tasks_after_shutdown(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+    void the_caller_runs_policy_drops_tasks_after_shutdown(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         pool.setRejectionHandler(new ThreadPool.CallerRunsPolicy());
         pool.shutdown();
 
@@ -395,15 +395,15 @@ class ThreadPoolQueueTest {
     }
 
     @EachQueue
-    void the_discard_policy_drops_the_task_silently(Backlog backlog) throws Exception {
+    void the_discard_policy_drops_the_task_silently(QueueKind queueKind) throws Exception {
         ThreadPool pool =
-                pools.keep(backlog.plan(1, 1, 1).cancelHandedBack(false).build());
+                pools.keep(queueKind.plan(1, 1, 1).cancelHandedBack(false).build());
         pool.setRejectionHandler(new ThreadPool.DiscardPolicy());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(task("waiting"));
 
         Future<?> dropped = pool.submit(task("dropped"));
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 2);
 
         assertThat(ran).containsExactly("waiting");
@@ -415,10 +415,10 @@ class ThreadPoolQueueTest {
     }
 
     @EachQueue
-    void the_discard_oldest_policy_drops_the_task_that_waits_longest(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 2);
+    void the_discard_oldest_policy_drops_the_task_that_waits_longest(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 2);
         pool.setRejectionHandler(new ThreadPool.DiscardOldestPolicy());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(task("oldest"));
         Runnable older = task("older");
         Runnable newest = task("newest");
@@ -427,13 +427,13 @@ class ThreadPoolQueueTest {
         pool.execute(newest);
 
         assertThat(pool.getQueue()).containsExactly(older, newest);
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 3);
         assertThat(ran).containsExactly("older", "newest");
     }
 
     @Test
-    void the_discard_oldest_policy_drops_the_new_task_where_none_can_wait() throws Exception {
+    void the_discard_oldest_policy_drops_the_new_task_if_the_queue_cannot_hold_any() throws Exception {
         AtomicInteger rejections = new AtomicInteger();
         ThreadPool pool = pools.keep(ThreadPool.builder("pool")
                 .threads(1)
@@ -446,21 +446,22 @@ class ThreadPoolQueueTest {
                     }
                 })
                 .build());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
 
         Future<?> dropped = pool.submit(task("dropped"));
 
         assertThat(dropped.isCancelled()).isTrue();
         assertThat(rejections).hasValue(1);
         assertThat(pool.stats().rejected()).isEqualTo(1);
-        plug.letGo();
+        blocker.release();
         pool.close();
         assertThat(ran).isEmpty();
     }
 
     @EachQueue
-    void the_discard_oldest_policy_drops_the_new_task_when_no_thread_is_available(Backlog backlog) {
-        ThreadPool pool = pools.keep(backlog.plan(1, 1, 1)
+    void the_discard_oldest_policy_drops_the_new_task_when_no_thread_is_available(QueueKind queueKind) {
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 1, 1)
                 .threadFactory(task -> null)
                 .rejection(new ThreadPool.DiscardOldestPolicy())
                 .build());
@@ -472,23 +473,23 @@ class ThreadPoolQueueTest {
     }
 
     @EachQueue
-    void the_discard_oldest_policy_drops_the_new_task_after_shutdown(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+    void the_discard_oldest_policy_drops_the_new_task_after_shutdown(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         pool.setRejectionHandler(new ThreadPool.DiscardOldestPolicy());
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(task("waiting"));
         pool.shutdown();
 
         pool.execute(task("dropped"));
-        plug.letGo();
+        blocker.release();
         pool.close();
 
         assertThat(ran).containsExactly("waiting");
     }
 
     @EachQueue
-    void the_policies_can_be_called_by_anybody_and_change_nothing(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+    void the_policies_can_be_called_directly_and_change_nothing(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
 
         assertThatThrownBy(() -> new ThreadPool.AbortPolicy().rejected(task("aborted"), pool))
                 .isInstanceOf(RejectedExecutionException.class);
@@ -503,9 +504,9 @@ class ThreadPoolQueueTest {
     }
 
     @EachQueue
-    void the_same_task_can_be_submitted_again_and_again_rejected_or_not(Backlog backlog) throws Exception {
+    void the_same_task_can_be_submitted_again_and_again_rejected_or_not(QueueKind queueKind) throws Exception {
         CountDownLatch runs = new CountDownLatch(1000);
-        ThreadPool pool = pools.of(backlog, 1, 8, 8);
+        ThreadPool pool = pools.of(queueKind, 1, 8, 8);
         Runnable task = runs::countDown;
 
         for (int accepted = 0; accepted < 1000; ) {
@@ -524,9 +525,9 @@ class ThreadPoolQueueTest {
 
     // K6
     @EachQueue
-    void a_task_sees_what_was_done_before_it_was_submitted_and_its_future_what_it_did(Backlog backlog)
+    void actions_before_submission_happen_before_the_task_and_its_actions_before_get_returns(QueueKind queueKind)
             throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
         int[] plain = new int[1];
         for (int i = 0; i < 2000; i++) {
             plain[0]++;
@@ -541,15 +542,15 @@ class ThreadPoolQueueTest {
 
     // K5
     @Test
-    void a_task_that_is_put_into_the_queue_by_hand_is_run_by_a_thread_that_waits() throws Exception {
+    void a_task_put_into_the_queue_directly_is_run_by_an_idle_thread() throws Exception {
         BlockingQueue<Runnable> queue = new ArrayBlockingQueue<>(10);
         ThreadPool pool = pools.on(queue, 1, 1);
-        Plug plug = pools.plug();
+        BlockingTask blocker = pools.blocker();
         pool.prestartCoreThread();
 
-        queue.put(plug);
+        queue.put(blocker);
 
-        plug.awaitBegun();
+        blocker.awaitBegun();
         assertThat(pool.getActiveCount()).isEqualTo(1);
     }
 }

@@ -67,9 +67,9 @@ class ThreadPoolShutdownTest {
 
     // G2
     @EachQueue
-    void after_shutdown_what_was_accepted_runs_and_nothing_more_is_accepted(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.occupy(pool);
+    void after_shutdown_accepted_tasks_run_and_no_more_are_accepted(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(task("first"));
         pool.execute(task("second"));
 
@@ -79,19 +79,19 @@ class ThreadPoolShutdownTest {
         assertThat(pool.isTerminating()).isTrue();
         assertThat(pool.isTerminated()).isFalse();
         assertThatThrownBy(() -> pool.execute(task("late"))).isInstanceOf(RejectedExecutionException.class);
-        assertThat(plug.interrupts()).isZero();
-        plug.letGo();
+        assertThat(blocker.interrupts()).isZero();
+        blocker.release();
         awaitEnd(pool);
         assertThat(ran).containsExactly("first", "second");
-        assertThat(plug.interrupts()).isZero();
+        assertThat(blocker.interrupts()).isZero();
         assertThat(pool.getCompletedTaskCount()).isEqualTo(3);
     }
 
     // G2
     @EachQueue
-    void shutdown_sends_idle_threads_away_at_once_and_lets_busy_ones_finish(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 4, 4, 10);
-        Plug plug = pools.occupy(pool);
+    void shutdown_ends_idle_threads_at_once_and_busy_ones_after_their_tasks(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 4, 4, 10);
+        BlockingTask blocker = pools.occupy(pool);
         pool.prestartAllCoreThreads();
         assertThat(pool.getPoolSize()).isEqualTo(4);
 
@@ -99,27 +99,27 @@ class ThreadPoolShutdownTest {
 
         Wait.until(() -> pool.getPoolSize() == 1);
         assertThat(pool.getActiveCount()).isEqualTo(1);
-        assertThat(plug.interrupts()).isZero();
-        plug.letGo();
+        assertThat(blocker.interrupts()).isZero();
+        blocker.release();
         awaitEnd(pool);
     }
 
     // G5, G2
     @EachQueue
-    void after_shutdown_a_thread_that_dies_of_a_task_is_replaced_as_long_as_tasks_wait(Backlog backlog)
+    void after_shutdown_a_thread_that_its_task_ends_is_replaced_while_tasks_are_queued(QueueKind queueKind)
             throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         pool.setThreadFactory(task -> {
             Thread thread = new Thread(task);
             thread.setUncaughtExceptionHandler((dying, thrown) -> ran.add(thrown.getMessage()));
             return thread;
         });
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(TestPools.throwing(new IllegalStateException("simulated")));
         pool.execute(task("behind"));
 
         pool.shutdown();
-        plug.letGo();
+        blocker.release();
 
         awaitEnd(pool);
         Wait.until(() -> ran.size() == 2);
@@ -129,14 +129,14 @@ class ThreadPoolShutdownTest {
 
     // G6
     @EachQueue
-    void a_pool_without_threads_is_terminated_when_shutdown_returns(Backlog backlog) throws Exception {
-        ThreadPool unused = pools.of(backlog, 1, 1, 10);
+    void a_pool_without_threads_is_terminated_when_shutdown_returns(QueueKind queueKind) throws Exception {
+        ThreadPool unused = pools.of(queueKind, 1, 1, 10);
         unused.shutdown();
         assertThat(unused.isTerminated()).isTrue();
         assertThat(unused.isTerminating()).isFalse();
         awaitEnd(unused);
 
-        ThreadPool stopped = pools.of(backlog, 1, 1, 10);
+        ThreadPool stopped = pools.of(queueKind, 1, 1, 10);
         assertThat(stopped.shutdownNow()).isEmpty();
         assertThat(stopped.isTerminated()).isTrue();
         awaitEnd(stopped);
@@ -144,9 +144,9 @@ class ThreadPoolShutdownTest {
 
     // G1
     @EachQueue
-    void the_state_only_moves_forward(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug stubborn = pools.stubborn();
+    void the_state_only_moves_forward(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask stubborn = pools.stubborn();
         pool.execute(stubborn);
         stubborn.awaitBegun();
         Runnable waiting = task("waiting");
@@ -159,7 +159,7 @@ class ThreadPoolShutdownTest {
         pool.shutdown();
         assertThat(pool.shutdownNow()).as("there is nothing left to return").isEmpty();
         assertThat(pool.isTerminating()).isTrue();
-        stubborn.letGo();
+        stubborn.release();
         awaitEnd(pool);
         pool.shutdown();
         assertThat(pool.shutdownNow()).isEmpty();
@@ -169,9 +169,10 @@ class ThreadPoolShutdownTest {
 
     // G3
     @EachQueue
-    void shutdownNow_returns_what_never_started_in_order_and_interrupts_what_runs(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 2, 10);
-        List<Plug> running = pools.occupy(pool, 2);
+    void shutdownNow_returns_the_tasks_that_never_started_in_order_and_interrupts_running_ones(QueueKind queueKind)
+            throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 2, 10);
+        List<BlockingTask> running = pools.occupy(pool, 2);
         List<Runnable> waiting = List.of(task("1"), task("2"), task("3"), task("4"));
         waiting.forEach(pool::execute);
         assertThat(pool.getCompletedTaskCount()).isZero();
@@ -182,7 +183,8 @@ class ThreadPoolShutdownTest {
         assertThat(pool.getQueue()).isEmpty();
         assertThat(pool.isShutdown()).isTrue();
         awaitEnd(pool);
-        assertThat(running).allSatisfy(plug -> assertThat(plug.interrupts()).isEqualTo(1));
+        assertThat(running)
+                .allSatisfy(blocker -> assertThat(blocker.interrupts()).isEqualTo(1));
         assertThat(ran).isEmpty();
         assertThat(pool.getCompletedTaskCount()).isEqualTo(2);
         returned.add(task("the list is the caller's"));
@@ -191,8 +193,8 @@ class ThreadPoolShutdownTest {
 
     // G3
     @EachQueue
-    void shutdownNow_returns_the_futures_of_what_was_submitted(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void shutdownNow_returns_the_futures_of_submitted_tasks(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         pools.occupy(pool);
         Future<?> future = pool.submit(task("never"));
 
@@ -200,15 +202,15 @@ class ThreadPoolShutdownTest {
 
         assertThat(returned).hasSize(1);
         assertThat(returned.getFirst()).isSameAs(future);
-        assertThat(future.isCancelled()).as("as a builder's pool does").isEqualTo(backlog.isFromBuilder());
-        assertThat(future.cancel(false)).isNotEqualTo(backlog.isFromBuilder());
+        assertThat(future.isCancelled()).as("as a builder's pool does").isEqualTo(queueKind.isFromBuilder());
+        assertThat(future.cancel(false)).isNotEqualTo(queueKind.isFromBuilder());
     }
 
     // G9
     @EachQueue
-    void a_task_that_ignores_its_interrupt_keeps_the_pool_from_terminating(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug stubborn = pools.stubborn();
+    void a_task_that_ignores_its_interrupt_keeps_the_pool_from_terminating(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask stubborn = pools.stubborn();
         pool.execute(stubborn);
         stubborn.awaitBegun();
 
@@ -218,16 +220,16 @@ class ThreadPoolShutdownTest {
         assertThat(pool.awaitTermination(1, TimeUnit.MILLISECONDS)).isFalse();
         assertThat(pool.isTerminating()).isTrue();
         assertThat(pool.getActiveCount()).isEqualTo(1);
-        stubborn.letGo();
+        stubborn.release();
         awaitEnd(pool);
         assertThat(stubborn.interrupts()).isEqualTo(1);
     }
 
     // G3
     @EachQueue
-    void a_task_that_stops_its_own_pool_is_interrupted_itself(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.occupy(pool);
+    void a_task_that_stops_its_own_pool_is_interrupted_itself(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.occupy(pool);
         Runnable behind = task("behind");
         List<Object> seen = new CopyOnWriteArrayList<>();
         pool.execute(() -> {
@@ -236,7 +238,7 @@ class ThreadPoolShutdownTest {
             assertThatThrownBy(() -> pool.execute(task("late"))).isInstanceOf(RejectedExecutionException.class);
         });
         pool.execute(behind);
-        plug.letGo();
+        blocker.release();
         awaitEnd(pool);
 
         assertThat(seen).containsExactly(behind, true);
@@ -245,15 +247,15 @@ class ThreadPoolShutdownTest {
 
     // G2
     @EachQueue
-    void a_task_may_shut_down_its_own_pool(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.occupy(pool);
+    void a_task_may_shut_down_its_own_pool(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(() -> {
             pool.shutdown();
             ran.add("interrupted " + Thread.currentThread().isInterrupted());
         });
         pool.execute(task("behind"));
-        plug.letGo();
+        blocker.release();
         awaitEnd(pool);
 
         assertThat(ran).containsExactly("interrupted false", "behind");
@@ -261,10 +263,10 @@ class ThreadPoolShutdownTest {
 
     // G8
     @EachQueue
-    void an_interrupt_that_a_task_leaves_behind_does_not_reach_the_next(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void an_interrupt_that_a_task_leaves_behind_does_not_reach_the_next(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         List<Thread> threads = new CopyOnWriteArrayList<>();
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         for (int i = 0; i < 3; i++) {
             pool.execute(() -> {
                 threads.add(Thread.currentThread());
@@ -272,21 +274,21 @@ class ThreadPoolShutdownTest {
                 Thread.currentThread().interrupt();
             });
         }
-        plug.letGo();
+        blocker.release();
         TestPools.awaitCompleted(pool, 4);
         pool.submit(() -> ran.add("after a wait " + Thread.currentThread().isInterrupted()))
                 .get();
 
         assertThat(ran)
                 .containsExactly("interrupted false", "interrupted false", "interrupted false", "after a wait false");
-        assertThat(threads).as("an interrupt ends no thread").containsOnly(plug.thread());
+        assertThat(threads).as("an interrupt ends no thread").containsOnly(blocker.thread());
         assertThat(pool.getLargestPoolSize()).isEqualTo(1);
     }
 
     // G8
     @EachQueue
-    void an_interrupt_of_an_idle_thread_does_not_end_it(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void an_interrupt_of_an_idle_thread_does_not_end_it(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         Thread thread = pool.submit(Thread::currentThread).get();
         TestPools.awaitCompleted(pool, 1);
         thread.interrupt();
@@ -298,9 +300,9 @@ class ThreadPoolShutdownTest {
 
     // G8
     @EachQueue
-    void cancelling_a_future_interrupts_its_task_and_no_later_one(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug stubborn = pools.stubborn();
+    void cancelling_a_future_interrupts_its_task_and_no_later_one(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask stubborn = pools.stubborn();
         Future<?> cancelled = pool.submit(stubborn);
         Future<Boolean> next = pool.submit(() -> Thread.currentThread().isInterrupted());
         stubborn.awaitBegun();
@@ -308,13 +310,13 @@ class ThreadPoolShutdownTest {
         assertThat(cancelled.cancel(true)).isTrue();
 
         stubborn.awaitInterrupt();
-        stubborn.letGo();
+        stubborn.release();
         assertThat(next.get()).isFalse();
         assertThat(stubborn.interrupts()).isEqualTo(1);
     }
 
-    /** A queue in which something happens to the pool in the middle of a submission or of a hand-over. */
-    private static class Meddling extends LinkedBlockingQueue<Runnable> {
+    /** A queue that acts on the pool in the middle of an insertion or a removal. */
+    private static class HookedQueue extends LinkedBlockingQueue<Runnable> {
         private static final long serialVersionUID = 1;
         transient Runnable beforeOffer = () -> {};
         transient Runnable afterOffer = () -> {};
@@ -354,15 +356,15 @@ class ThreadPoolShutdownTest {
     // G4
     @Test
     void a_task_that_enters_the_queue_after_shutdown_is_taken_back_and_rejected() throws Exception {
-        Meddling queue = new Meddling();
+        HookedQueue queue = new HookedQueue();
         ThreadPool pool = pools.on(queue, 1, 1);
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         queue.beforeOffer = pool::shutdown;
 
         assertThatThrownBy(() -> pool.execute(task("late"))).isInstanceOf(RejectedExecutionException.class);
 
         assertThat(queue).isEmpty();
-        plug.letGo();
+        blocker.release();
         awaitEnd(pool);
         assertThat(ran).isEmpty();
     }
@@ -370,7 +372,7 @@ class ThreadPoolShutdownTest {
     // G4
     @Test
     void a_task_that_enters_the_queue_after_shutdownNow_is_taken_back_and_rejected() throws Exception {
-        Meddling queue = new Meddling();
+        HookedQueue queue = new HookedQueue();
         ThreadPool pool = pools.on(queue, 1, 1);
         pools.occupy(pool);
         queue.beforeOffer = pool::shutdownNow;
@@ -384,7 +386,7 @@ class ThreadPoolShutdownTest {
     // G4
     @Test
     void a_task_that_shutdownNow_has_returned_is_not_rejected_too() throws Exception {
-        Meddling queue = new Meddling();
+        HookedQueue queue = new HookedQueue();
         ThreadPool pool = pools.on(queue, 1, 1);
         pools.occupy(pool);
         List<Runnable> returned = new ArrayList<>();
@@ -416,16 +418,16 @@ class ThreadPoolShutdownTest {
 
     // G3, G8
     @Test
-    void a_task_that_was_in_a_threads_hand_when_the_pool_stopped_runs_interrupted() throws Exception {
-        Meddling queue = new Meddling();
+    void a_task_taken_just_before_the_pool_was_stopped_runs_interrupted() throws Exception {
+        HookedQueue queue = new HookedQueue();
         ThreadPool pool = pools.on(queue, 1, 1);
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         List<Runnable> returned = new CopyOnWriteArrayList<>();
         queue.afterTake = () -> returned.addAll(pool.shutdownNow());
         pool.execute(() -> ran.add("interrupted " + Thread.currentThread().isInterrupted()));
         Runnable never = task("never");
         pool.execute(never);
-        plug.letGo();
+        blocker.release();
         awaitEnd(pool);
 
         assertThat(ran).containsExactly("interrupted true");
@@ -434,17 +436,17 @@ class ThreadPoolShutdownTest {
 
     // G4
     @EachQueue
-    void a_task_that_meets_shutdownNow_runs_or_is_returned_or_is_rejected(Backlog backlog) throws Exception {
-        meet(backlog, 300, true);
+    void a_task_submitted_during_shutdownNow_runs_or_is_returned_or_is_rejected(QueueKind queueKind) throws Exception {
+        submitDuringShutdown(queueKind, 300, true);
     }
 
     // G4, G2
     @EachQueue
-    void a_task_that_meets_shutdown_runs_or_is_rejected(Backlog backlog) throws Exception {
-        meet(backlog, 300, false);
+    void a_task_submitted_during_shutdown_runs_or_is_rejected(QueueKind queueKind) throws Exception {
+        submitDuringShutdown(queueKind, 300, false);
     }
 
-    private static class Fate implements Runnable {
+    private static class CountedTask implements Runnable {
         final AtomicInteger runs = new AtomicInteger();
         final AtomicInteger rejections = new AtomicInteger();
         final AtomicInteger returns = new AtomicInteger();
@@ -455,22 +457,22 @@ class ThreadPoolShutdownTest {
         }
     }
 
-    private static void meet(Backlog backlog, int rounds, boolean now) throws Exception {
+    private static void submitDuringShutdown(QueueKind queueKind, int rounds, boolean now) throws Exception {
         try (ExecutorService submitter = Executors.newSingleThreadExecutor()) {
             CyclicBarrier start = new CyclicBarrier(2);
             for (int round = 0; round < rounds; round++) {
-                ThreadPool pool = backlog.pool(round % 3, 2, 3);
-                List<Fate> fates = new ArrayList<>();
+                ThreadPool pool = queueKind.pool(round % 3, 2, 3);
+                List<CountedTask> tasks = new ArrayList<>();
                 for (int i = 0; i < 8; i++) {
-                    fates.add(new Fate());
+                    tasks.add(new CountedTask());
                 }
                 Future<?> submitted = submitter.submit(() -> {
                     start.await();
-                    for (Fate fate : fates) {
+                    for (CountedTask task : tasks) {
                         try {
-                            pool.execute(fate);
+                            pool.execute(task);
                         } catch (RejectedExecutionException rejected) {
-                            fate.rejections.incrementAndGet();
+                            task.rejections.incrementAndGet();
                         }
                     }
                     return null;
@@ -480,17 +482,17 @@ class ThreadPoolShutdownTest {
                     Wait.until(() -> pool.getTaskCount() > 0);
                 }
                 if (now) {
-                    pool.shutdownNow().forEach(task -> ((Fate) task).returns.incrementAndGet());
+                    pool.shutdownNow().forEach(task -> ((CountedTask) task).returns.incrementAndGet());
                 } else {
                     pool.shutdown();
                 }
                 submitted.get();
                 awaitEnd(pool);
                 int runs = 0;
-                for (Fate fate : fates) {
-                    assertThat(fate.runs.get() + fate.rejections.get() + fate.returns.get())
+                for (CountedTask task : tasks) {
+                    assertThat(task.runs.get() + task.rejections.get() + task.returns.get())
                             .isEqualTo(1);
-                    runs += fate.runs.get();
+                    runs += task.runs.get();
                 }
                 assertThat(pool.getCompletedTaskCount()).isEqualTo(runs);
             }
@@ -510,12 +512,12 @@ class ThreadPoolShutdownTest {
         assertThat(pool.shutdownNow()).extracting(Runnable::toString).containsExactly("1", "2", "3", "4", "5");
     }
 
-    /** A task that may be taken out of a queue after a delay, in real time. */
-    private class Later implements Delayed, Runnable {
+    /** A task with a delay, in real time. */
+    private class DelayedTask implements Delayed, Runnable {
         private final String name;
         private final long due;
 
-        Later(String name, Duration delay) {
+        DelayedTask(String name, Duration delay) {
             this.name = name;
             this.due = System.nanoTime() + delay.toNanos();
         }
@@ -546,9 +548,9 @@ class ThreadPoolShutdownTest {
     void shutdownNow_returns_the_tasks_of_a_delay_queue_that_are_not_due() throws Exception {
         ThreadPool pool = pools.on(delayQueue(), 1, 1);
         List<Runnable> waiting = List.of(
-                new Later("now", Duration.ZERO),
-                new Later("in a day", Duration.ofDays(1)),
-                new Later("in two days", Duration.ofDays(2)));
+                new DelayedTask("now", Duration.ZERO),
+                new DelayedTask("in a day", Duration.ofDays(1)),
+                new DelayedTask("in two days", Duration.ofDays(2)));
         pools.occupy(pool);
         waiting.forEach(pool::execute);
 
@@ -563,10 +565,10 @@ class ThreadPoolShutdownTest {
     @Test
     void after_shutdown_tasks_of_a_delay_queue_run_when_they_are_due() throws Exception {
         ThreadPool pool = pools.on(delayQueue(), 1, 1);
-        Plug plug = pools.occupy(pool);
-        pool.execute(new Later("second", Duration.ofMillis(10)));
-        pool.execute(new Later("first", Duration.ofMillis(5)));
-        plug.letGo();
+        BlockingTask blocker = pools.occupy(pool);
+        pool.execute(new DelayedTask("second", Duration.ofMillis(10)));
+        pool.execute(new DelayedTask("first", Duration.ofMillis(5)));
+        blocker.release();
 
         pool.shutdown();
 
@@ -578,15 +580,15 @@ class ThreadPoolShutdownTest {
     @Test
     void after_shutdown_removing_the_last_waiting_task_terminates_the_pool() throws Exception {
         ThreadPool pool = pools.on(delayQueue(), 1, 1);
-        Plug plug = pools.occupy(pool);
-        Runnable later = new Later("in a day", Duration.ofDays(1));
-        pool.execute(later);
+        BlockingTask blocker = pools.occupy(pool);
+        Runnable delayed = new DelayedTask("in a day", Duration.ofDays(1));
+        pool.execute(delayed);
         pool.shutdown();
-        plug.letGo();
+        blocker.release();
         Wait.until(() -> pool.getActiveCount() == 0);
         assertThat(pool.isTerminated()).isFalse();
 
-        assertThat(pool.remove(later)).isTrue();
+        assertThat(pool.remove(delayed)).isTrue();
 
         awaitEnd(pool);
     }
@@ -594,29 +596,29 @@ class ThreadPoolShutdownTest {
     // G6, K4
     @Test
     void after_shutdown_purging_the_last_waiting_task_terminates_the_pool() throws Exception {
-        class LaterFuture extends FutureTask<Object> implements Delayed {
-            private final Later later = new Later("in a day", Duration.ofDays(1));
+        class DelayedFuture extends FutureTask<Object> implements Delayed {
+            private final DelayedTask delayed = new DelayedTask("in a day", Duration.ofDays(1));
 
-            LaterFuture() {
+            DelayedFuture() {
                 super(() -> null);
             }
 
             @Override
             public long getDelay(TimeUnit unit) {
-                return later.getDelay(unit);
+                return delayed.getDelay(unit);
             }
 
             @Override
             public int compareTo(Delayed other) {
-                return later.compareTo(other);
+                return delayed.compareTo(other);
             }
         }
         ThreadPool pool = pools.on(delayQueue(), 1, 1);
-        Plug plug = pools.occupy(pool);
-        LaterFuture future = new LaterFuture();
+        BlockingTask blocker = pools.occupy(pool);
+        DelayedFuture future = new DelayedFuture();
         pool.execute(future);
         pool.shutdown();
-        plug.letGo();
+        blocker.release();
         Wait.until(() -> pool.getActiveCount() == 0);
         future.cancel(false);
 
@@ -627,8 +629,8 @@ class ThreadPoolShutdownTest {
 
     // G7
     @EachQueue
-    void awaitTermination_says_false_when_the_time_is_up(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void awaitTermination_returns_false_when_the_timeout_elapses(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
 
         for (TimeUnit unit : TimeUnit.values()) {
             assertThat(pool.awaitTermination(0, unit)).isFalse();
@@ -647,8 +649,8 @@ class ThreadPoolShutdownTest {
 
     // G7
     @EachQueue
-    void awaitTermination_of_a_terminated_pool_says_true_whatever_the_timeout(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void awaitTermination_of_a_terminated_pool_returns_true_for_any_timeout(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         pool.shutdown();
 
         assertThat(pool.awaitTermination(0, TimeUnit.SECONDS)).isTrue();
@@ -660,16 +662,16 @@ class ThreadPoolShutdownTest {
     // G7
     @ParameterizedTest
     @EnumSource
-    void a_wait_as_long_as_possible_lasts_until_the_pool_has_terminated(TimeUnit unit) throws Exception {
-        for (Backlog backlog : Backlog.values()) {
-            ThreadPool pool = pools.of(backlog, 1, 1, 10);
-            Plug plug = pools.occupy(pool);
+    void awaitTermination_with_the_longest_timeout_waits_until_the_pool_has_terminated(TimeUnit unit) throws Exception {
+        for (QueueKind queueKind : QueueKind.values()) {
+            ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+            BlockingTask blocker = pools.occupy(pool);
             pool.shutdown();
             FutureTask<Boolean> awaited = new FutureTask<>(() -> pool.awaitTermination(Long.MAX_VALUE, unit));
             TestPools.awaitParked(TestPools.started(awaited));
 
             assertThat(awaited.isDone()).isFalse();
-            plug.letGo();
+            blocker.release();
 
             assertThat(awaited.get()).isTrue();
         }
@@ -677,9 +679,9 @@ class ThreadPoolShutdownTest {
 
     // G7
     @EachQueue
-    void everybody_who_waits_for_termination_is_told(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.occupy(pool);
+    void all_threads_that_wait_for_termination_return(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.occupy(pool);
         List<FutureTask<Boolean>> waits = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
             FutureTask<Boolean> awaited = new FutureTask<>(() -> pool.awaitTermination(1, TimeUnit.HOURS));
@@ -687,7 +689,7 @@ class ThreadPoolShutdownTest {
             TestPools.awaitParked(TestPools.started(awaited));
         }
         pool.shutdown();
-        plug.letGo();
+        blocker.release();
 
         for (FutureTask<Boolean> awaited : waits) {
             assertThat(awaited.get()).isTrue();
@@ -696,9 +698,9 @@ class ThreadPoolShutdownTest {
 
     // G7
     @EachQueue
-    void an_interrupt_ends_the_wait_for_termination(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.occupy(pool);
+    void an_interrupt_ends_the_wait_for_termination(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.occupy(pool);
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> pool.awaitTermination(1, TimeUnit.HOURS)).isInstanceOf(InterruptedException.class);
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
@@ -709,14 +711,14 @@ class ThreadPoolShutdownTest {
         waiter.interrupt();
         assertThatThrownBy(awaited::get).hasCauseInstanceOf(InterruptedException.class);
 
-        assertThat(plug.interrupts()).isZero();
+        assertThat(blocker.interrupts()).isZero();
         assertThat(pool.isShutdown()).isFalse();
     }
 
     // G7
     @EachQueue
-    void an_interrupted_thread_that_need_not_wait_for_termination_is_answered(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void awaitTermination_that_need_not_wait_ignores_an_interrupt(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         Thread.currentThread().interrupt();
 
         assertThat(pool.awaitTermination(0, TimeUnit.SECONDS)).isFalse();
@@ -728,30 +730,30 @@ class ThreadPoolShutdownTest {
 
     // G7
     @EachQueue
-    void close_waits_for_all_tasks(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug plug = pools.occupy(pool);
+    void close_waits_for_all_tasks(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask blocker = pools.occupy(pool);
         pool.execute(task("behind"));
         Thread closer = TestPools.started(pool::close);
         Wait.until(pool::isShutdown);
         TestPools.awaitParked(closer);
         assertThat(pool.isTerminated()).isFalse();
 
-        plug.letGo();
+        blocker.release();
         closer.join();
 
         assertThat(pool.isTerminated()).isTrue();
         assertThat(ran).containsExactly("behind");
-        assertThat(plug.interrupts()).isZero();
+        assertThat(blocker.interrupts()).isZero();
         pool.close();
         assertThat(pool.isTerminated()).isTrue();
     }
 
     // G7
     @EachQueue
-    void an_interrupted_close_stops_the_pool_and_goes_on_waiting(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
-        Plug stubborn = pools.stubborn();
+    void an_interrupted_close_stops_the_pool_and_continues_to_wait(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
+        BlockingTask stubborn = pools.stubborn();
         pool.execute(stubborn);
         stubborn.awaitBegun();
         pool.execute(task("never"));
@@ -765,20 +767,20 @@ class ThreadPoolShutdownTest {
         closer.interrupt();
         stubborn.awaitInterrupt();
         assertThat(closed.isDone()).isFalse();
-        stubborn.letGo();
+        stubborn.release();
 
         assertThat(closed.get()).as("the interrupt is kept for the caller").isTrue();
         assertThat(pool.isTerminated()).isTrue();
         assertThat(ran).isEmpty();
     }
 
-    /** A pool that tells what its state is when terminated() is called. */
-    private class Watched extends ThreadPool {
+    /** A pool that records its state when terminated() is called. */
+    private class StateRecordingPool extends ThreadPool {
         private final CountDownLatch entered = new CountDownLatch(1);
         private final CountDownLatch goOn = new CountDownLatch(1);
         private volatile RuntimeException thrown;
 
-        Watched() {
+        StateRecordingPool() {
             super(1, 1, 1, TimeUnit.HOURS, new LinkedBlockingQueue<>());
         }
 
@@ -808,7 +810,7 @@ class ThreadPoolShutdownTest {
     // G6
     @Test
     void terminated_is_called_once_when_no_thread_and_no_task_is_left() throws Exception {
-        Watched pool = pools.keep(new Watched());
+        StateRecordingPool pool = pools.keep(new StateRecordingPool());
         pool.goOn.countDown();
         pool.execute(() -> {});
         TestPools.awaitCompleted(pool, 1);
@@ -829,7 +831,7 @@ class ThreadPoolShutdownTest {
     // G6
     @Test
     void the_pool_is_not_terminated_before_terminated_has_returned() throws Exception {
-        Watched pool = pools.keep(new Watched());
+        StateRecordingPool pool = pools.keep(new StateRecordingPool());
         Thread caller = TestPools.started(pool::shutdown);
         pool.entered.await();
 
@@ -847,8 +849,8 @@ class ThreadPoolShutdownTest {
 
     // G6
     @Test
-    void what_terminated_throws_reaches_its_caller_and_the_pool_is_terminated() throws Exception {
-        Watched pool = pools.keep(new Watched());
+    void an_exception_of_terminated_propagates_to_its_caller_and_the_pool_is_terminated() throws Exception {
+        StateRecordingPool pool = pools.keep(new StateRecordingPool());
         pool.goOn.countDown();
         pool.thrown = new IllegalStateException("simulated");
 
@@ -859,9 +861,9 @@ class ThreadPoolShutdownTest {
 
     // G6
     @Test
-    void what_terminated_throws_in_a_thread_of_the_pool_reaches_its_uncaught_exception_handler() throws Exception {
+    void an_exception_of_terminated_in_a_thread_of_the_pool_reaches_its_uncaught_exception_handler() throws Exception {
         AtomicReference<Throwable> uncaught = new AtomicReference<>();
-        Watched pool = pools.keep(new Watched());
+        StateRecordingPool pool = pools.keep(new StateRecordingPool());
         pool.goOn.countDown();
         pool.thrown = new IllegalStateException("simulated");
         pool.setThreadFactory(task -> {
@@ -869,12 +871,12 @@ class ThreadPoolShutdownTest {
             thread.setUncaughtExceptionHandler((dying, thrown) -> uncaught.set(thrown));
             return thread;
         });
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
         pool.shutdown();
-        plug.letGo();
+        blocker.release();
         awaitEnd(pool);
 
-        plug.thread().join();
+        blocker.thread().join();
         assertThat(uncaught.get()).isSameAs(pool.thrown);
     }
 }

@@ -25,8 +25,8 @@ class ThreadPoolSizesTest {
 
     // K1
     @EachQueue
-    void below_core_every_task_gets_a_new_thread_although_others_are_idle(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 4, 10);
+    void below_core_every_task_gets_a_new_thread_although_others_are_idle(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 4, 10);
 
         Thread first = pool.submit(Thread::currentThread).get();
         TestPools.awaitCompleted(pool, 1);
@@ -41,12 +41,12 @@ class ThreadPoolSizesTest {
 
     // K1
     @EachQueue
-    void tasks_get_core_threads_then_places_in_the_queue_then_more_threads_and_are_rejected_last(Backlog backlog)
+    void tasks_get_core_threads_then_are_queued_then_get_more_threads_then_are_rejected(QueueKind queueKind)
             throws Exception {
         List<String> order = new CopyOnWriteArrayList<>();
-        ThreadPool pool = pools.of(backlog, 1, 3, 2);
+        ThreadPool pool = pools.of(queueKind, 1, 3, 2);
 
-        Plug core = pools.occupy(pool);
+        BlockingTask core = pools.occupy(pool);
         pool.execute(() -> order.add("queued first"));
         pool.execute(() -> order.add("queued second"));
         assertThat(pool.getPoolSize()).isEqualTo(1);
@@ -61,23 +61,23 @@ class ThreadPoolSizesTest {
         assertThat(order).as("newer tasks took the new threads").isEmpty();
         assertThat(pool.getTaskCount()).isEqualTo(5);
 
-        core.letGo();
+        core.release();
         Wait.until(() -> pool.getCompletedTaskCount() == 3);
         assertThat(order).containsExactly("queued first", "queued second");
     }
 
     // K1
     @EachQueue
-    void with_room_in_the_queue_there_are_never_more_than_core_threads(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 8, 100);
-        List<Plug> plugs = pools.occupy(pool, 2);
+    void while_the_queue_has_capacity_there_are_never_more_than_core_threads(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 8, 100);
+        List<BlockingTask> blockers = pools.occupy(pool, 2);
 
         for (int i = 0; i < 100; i++) {
             pool.execute(() -> {});
         }
 
         assertThat(pool.getPoolSize()).isEqualTo(2);
-        TestPools.letGo(plugs);
+        TestPools.release(blockers);
         TestPools.awaitCompleted(pool, 102);
         assertThat(pool.getLargestPoolSize()).isEqualTo(2);
         assertThat(pool.getCompletedTaskCount()).isEqualTo(102);
@@ -85,23 +85,23 @@ class ThreadPoolSizesTest {
 
     // G5
     @EachQueue
-    void with_core_0_one_thread_works_through_the_queue(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 0, 4, 10);
-        Plug plug = pools.occupy(pool);
-        Plug behind = pools.plug();
+    void with_core_0_one_thread_runs_the_queued_tasks(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 0, 4, 10);
+        BlockingTask blocker = pools.occupy(pool);
+        BlockingTask behind = pools.blocker();
         pool.execute(behind);
 
         assertThat(pool.getPoolSize()).isEqualTo(1);
         assertThat(pool.getQueue()).containsExactly(behind);
-        plug.letGo();
+        blocker.release();
 
-        assertThat(behind.awaitBegun().thread()).isSameAs(plug.thread());
+        assertThat(behind.awaitBegun().thread()).isSameAs(blocker.thread());
     }
 
     // G5
     @EachQueue
-    void with_core_0_more_threads_come_when_the_queue_is_full(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 0, 2, 1);
+    void with_core_0_more_threads_are_started_when_the_queue_is_full(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 0, 2, 1);
         pools.occupy(pool);
         pool.execute(() -> {});
 
@@ -113,7 +113,7 @@ class ThreadPoolSizesTest {
 
     // K1
     @Test
-    void a_queue_that_hands_over_makes_threads_up_to_the_maximum_and_then_rejects() throws Exception {
+    void with_a_direct_handoff_queue_threads_are_started_up_to_the_maximum_then_tasks_are_rejected() throws Exception {
         ThreadPool pool = pools.direct(0, 3);
 
         pools.occupy(pool, 3);
@@ -125,7 +125,7 @@ class ThreadPoolSizesTest {
 
     // K1
     @Test
-    void a_queue_that_hands_over_gives_a_task_to_an_idle_thread() throws Exception {
+    void a_direct_handoff_queue_passes_a_task_to_an_idle_thread() throws Exception {
         ThreadPool pool = pools.direct(0, 3);
         Thread thread = pool.submit(Thread::currentThread).get();
         TestPools.awaitParked(thread);
@@ -135,8 +135,8 @@ class ThreadPoolSizesTest {
     }
 
     @EachQueue
-    void core_threads_are_started_ahead_one_by_one(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 2, 6, 10);
+    void core_threads_are_started_ahead_one_by_one(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 2, 6, 10);
 
         assertThat(pool.prestartCoreThread()).isTrue();
         assertThat(pool.getPoolSize()).isEqualTo(1);
@@ -150,8 +150,8 @@ class ThreadPoolSizesTest {
     }
 
     @EachQueue
-    void core_threads_are_started_ahead_all_at_once(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 2, 6, 10);
+    void core_threads_are_started_ahead_all_at_once(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 2, 6, 10);
 
         assertThat(pool.prestartAllCoreThreads()).isEqualTo(2);
         assertThat(pool.prestartAllCoreThreads()).isZero();
@@ -163,12 +163,12 @@ class ThreadPoolSizesTest {
     }
 
     @EachQueue
-    void nothing_is_started_ahead_without_core_threads_or_after_shutdown(Backlog backlog) {
-        ThreadPool coreless = pools.of(backlog, 0, 6, 10);
+    void nothing_is_started_ahead_without_core_threads_or_after_shutdown(QueueKind queueKind) {
+        ThreadPool coreless = pools.of(queueKind, 0, 6, 10);
         assertThat(coreless.prestartCoreThread()).isFalse();
         assertThat(coreless.prestartAllCoreThreads()).isZero();
 
-        ThreadPool ended = pools.of(backlog, 2, 6, 10);
+        ThreadPool ended = pools.of(queueKind, 2, 6, 10);
         ended.shutdown();
         assertThat(ended.prestartCoreThread()).isFalse();
         assertThat(ended.prestartAllCoreThreads()).isZero();
@@ -176,8 +176,8 @@ class ThreadPoolSizesTest {
     }
 
     @EachQueue
-    void threads_started_ahead_take_what_is_submitted(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 3, 6, 10);
+    void threads_started_ahead_take_what_is_submitted(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 3, 6, 10);
         pool.prestartAllCoreThreads();
 
         pools.occupy(pool, 3);
@@ -190,9 +190,9 @@ class ThreadPoolSizesTest {
     @Test
     void the_largest_size_is_remembered() throws Exception {
         ThreadPool pool = pools.direct(0, 10);
-        List<Plug> plugs = pools.occupy(pool, 4);
+        List<BlockingTask> blockers = pools.occupy(pool, 4);
         pool.setKeepAliveTime(0, TimeUnit.SECONDS);
-        TestPools.letGo(plugs);
+        TestPools.release(blockers);
         Wait.until(() -> pool.getPoolSize() == 0);
 
         assertThat(pool.getLargestPoolSize()).isEqualTo(4);
@@ -205,8 +205,8 @@ class ThreadPoolSizesTest {
 
     // K1
     @EachQueue
-    void sizes_that_make_no_sense_are_refused_and_change_nothing(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 2, 3, 10);
+    void illegal_sizes_are_rejected_and_change_nothing(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 2, 3, 10);
 
         assertThatIllegalArgumentException().isThrownBy(() -> pool.setCorePoolSize(-1));
         assertThatIllegalArgumentException().isThrownBy(() -> pool.setCorePoolSize(4));
@@ -233,11 +233,11 @@ class ThreadPoolSizesTest {
 
     // K1
     @EachQueue
-    void raising_core_starts_as_many_threads_as_there_are_waiting_tasks(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 9, 10);
+    void raising_core_starts_as_many_threads_as_there_are_waiting_tasks(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 9, 10);
         pools.occupy(pool);
-        Plug first = pools.plug();
-        Plug second = pools.plug();
+        BlockingTask first = pools.blocker();
+        BlockingTask second = pools.blocker();
         pool.execute(first);
         pool.execute(second);
         assertThat(pool.getPoolSize()).isEqualTo(1);
@@ -252,24 +252,24 @@ class ThreadPoolSizesTest {
 
     // K1
     @EachQueue
-    void raising_core_starts_no_more_threads_than_core(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 9, 10);
+    void raising_core_starts_no_more_threads_than_core(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 9, 10);
         pools.occupy(pool);
         for (int i = 0; i < 5; i++) {
-            pool.execute(pools.plug());
+            pool.execute(pools.blocker());
         }
 
         pool.setCorePoolSize(3);
 
-        Wait.until(() -> pool.getActiveCount() == 3); // a task leaves the queue a moment before it runs
+        Wait.until(() -> pool.getActiveCount() == 3); // a task leaves the queue before it runs
         assertThat(pool.getPoolSize()).isEqualTo(3);
         assertThat(pool.getQueue()).hasSize(3);
     }
 
     // K1
     @EachQueue
-    void raising_core_starts_no_thread_when_nothing_waits(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 9, 10);
+    void raising_core_starts_no_thread_when_no_task_is_queued(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 9, 10);
         pools.occupy(pool);
 
         pool.setCorePoolSize(8);
@@ -281,10 +281,10 @@ class ThreadPoolSizesTest {
 
     // G5
     @EachQueue
-    void raising_core_from_0_helps_the_one_thread(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 0, 9, 10);
+    void raising_core_from_0_adds_threads_to_the_one(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 0, 9, 10);
         pools.occupy(pool);
-        Plug waiting = pools.plug();
+        BlockingTask waiting = pools.blocker();
         pool.execute(waiting);
 
         pool.setCorePoolSize(2);
@@ -295,8 +295,8 @@ class ThreadPoolSizesTest {
 
     // K1
     @EachQueue
-    void lowering_core_sends_idle_threads_away_when_their_time_is_up(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 4, 4, 10);
+    void lowering_core_ends_idle_threads_when_their_keep_alive_elapses(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 4, 4, 10);
         pool.setKeepAliveTime(0, TimeUnit.SECONDS);
         pool.prestartAllCoreThreads();
 
@@ -309,9 +309,9 @@ class ThreadPoolSizesTest {
 
     // K1, G8
     @EachQueue
-    void lowering_the_sizes_interrupts_no_task(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 6, 6, 10);
-        List<Plug> plugs = pools.occupy(pool, 6);
+    void lowering_the_sizes_interrupts_no_task(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 6, 6, 10);
+        List<BlockingTask> blockers = pools.occupy(pool, 6);
 
         pool.setCorePoolSize(1);
         pool.setMaximumPoolSize(2);
@@ -319,13 +319,14 @@ class ThreadPoolSizesTest {
 
         assertThat(pool.getPoolSize()).as("all are busy").isEqualTo(6);
         assertThat(pool.getActiveCount()).isEqualTo(6);
-        assertThat(plugs).allSatisfy(plug -> {
-            assertThat(plug.thread().isInterrupted()).isFalse();
-            assertThat(plug.interrupts()).isZero();
+        assertThat(blockers).allSatisfy(blocker -> {
+            assertThat(blocker.thread().isInterrupted()).isFalse();
+            assertThat(blocker.interrupts()).isZero();
         });
-        TestPools.letGo(plugs);
+        TestPools.release(blockers);
         Wait.until(() -> pool.getPoolSize() == 1);
-        assertThat(plugs).allSatisfy(plug -> assertThat(plug.interrupts()).isZero());
+        assertThat(blockers)
+                .allSatisfy(blocker -> assertThat(blocker.interrupts()).isZero());
     }
 
     // G8
@@ -334,7 +335,7 @@ class ThreadPoolSizesTest {
         List<String> seen = new CopyOnWriteArrayList<>();
         ThreadPool pool = pools.direct(2, 2);
         pool.setKeepAliveTime(1, TimeUnit.NANOSECONDS);
-        Plug other = pools.occupy(pool);
+        BlockingTask other = pools.occupy(pool);
         pool.submit(() -> {
                     pool.setCorePoolSize(1);
                     seen.add("interrupted " + Thread.interrupted());
@@ -350,14 +351,14 @@ class ThreadPoolSizesTest {
 
     // K1
     @EachQueue
-    void lowering_the_maximum_sends_idle_threads_away_at_once(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 4, 1);
-        List<Plug> plugs = pools.occupy(pool, 1);
+    void lowering_the_maximum_ends_idle_threads_at_once(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 4, 1);
+        List<BlockingTask> blockers = pools.occupy(pool, 1);
         pool.execute(() -> {});
-        plugs.addAll(pools.occupy(pool, 3));
-        TestPools.letGo(plugs);
+        blockers.addAll(pools.occupy(pool, 3));
+        TestPools.release(blockers);
         TestPools.awaitCompleted(pool, 5);
-        assertThat(pool.getPoolSize()).as("their hour is not over").isEqualTo(4);
+        assertThat(pool.getPoolSize()).as("their keep-alive has not elapsed").isEqualTo(4);
 
         pool.setMaximumPoolSize(2);
 
@@ -368,27 +369,27 @@ class ThreadPoolSizesTest {
 
     // K1
     @EachQueue
-    void after_the_maximum_was_lowered_busy_threads_leave_when_their_task_has_ended(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 4, 1);
-        List<Plug> plugs = pools.occupy(pool, 1);
-        Plug waiting = pools.plug();
+    void after_the_maximum_was_lowered_busy_threads_end_after_their_task(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 4, 1);
+        List<BlockingTask> blockers = pools.occupy(pool, 1);
+        BlockingTask waiting = pools.blocker();
         pool.execute(waiting);
-        plugs.addAll(pools.occupy(pool, 3));
+        blockers.addAll(pools.occupy(pool, 3));
 
         pool.setMaximumPoolSize(1);
-        plugs.subList(0, 3).forEach(Plug::letGo);
+        blockers.subList(0, 3).forEach(BlockingTask::release);
 
         Wait.until(() -> pool.getPoolSize() == 1);
         assertThat(waiting.hasBegun()).as("the last one is busy").isFalse();
-        plugs.getLast().letGo();
-        assertThat(waiting.awaitBegun().thread()).isSameAs(plugs.getLast().thread());
+        blockers.getLast().release();
+        assertThat(waiting.awaitBegun().thread()).isSameAs(blockers.getLast().thread());
     }
 
     // K1
     @EachQueue
-    void after_the_maximum_was_raised_the_next_task_that_finds_the_queue_full_gets_a_thread(Backlog backlog)
+    void after_the_maximum_was_raised_the_next_task_that_finds_the_queue_full_gets_a_thread(QueueKind queueKind)
             throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 1, 1);
+        ThreadPool pool = pools.of(queueKind, 1, 1, 1);
         pools.occupy(pool);
         pool.execute(() -> {});
         assertThatThrownBy(() -> pool.execute(() -> {})).isInstanceOf(RejectedExecutionException.class);
@@ -402,26 +403,26 @@ class ThreadPoolSizesTest {
 
     // K1, K7
     @EachQueue
-    void a_pool_lives_through_changes_of_all_its_sizes_without_losing_a_task(Backlog backlog) throws Exception {
+    void concurrent_changes_of_all_sizes_lose_no_task(QueueKind queueKind) throws Exception {
         int n = 3;
-        ThreadPool pool = pools.of(backlog, n, 3 * n, 3 * n);
-        List<Plug> plugs = pools.occupy(pool, n);
+        ThreadPool pool = pools.of(queueKind, n, 3 * n, 3 * n);
+        List<BlockingTask> blockers = pools.occupy(pool, n);
         for (int i = 0; i < 3 * n; i++) {
             pool.execute(() -> {});
         }
-        plugs.addAll(pools.occupy(pool, 2 * n));
+        blockers.addAll(pools.occupy(pool, 2 * n));
         assertThat(pool.getActiveCount()).isEqualTo(3 * n);
         assertThat(pool.getTaskCount()).isEqualTo(6 * n);
 
         pool.setMaximumPoolSize(4 * n);
-        plugs.addAll(pools.occupy(pool, n));
+        blockers.addAll(pools.occupy(pool, n));
         assertThat(pool.getPoolSize()).isEqualTo(4 * n);
         assertThat(pool.getLargestPoolSize()).isEqualTo(4 * n);
         assertThat(pool.getTaskCount()).isEqualTo(7 * n);
         assertThat(pool.getCompletedTaskCount()).isZero();
 
         pool.setMaximumPoolSize(2 * n);
-        TestPools.letGo(plugs);
+        TestPools.release(blockers);
         Wait.until(() -> pool.getPoolSize() == 2 * n);
         TestPools.awaitCompleted(pool, 7 * n);
         assertThat(pool.getCompletedTaskCount()).isEqualTo(7 * n);
@@ -441,44 +442,45 @@ class ThreadPoolSizesTest {
 
     // G5
     @Test
-    void a_thread_that_leaves_while_a_task_is_put_into_the_queue_is_replaced() throws Exception {
-        Plug plug = pools.plug();
+    void a_thread_that_ends_while_a_task_is_queued_is_replaced() throws Exception {
+        BlockingTask blocker = pools.blocker();
         ThreadPool[] pool = new ThreadPool[1];
         LinkedBlockingQueue<Runnable> queue = new LinkedBlockingQueue<>() {
             @Override
             public boolean offer(Runnable task) {
-                plug.letGo();
-                Wait.until(() -> pool[0].getPoolSize() == 0); // the only thread is gone before the task is in the queue
+                blocker.release();
+                Wait.until(() -> pool[0].getPoolSize() == 0); // the only thread has ended before the task is queued
                 return super.offer(task);
             }
         };
         pool[0] = pools.keep(new ThreadPool(1, 1, 1, TimeUnit.NANOSECONDS, queue));
         pool[0].allowCoreThreadTimeOut(true);
-        pool[0].execute(plug);
-        plug.awaitBegun();
+        pool[0].execute(blocker);
+        blocker.awaitBegun();
 
         assertThat(pool[0].submit(() -> "ran").get()).isEqualTo("ran");
     }
 
     // K1
     @EachQueue
-    void a_submitter_to_a_pool_that_scales_first_does_not_look_at_every_thread(Backlog backlog) throws Exception {
+    void with_scaleBeforeQueueing_a_submitter_does_not_inspect_every_thread(QueueKind queueKind) throws Exception {
         CountDownLatch inside = new CountDownLatch(1);
         CountDownLatch exit = new CountDownLatch(1);
-        ThreadPool pool = pools.keep(backlog.plan(1, 2, 10)
+        ThreadPool pool = pools.keep(queueKind
+                .plan(1, 2, 10)
                 .scaleBeforeQueueing(true)
                 .threadFactory(worker -> new Thread(worker) {
                     @Override
                     public void interrupt() {
                         inside.countDown();
-                        Wait.uninterruptibly(exit); // whoever looks at the threads must wait
+                        Wait.uninterruptibly(exit); // a thread that inspects the workers must wait
                         super.interrupt();
                     }
                 })
                 .build());
-        List<Plug> plugs = pools.occupy(pool, 2);
-        plugs.getFirst().letGo();
-        TestPools.awaitParkedIn(plugs.getFirst().thread(), "take");
+        List<BlockingTask> blockers = pools.occupy(pool, 2);
+        blockers.getFirst().release();
+        TestPools.awaitParkedIn(blockers.getFirst().thread(), "take");
         Thread setter = TestPools.started(() -> pool.setKeepAliveTime(2, TimeUnit.HOURS));
         inside.await();
 

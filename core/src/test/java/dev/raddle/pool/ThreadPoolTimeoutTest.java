@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** When idle threads leave, in real time. */
+/** The keep-alive of idle threads, in real time. */
 class ThreadPoolTimeoutTest {
 
     private final TestPools pools = new TestPools();
@@ -26,14 +26,14 @@ class ThreadPoolTimeoutTest {
 
     // K1
     @Test
-    void threads_beyond_core_leave_after_the_keep_alive_time_and_core_threads_stay() throws Exception {
+    void threads_beyond_core_end_after_the_keep_alive_time_and_core_threads_stay() throws Exception {
         ThreadPool pool = pools.direct(3, 6);
         pool.setKeepAliveTime(12, TimeUnit.MILLISECONDS);
-        List<Plug> plugs = pools.occupy(pool, 6);
+        List<BlockingTask> blockers = pools.occupy(pool, 6);
         assertThat(pool.getPoolSize()).isEqualTo(6);
 
         long before = System.nanoTime();
-        TestPools.letGo(plugs);
+        TestPools.release(blockers);
         Wait.until(() -> pool.getPoolSize() < 6);
         assertThat(System.nanoTime() - before).isGreaterThanOrEqualTo(12_000_000);
         Wait.until(() -> pool.getPoolSize() == 3);
@@ -46,15 +46,15 @@ class ThreadPoolTimeoutTest {
 
     // K1
     @EachQueue
-    void without_keep_alive_threads_beyond_core_leave_when_nothing_waits(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 1, 3, 1);
+    void with_zero_keep_alive_threads_beyond_core_end_when_no_task_is_queued(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 1, 3, 1);
         pool.setKeepAliveTime(0, TimeUnit.SECONDS);
-        List<Plug> plugs = pools.occupy(pool, 1);
+        List<BlockingTask> blockers = pools.occupy(pool, 1);
         pool.execute(() -> {});
-        plugs.addAll(pools.occupy(pool, 2));
+        blockers.addAll(pools.occupy(pool, 2));
         assertThat(pool.getPoolSize()).isEqualTo(3);
 
-        TestPools.letGo(plugs);
+        TestPools.release(blockers);
 
         Wait.until(() -> pool.getPoolSize() == 1);
         TestPools.awaitCompleted(pool, 4);
@@ -63,8 +63,8 @@ class ThreadPoolTimeoutTest {
 
     // K1
     @EachQueue
-    void core_threads_leave_when_they_are_allowed_to_and_come_back(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 3, 3, 10);
+    void core_threads_time_out_when_allowed_to_and_are_started_again(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 3, 3, 10);
         pool.setKeepAliveTime(3, TimeUnit.MILLISECONDS);
         pool.allowCoreThreadTimeOut(true);
         assertThat(pool.allowsCoreThreadTimeOut()).isTrue();
@@ -84,8 +84,8 @@ class ThreadPoolTimeoutTest {
 
     // K1
     @EachQueue
-    void core_threads_that_are_idle_already_leave_when_they_become_allowed_to(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 3, 3, 10);
+    void idle_core_threads_end_when_they_become_allowed_to(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 3, 3, 10);
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
         pool.prestartAllCoreThreads();
 
@@ -97,8 +97,8 @@ class ThreadPoolTimeoutTest {
 
     // K1
     @EachQueue
-    void core_threads_stay_when_they_are_not_allowed_to_leave(Backlog backlog) throws Exception {
-        ThreadPool pool = pools.of(backlog, 2, 4, 10);
+    void core_threads_stay_when_they_are_not_allowed_to_time_out(QueueKind queueKind) throws Exception {
+        ThreadPool pool = pools.of(queueKind, 2, 4, 10);
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
         pool.allowCoreThreadTimeOut(false);
         pool.prestartAllCoreThreads();
@@ -117,11 +117,11 @@ class ThreadPoolTimeoutTest {
 
     // K1
     @Test
-    void a_shorter_keep_alive_time_holds_for_threads_that_are_idle_already() throws Exception {
+    void a_shorter_keep_alive_time_applies_to_idle_threads() throws Exception {
         ThreadPool pool = pools.direct(1, 4);
-        List<Plug> plugs = pools.occupy(pool, 4);
-        TestPools.letGo(plugs);
-        plugs.forEach(plug -> TestPools.awaitParked(plug.thread()));
+        List<BlockingTask> blockers = pools.occupy(pool, 4);
+        TestPools.release(blockers);
+        blockers.forEach(blocker -> TestPools.awaitParked(blocker.thread()));
         assertThat(pool.getPoolSize()).isEqualTo(4);
 
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
@@ -134,18 +134,18 @@ class ThreadPoolTimeoutTest {
     @Test
     void a_shorter_keep_alive_time_interrupts_no_task() throws Exception {
         ThreadPool pool = pools.direct(0, 2);
-        Plug plug = pools.occupy(pool);
+        BlockingTask blocker = pools.occupy(pool);
 
         pool.setKeepAliveTime(1, TimeUnit.NANOSECONDS);
         pool.allowCoreThreadTimeOut(true);
 
-        assertThat(plug.thread().isInterrupted()).isFalse();
-        assertThat(plug.interrupts()).isZero();
+        assertThat(blocker.thread().isInterrupted()).isFalse();
+        assertThat(blocker.interrupts()).isZero();
     }
 
     @EachQueue
-    void a_keep_alive_time_that_makes_no_sense_is_refused(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void an_illegal_keep_alive_time_is_rejected(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
 
         assertThatIllegalArgumentException().isThrownBy(() -> pool.setKeepAliveTime(-1, TimeUnit.SECONDS));
         assertThatNullPointerException().isThrownBy(() -> pool.setKeepAliveTime(1, null));
@@ -155,8 +155,8 @@ class ThreadPoolTimeoutTest {
 
     // K1
     @EachQueue
-    void core_threads_that_may_leave_need_a_keep_alive_time(Backlog backlog) {
-        ThreadPool pool = pools.of(backlog, 1, 1, 10);
+    void core_threads_that_may_time_out_need_a_keep_alive_time(QueueKind queueKind) {
+        ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         pool.setKeepAliveTime(0, TimeUnit.SECONDS);
 
         assertThatIllegalArgumentException().isThrownBy(() -> pool.allowCoreThreadTimeOut(true));
@@ -173,7 +173,7 @@ class ThreadPoolTimeoutTest {
     // G5
     @Test
     void one_thread_stays_for_a_task_that_is_not_due_and_no_other_is_started() {
-        record Tomorrow(long due) implements Delayed, Runnable {
+        record DelayedTask(long due) implements Delayed, Runnable {
             @Override
             public long getDelay(TimeUnit unit) {
                 return unit.convert(due - System.nanoTime(), TimeUnit.NANOSECONDS);
@@ -195,7 +195,7 @@ class ThreadPoolTimeoutTest {
             made.incrementAndGet();
             return new Thread(task);
         });
-        Runnable tomorrow = new Tomorrow(System.nanoTime() + TimeUnit.DAYS.toNanos(1));
+        Runnable tomorrow = new DelayedTask(System.nanoTime() + TimeUnit.DAYS.toNanos(1));
         pool.setKeepAliveTime(1, TimeUnit.MILLISECONDS);
         queue.add(tomorrow);
         pool.prestartAllCoreThreads();

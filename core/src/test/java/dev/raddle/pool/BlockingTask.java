@@ -4,8 +4,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A task that says when it has begun, and stays inside until it is let go. An interrupt ends it, unless it is stubborn. */
-final class Plug implements Runnable {
+/** A task that signals when it has begun and runs until it is released. An interrupt ends it, unless it is stubborn. */
+final class BlockingTask implements Runnable {
 
     private final boolean stubborn;
     private final CountDownLatch begun = new CountDownLatch(1);
@@ -14,7 +14,7 @@ final class Plug implements Runnable {
     private final AtomicInteger interrupts = new AtomicInteger();
     private volatile Thread thread;
 
-    Plug(boolean stubborn) {
+    BlockingTask(boolean stubborn) {
         this.stubborn = stubborn;
     }
 
@@ -36,17 +36,17 @@ final class Plug implements Runnable {
         }
     }
 
-    Plug awaitBegun() throws InterruptedException {
+    BlockingTask awaitBegun() throws InterruptedException {
         begun.await();
         return this;
     }
 
-    /** Waits for an interrupt that was not waited for yet. */
+    /** Waits for one more interrupt than the previous calls. */
     void awaitInterrupt() throws InterruptedException {
         interrupted.acquire();
     }
 
-    void letGo() {
+    void release() {
         exit.countDown();
     }
 

@@ -5,18 +5,18 @@ import java.util.concurrent.RejectedExecutionHandler;
 import java.util.concurrent.ThreadPoolExecutor;
 import org.jspecify.annotations.Nullable;
 
-/** Has a handler that was written for the JDK's pools decide for one of ours. */
-final class JdkRejection implements RejectionHandler {
+/** Adapts a handler that was written for {@code ThreadPoolExecutor}. */
+final class JdkRejectionAdapter implements RejectionHandler {
 
     final RejectedExecutionHandler handler;
-    private final @Nullable RejectionHandler same; // that does the same, without a view
+    private final @Nullable RejectionHandler equivalent; // the pool's own policy with the same effect
 
-    JdkRejection(RejectedExecutionHandler handler) {
+    JdkRejectionAdapter(RejectedExecutionHandler handler) {
         this.handler = Objects.requireNonNull(handler, "handler");
-        this.same = same(handler.getClass());
+        this.equivalent = equivalent(handler.getClass());
     }
 
-    private static @Nullable RejectionHandler same(Class<?> policy) {
+    private static @Nullable RejectionHandler equivalent(Class<?> policy) {
         if (policy == ThreadPoolExecutor.AbortPolicy.class) {
             return new ThreadPool.AbortPolicy();
         } else if (policy == ThreadPoolExecutor.CallerRunsPolicy.class) {
@@ -29,8 +29,8 @@ final class JdkRejection implements RejectionHandler {
 
     @Override
     public void rejected(Runnable task, ThreadPool pool) {
-        if (same != null) {
-            same.rejected(task, pool);
+        if (equivalent != null) {
+            equivalent.rejected(task, pool);
         } else {
             handler.rejectedExecution(task, new PoolView(pool));
         }

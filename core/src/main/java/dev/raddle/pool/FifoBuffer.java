@@ -7,43 +7,43 @@ import java.util.Arrays;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Tasks in the order of arrival, in a chain of arrays. */
-final class FifoStore implements Store {
+/** A FIFO buffer: a linked list of arrays. */
+final class FifoBuffer implements TaskBuffer {
 
     /*
      * Overview.
      *
-     * Tasks are numbered. Those that lie here have numbers below tail.index, and each lies in the slot of its number;
-     * a segment holds the slots of SIZE consecutive numbers and knows the next segment.
+     * Tasks are numbered. The buffered ones have numbers below tail.index, and each is in the slot of its number; a
+     * segment holds the slots of SIZE consecutive numbers and links to the next segment.
      *
-     *   tail   where tasks are put in:    index, segment, known   written under the tail's lock
-     *   head   where they are taken out:  index, segment, known   written under the head's lock
+     *   tail   where tasks are added:     index, segment, cached   written under the tail's lock
+     *   head   where tasks are removed:   index, segment, cached   written under the head's lock
      *
-     * Each operation takes one of the two locks, so putters and takers meet only at the ends of an empty or full queue.
-     * Both indices only grow, and are read by the other side without its lock:
+     * Each operation takes one of the two locks, so putters and takers contend only when the queue is empty or full.
+     * Both indices only increase, and each side reads the other's without its lock:
      *
      *   (1)  head.index <= tail.index <= head.index + capacity, unless the capacity was lowered
-     *   (2)  a slot below tail.index was written before tail.index was (release); whoever reads tail.index sees the task
+     *   (2)  a slot below tail.index is written before tail.index (release); a reader of tail.index sees the task
      *
-     * What was read of the other side's index is kept (`known`) and read anew only when it no longer suffices, so
-     * that in a long queue the two sides share no cache line. An old value errs on the safe side: the other index has only
-     * grown since, so there are more tasks or more room than known.
+     * `cached` is the other side's index as last read. It is read again only when the cached value no longer suffices,
+     * so that in a long queue the two sides share no cache line. A stale value is safe: the other index has only
+     * increased since, so there are at least as many tasks, or as much capacity, as computed.
      *
-     * `index` counts: at the tail what was put in, at the head what has left, from wherever it lay. So size() is a difference.
-     * A reader that reads head.index first and tail.index second may see too many, never too few: an answer of zero was true
-     * when the tail was read.
+     * `index` is a count: at the tail of added tasks, at the head of removed ones, from any position. So size() is a
+     * difference. A thread that reads head.index first and tail.index second may see too many tasks, never too few: a
+     * result of zero was true when the tail was read.
      *
-     * A task that leaves from the middle leaves a hole, an empty slot between the head and the tail: nothing moves, and the head
-     * goes over holes when it meets them. `holes` says how many are ahead of the head, so its slot is head.index - holes. A
-     * segment of holes only is taken out of the chain by the next pass over it; the slots between two neighbours in the chain
-     * are holes. So what is removed keeps no memory for longer than to the next removal behind it.
+     * A task removed from the middle leaves a hole, an empty slot between head and tail. Nothing is moved, and the head
+     * skips holes when it reaches them. `holes` counts the holes ahead of the head, so the head's slot is head.index -
+     * holes. A segment that consists of holes is unlinked by the next cursor that passes it; the slots between two
+     * neighbours in the list are holes. So removed tasks occupy memory at most until the next removal behind them.
      *
-     * Whoever looks for a task makes a pass: under the head's lock it copies a few slots, and compares what it has copied
-     * without the lock. A task stays in its slot until it leaves, so a pass meets each once; and what a pass has found is
-     * taken out only if it still lies there. A pass whose segment has left the chain goes on from the head's.
+     * A search uses a cursor: under the head's lock it copies a few slots, and compares the copies without the lock. A
+     * task stays in its slot until it is removed, so a cursor returns each one once; a match is removed only if it is
+     * still in its slot. A cursor whose segment has been unlinked continues from the head's.
      *
-     * No step leaves a store half changed if the stack ends in it: a call that may throw comes before the assignments, and the
-     * lock is freed by an assignment if there is no room for the call that does.
+     * No step leaves a buffer in an inconsistent state if the stack overflows in it: calls that may throw come before
+     * the assignments, and the lock is released by an assignment if the stack has no room for the call that does it.
      *
      * The head's segment keeps no task before head.index, and segments before it are garbage.
      */
@@ -63,42 +63,42 @@ final class FifoStore implements Store {
         final long base;
         final @Nullable Runnable[] tasks = new Runnable[SIZE];
 
-        volatile long @Nullable [] moments; // made when the first is known; its elements are written as the tasks are
+        volatile long @Nullable [] timestamps; // allocated when a time is first recorded; written as `tasks` is
 
         @Nullable
-        Segment next; // written under the tail's lock before the first index beyond this segment, then under the head's
+        Segment next; // written under the tail's lock before an index beyond this segment, then under the head's
 
-        int removed; // how many have left from the middle; guarded by the head's lock
-        boolean isOut; // out of the chain; guarded by the head's lock
+        int removed; // the number removed from the middle; guarded by the head's lock
+        boolean unlinked; // guarded by the head's lock
 
         Segment(long base) {
             this.base = base;
         }
 
-        void set(int slot, @Nullable Runnable task, long moment) {
+        void set(int slot, @Nullable Runnable task, long timestamp) {
             tasks[slot] = task;
-            long[] known = moments;
-            if (known == null && moment != Stamp.UNKNOWN) {
+            long[] known = timestamps;
+            if (known == null && timestamp != Timestamp.UNKNOWN) {
                 known = new long[SIZE];
-                Arrays.fill(known, Stamp.UNKNOWN);
-                moments = known; // if both ends make one at a time, moments are forgotten, which is allowed
+                Arrays.fill(known, Timestamp.UNKNOWN);
+                timestamps = known; // if two threads allocate at once, times are lost, which is allowed
             }
             if (known != null) {
-                known[slot] = moment;
+                known[slot] = timestamp;
             }
         }
 
-        long moment(int slot) {
-            long[] known = moments;
-            return known == null ? Stamp.UNKNOWN : known[slot];
+        long timestamp(int slot) {
+            long[] known = timestamps;
+            return known == null ? Timestamp.UNKNOWN : known[slot];
         }
     }
 
     private static class End extends SpinLock {
         volatile long index;
-        long known; // of the other end's index; an old value is as good, so it may be read without the lock
+        long cached; // the other end's index as last read; may be read without the lock
         Segment segment;
-        long holes; // of the head: how many are ahead of it
+        long holes; // of the head: the number of holes ahead of it
 
         End(Segment segment) {
             this.segment = segment;
@@ -113,7 +113,7 @@ final class FifoStore implements Store {
         }
     }
 
-    /** An end on cache lines of its own. (The JVM lays the fields of a superclass out first.) */
+    /** An end padded to its own cache lines. (The JVM lays out the fields of a superclass first.) */
     private static final class PaddedEnd extends End {
         @SuppressWarnings("unused")
         private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
@@ -127,7 +127,7 @@ final class FifoStore implements Store {
     private final End tail;
     private volatile int capacity;
 
-    FifoStore(int capacity) {
+    FifoBuffer(int capacity) {
         this.capacity = capacity;
         Segment segment = new Segment(0);
         head = new PaddedEnd(segment);
@@ -140,9 +140,9 @@ final class FifoStore implements Store {
         end.enter();
         try {
             long index = end.index;
-            if (index - end.known >= capacity) {
-                end.known = head.index;
-                if (index - end.known >= capacity) {
+            if (index - end.cached >= capacity) {
+                end.cached = head.index;
+                if (index - end.cached >= capacity) {
                     return false;
                 }
             }
@@ -162,20 +162,20 @@ final class FifoStore implements Store {
     }
 
     @Override
-    public @Nullable Runnable poll(Stamp stamp) {
+    public @Nullable Runnable poll(Timestamp stamp) {
         End end = head;
-        if (end.index >= end.known && end.index == tail.index) { // the latter is the putters' cache line
+        if (end.index >= end.cached && end.index == tail.index) { // the latter is on the putters' cache line
             return null;
         }
         end.enter();
         try {
-            if (!hasFirst()) {
+            if (!hasFirstTask()) {
                 return null;
             }
             Segment segment = firstSegment();
             int slot = (int) (end.index - end.holes - segment.base);
             Runnable task = segment.tasks[slot];
-            stamp.nanoTime = segment.moment(slot);
+            stamp.nanoTime = segment.timestamp(slot);
             INDEX.setRelease(end, end.index + 1);
             segment.tasks[slot] = null;
             return task;
@@ -188,7 +188,7 @@ final class FifoStore implements Store {
     public @Nullable Runnable peek() {
         head.enter();
         try {
-            if (!hasFirst()) {
+            if (!hasFirstTask()) {
                 return null;
             }
             Segment segment = firstSegment();
@@ -199,8 +199,8 @@ final class FifoStore implements Store {
     }
 
     @Override
-    public Pass pass() {
-        return new FifoPass();
+    public Cursor cursor() {
+        return new FifoCursor();
     }
 
     @Override
@@ -219,8 +219,8 @@ final class FifoStore implements Store {
         this.capacity = capacity;
     }
 
-    /** For tests: how many segments there are. */
-    int segments() {
+    /** Returns the number of segments. For tests. */
+    int segmentCount() {
         head.enter();
         try {
             int count = 0;
@@ -233,23 +233,25 @@ final class FifoStore implements Store {
         }
     }
 
-    /** Under the head's lock: is there a first task? */
-    private boolean hasFirst() {
-        if (head.index >= head.known) {
-            head.known = tail.index;
+    /** Returns whether there is a first task. Called under the head's lock. */
+    private boolean hasFirstTask() {
+        if (head.index >= head.cached) {
+            head.cached = tail.index;
         }
-        return head.index < head.known;
+        return head.index < head.cached;
     }
 
-    /** Under the head's lock, if there is a first task: the segment in which it lies. Moves the head over holes. */
+    /**
+     * Returns the segment of the first task, which exists, and moves the head over holes. Called under the head's lock.
+     */
     private Segment firstSegment() {
         while (true) {
             Segment segment = head.segment;
             long at = head.index - head.holes;
             long end = segment.base + SIZE;
             if (at == end) {
-                Segment next = following(segment);
-                takeOut(segment);
+                Segment next = nextSegment(segment);
+                unlink(segment);
                 head.segment = next;
                 head.holes -= next.base - at;
             } else if (segment.tasks[(int) (at - segment.base)] != null) {
@@ -260,36 +262,39 @@ final class FifoStore implements Store {
         }
     }
 
-    /** Marks a segment that leaves the chain, and lets it forget the next one: were it promoted, it would keep all later ones. */
-    private static void takeOut(Segment segment) {
-        segment.isOut = true;
+    /**
+     * Unlinks a segment, and clears its link to the next one: if it is in the old generation, it would retain all later
+     * ones.
+     */
+    private static void unlink(Segment segment) {
+        segment.unlinked = true;
         segment.next = null;
     }
 
-    private static Segment following(Segment segment) {
-        return Objects.requireNonNull(segment.next, "an index beyond the last segment");
+    private static Segment nextSegment(Segment segment) {
+        return Objects.requireNonNull(segment.next, "index beyond the last segment");
     }
 
-    /** Under the head's lock: returns the segment after another, and takes out those in between that have holes only. */
-    private static Segment followingWithTasks(Segment segment, long end) {
-        Segment next = following(segment);
+    /** Returns the next segment, and unlinks those in between that consist of holes. Called under the head's lock. */
+    private static Segment nextSegmentWithTasks(Segment segment, long end) {
+        Segment next = nextSegment(segment);
         while (next.removed == SIZE && next.base + SIZE < end) {
-            Segment after = following(next);
-            takeOut(next);
+            Segment after = nextSegment(next);
+            unlink(next);
             segment.next = after;
             next = after;
         }
         return next;
     }
 
-    private final class FifoPass extends Pass {
-        private @Nullable Segment segment; // of the next slot, as far as that is known
+    private final class FifoCursor extends Cursor {
+        private @Nullable Segment segment; // the segment of the next slot, or an earlier one
         private long next; // the number of the next slot
-        private @Nullable Segment seen; // of the tasks that were read last
+        private @Nullable Segment seen; // the segment of the tasks that were read last
         private int from; // the slot of the first of them
-        private @Nullable Segment keptIn;
-        private int keptSlot;
-        private @Nullable Runnable kept;
+        private @Nullable Segment markedSegment;
+        private int markedSlot;
+        private @Nullable Runnable marked;
 
         @Override
         int read() {
@@ -315,12 +320,12 @@ final class FifoStore implements Store {
         private Segment locate(long end) {
             long first = head.index - head.holes;
             Segment at = segment;
-            if (at == null || at.isOut || next < first) {
+            if (at == null || at.unlinked || next < first) {
                 at = head.segment;
                 next = Math.max(next, first);
             }
             while (next < end && next >= at.base + SIZE) {
-                at = followingWithTasks(at, end);
+                at = nextSegmentWithTasks(at, end);
                 next = Math.max(next, at.base);
             }
             segment = at;
@@ -328,24 +333,24 @@ final class FifoStore implements Store {
         }
 
         @Override
-        void keep(int element) {
-            keptIn = seen;
-            keptSlot = from + element;
-            kept = tasks[element];
+        void mark(int element) {
+            markedSegment = seen;
+            markedSlot = from + element;
+            marked = tasks[element];
         }
 
         @Override
-        boolean removeKept() {
+        boolean removeMarked() {
             head.enter();
             try {
-                Segment at = keptIn;
-                if (at == null || kept == null || at.tasks[keptSlot] != kept) {
+                Segment at = markedSegment;
+                if (at == null || marked == null || at.tasks[markedSlot] != marked) {
                     return false;
                 }
                 INDEX.setRelease(head, head.index + 1);
                 head.holes++;
                 at.removed++;
-                at.tasks[keptSlot] = null;
+                at.tasks[markedSlot] = null;
                 return true;
             } finally {
                 head.exit();

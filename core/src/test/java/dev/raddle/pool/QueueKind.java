@@ -5,8 +5,8 @@ import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 
-/** The queues that a pool may have. The contract is the same for all, so a test is run with each. */
-enum Backlog {
+/** The kinds of queue that a pool may have. They have the same contract, so each test runs with all of them. */
+enum QueueKind {
     LINKED {
         @Override
         ThreadPool pool(int core, int max, int capacity) {
@@ -42,17 +42,17 @@ enum Backlog {
         }
     };
 
-    /** A pool whose threads stay idle for an hour. */
+    /** Returns a pool whose threads stay idle for an hour. */
     ThreadPool pool(int core, int max, int capacity) {
         return plan(core, max, capacity).build();
     }
 
-    /** Returns whether {@link #pool} uses the builder, and not a constructor that the JDK has as well. */
+    /** Returns whether {@link #pool} uses the builder, and not a constructor that ThreadPoolExecutor has as well. */
     boolean isFromBuilder() {
         return this == BUILT_IN || this == BUILT_IN_PRIORITY;
     }
 
-    /** The same, not built yet. */
+    /** Returns a builder with the same settings. */
     abstract ThreadPool.Builder plan(int core, int max, int capacity);
 
     private static ThreadPool.Builder sizes(int core, int max) {

@@ -11,15 +11,16 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One call of {@code invokeAny}, for its thread. What the JDK gives to {@code execute} stands for a future that it waits for, and
- * does not cancel that with itself. A candidate does, so that the call ends when the pool cancels what it hands back or drops.
+ * Executes one call of {@code invokeAny}, in one thread. The JDK passes to {@code execute} a task that stands for the
+ * future it waits for; cancelling that task does not cancel the future. Cancelling a candidate does, so that the call
+ * ends when the pool cancels the tasks that it hands back or drops.
  */
-final class Contest extends AbstractExecutorService {
+final class InvokeAnyExecutor extends AbstractExecutorService {
 
     private final ThreadPool pool;
-    private @Nullable Future<?> awaited; // of the task that is given to execute next
+    private @Nullable Future<?> awaited; // the future of the next task given to execute
 
-    Contest(ThreadPool pool) {
+    InvokeAnyExecutor(ThreadPool pool) {
         this.pool = pool;
     }
 
@@ -38,7 +39,7 @@ final class Contest extends AbstractExecutorService {
             if (isCancelled()) {
                 awaited.cancel(false);
                 if (task instanceof Future<?> future) {
-                    future.cancel(false); // which says that the awaited one is done
+                    future.cancel(false); // this completes the awaited future
                 }
             }
         }

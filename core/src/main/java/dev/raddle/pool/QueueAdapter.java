@@ -12,17 +12,17 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** A queue that a pool was given. It may order, delay and bound its tasks in any way. */
-final class ForeignQueue implements Intake {
+/** Adapts a user-supplied queue, which may order, delay and bound its tasks in any way. */
+final class QueueAdapter implements WorkQueue {
 
     private final BlockingQueue<Runnable> queue;
-    private final boolean handsOver; // has never room for a task
-    private final WaitingRoom putters = new WaitingRoom(false);
+    private final boolean isDirectHandoff; // the queue never holds a task
+    private final WaiterQueue putters = new WaiterQueue(false);
     private final LongAdder removed = new LongAdder();
 
-    ForeignQueue(BlockingQueue<Runnable> queue) {
+    QueueAdapter(BlockingQueue<Runnable> queue) {
         this.queue = queue;
-        this.handsOver = queue.remainingCapacity() == 0 && queue.isEmpty();
+        this.isDirectHandoff = queue.remainingCapacity() == 0 && queue.isEmpty();
     }
 
     @Override
@@ -31,31 +31,31 @@ final class ForeignQueue implements Intake {
     }
 
     @Override
-    public @Nullable Runnable poll(Store.Stamp stamp) {
+    public @Nullable Runnable poll(TaskBuffer.Timestamp stamp) {
         Runnable task = queue.poll();
         if (task != null) {
-            callPutter();
+            signalPutter();
         }
         return task;
     }
 
     @Override
-    public Runnable take(Store.Stamp stamp) throws InterruptedException {
+    public Runnable take(TaskBuffer.Timestamp stamp) throws InterruptedException {
         Runnable task = queue.take();
-        callPutter();
+        signalPutter();
         return task;
     }
 
-    private void callPutter() {
+    private void signalPutter() {
         VarHandle.fullFence();
-        putters.call();
+        putters.signal();
     }
 
     @Override
     public boolean takeBack(Runnable task) {
         boolean found = queue.remove(task);
         if (found) {
-            callPutter();
+            signalPutter();
         }
         return found;
     }
@@ -64,7 +64,7 @@ final class ForeignQueue implements Intake {
     public boolean remove(Object task) {
         boolean found = queue.remove(task);
         if (found) {
-            noteRemoved();
+            recordRemoved();
             if (task instanceof Runnable removed) {
                 Rejectable.reject(removed, "was removed from its pool");
             }
@@ -76,21 +76,21 @@ final class ForeignQueue implements Intake {
     public @Nullable Runnable discard() {
         Runnable task = queue.poll();
         if (task != null) {
-            noteRemoved();
+            recordRemoved();
         }
         return task;
     }
 
-    private void noteRemoved() {
+    private void recordRemoved() {
         removed.increment();
-        callPutter();
+        signalPutter();
     }
 
     @Override
     public void purge() {
         for (Runnable task : snapshot()) {
-            if (Intake.isCancelled(task)) {
-                remove(task); // not through the iterator, which does not say whether somebody else took it
+            if (WorkQueue.isCancelled(task)) {
+                remove(task); // not by the iterator, which does not report whether another thread has taken the task
             }
         }
     }
@@ -99,9 +99,11 @@ final class ForeignQueue implements Intake {
         return List.of(queue.toArray(new Runnable[0]));
     }
 
-    /** A queue of delayed tasks drains only those that are due; the others follow one by one, in order. */
+    /**
+     * {@code drainTo} of a delay queue drains only the tasks that are due; the others are removed one by one, in order.
+     */
     @Override
-    public List<Runnable> drainOut(LongConsumer acceptedAt) {
+    public List<Runnable> drainAll(LongConsumer acceptedAt) {
         List<Runnable> tasks = new ArrayList<>();
         queue.drainTo(tasks);
         for (Runnable task : inOrder(snapshot())) {
@@ -109,7 +111,7 @@ final class ForeignQueue implements Intake {
                 tasks.add(task);
             }
         }
-        tasks.forEach(task -> acceptedAt.accept(Store.Stamp.UNKNOWN));
+        tasks.forEach(task -> acceptedAt.accept(TaskBuffer.Timestamp.UNKNOWN));
         return tasks;
     }
 
@@ -124,7 +126,10 @@ final class ForeignQueue implements Intake {
                 .toList();
     }
 
-    /** A delayed task and its delay, read once: a comparison that asks anew may contradict itself. */
+    /**
+     * A delayed task and its delay, which is read once: a delay read at each comparison might make the order
+     * inconsistent.
+     */
     private record Due(Runnable task, long nanos) {}
 
     @Override
@@ -143,17 +148,17 @@ final class ForeignQueue implements Intake {
     }
 
     @Override
-    public boolean handsOver() {
-        return handsOver;
+    public boolean isDirectHandoff() {
+        return isDirectHandoff;
     }
 
     @Override
-    public WaitingRoom putters() {
+    public WaiterQueue putters() {
         return putters;
     }
 
     @Override
-    public long takenByOthers() {
+    public long removedCount() {
         return removed.sum();
     }
 }

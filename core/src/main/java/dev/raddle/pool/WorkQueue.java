@@ -1,0 +1,62 @@
+package dev.raddle.pool;
+
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** A task queue as seen by the workers of a pool. */
+interface WorkQueue {
+
+    boolean offer(Runnable task);
+
+    /**
+     * Removes and returns the first task for a worker, or returns null if there is none. Sets the timestamp if it is
+     * known.
+     */
+    @Nullable
+    Runnable poll(TaskBuffer.Timestamp stamp);
+
+    /** Waits for the first task for a worker, and removes and returns it. */
+    Runnable take(TaskBuffer.Timestamp stamp) throws InterruptedException;
+
+    /**
+     * Removes a task that the pool has just added, without counting it as removed. Returns whether it was still queued.
+     */
+    boolean takeBack(Runnable task);
+
+    /** Removes a task on behalf of a user. Returns whether it was queued. */
+    boolean remove(Object task);
+
+    /** Removes and returns the first task, which is to be dropped, or returns null if there is none. */
+    @Nullable
+    Runnable discard();
+
+    /** Removes all cancelled futures. */
+    void purge();
+
+    /** Removes and returns all tasks, and passes the {@link TaskBuffer.Timestamp} of each to the consumer. */
+    List<Runnable> drainAll(LongConsumer acceptedAt);
+
+    boolean isEmpty();
+
+    int size();
+
+    int remainingCapacity();
+
+    /** Returns the queue of threads that wait to add a task. */
+    WaiterQueue putters();
+
+    /** Returns whether the queue accepts a task only while a worker waits for it. */
+    boolean isDirectHandoff();
+
+    /**
+     * Returns the number of tasks that left the queue other than to a worker or back to the pool, as far as it is
+     * known.
+     */
+    long removedCount();
+
+    static boolean isCancelled(Runnable task) {
+        return task instanceof Future<?> future && future.isCancelled();
+    }
+}

@@ -1,0 +1,654 @@
+package dev.raddle.pool;
+
+import dev.raddle.pool.Worker.Activity;
+import dev.raddle.task.Rejectable;
+import dev.raddle.time.Signal;
+import dev.raddle.time.TimeSource;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** The workers of a pool: starts and ends them, and ensures that every queued task has a worker. */
+final class Workers {
+
+    /*
+     * Overview.
+     *
+     * The control word holds the run state and the number of counted workers. Both change together, atomically:
+     *
+     *   RUNNING -> SHUTDOWN          shutdown()
+     *   RUNNING, SHUTDOWN -> STOP    stop()
+     *   SHUTDOWN, STOP -> TIDYING    tryTerminate(): no worker is counted, no stop() is running, and in SHUTDOWN
+     *                                the queue is empty
+     *   TIDYING -> TERMINATED        the same thread, after terminated()
+     *   workers + 1                  addWorker() and retainIfNeeded(), if the same word has a state that allows it
+     *   workers - 1                  nextTask() and removeWorker(), once for each + 1
+     *
+     * The registry holds the workers themselves. A worker is added to it after it is counted and before its thread
+     * starts.
+     *
+     * Why no task is lost. A submitter puts a task into the queue, then reads the control word again. A worker is
+     * uncounted first, then checks the queue, and is counted again if the queue is not empty (retainIfNeeded). So if a
+     * task is queued, the submitter sees either a counted worker, which has not yet made its check, or no worker, and
+     * then adds one. A worker whose task throws passes its place in the count to its replacement; if no thread is
+     * available, it continues itself. A submitter that cannot add a worker takes its own task back. Another submitter
+     * may have relied on the worker that could not be added; an alarm retries until its task has a worker
+     * (scheduleRescue).
+     *
+     * Why no task runs twice, or runs and is handed back. The thread that removes a task from the queue owns it: a
+     * worker runs it, stop() hands it back, and a submitter that finds the pool shut down removes and rejects its own
+     * task. The queue returns each task to one thread only. If the submitter's task is no longer queued, another thread
+     * owns it: then it was accepted. A task that was given to a new thread was never queued. In a pool of the builder,
+     * stop() takes it from a worker whose thread has not started to run; in a pool of the JDK's constructors it runs,
+     * interrupted, as in the JDK.
+     *
+     * Why the pool terminates. In SHUTDOWN a worker waits only while the queue is not empty and nothing can be taken
+     * (delayed tasks); each worker that leaves interrupts one that may be waiting. From STOP on no worker takes a task;
+     * one that was taken just before runs, interrupted, as in the JDK.
+     *
+     * A direct handoff queue cannot hold a task, so a submitter that waits offers its task in the queue's WaiterQueue.
+     * A worker that has become idle checks for an offered task before it waits in the queue; a submitter that has
+     * offered its task interrupts the idle workers, so that they check again. The second of the two sees what the first
+     * has written.
+     *
+     * Idle workers wait in the queue's take(), whatever its type. They are notified of changed settings, of shutdown
+     * and of the end of their keep-alive by an interrupt that cannot reach a task (see Worker). One alarm serves all
+     * keep-alives.
+     */
+
+    private static final Duration RESCUE_DELAY = Duration.ofMillis(100);
+
+    // the interval between checks of a worker that exceeds its keep-alive but must stay for delayed tasks
+    private static final long MIN_RECHECK_NANOS = 10_000_000;
+
+    private final ThreadPool pool;
+    private final WorkQueue queue;
+    private final boolean scaleBeforeQueueing;
+    private final boolean jdkSemantics;
+    private final TimeSource time;
+    private final Reporter reporter;
+    private final SharedTimer keepAliveTimer;
+    private final StuckTaskWatchdog watchdog;
+
+    final Control control = new Control();
+    final WorkerRegistry registry = new WorkerRegistry();
+    final LongAdder handedBack = new LongAdder();
+    private final AtomicInteger stopping = new AtomicInteger(); // the number of threads in stop()
+    private final AtomicInteger idleWorkers = new AtomicInteger(); // maintained only with scaleBeforeQueueing
+    private final AtomicBoolean rescueScheduled = new AtomicBoolean(); // an alarm for stranded tasks is set
+    final Signal terminated = new Signal();
+
+    volatile int coreThreads;
+    volatile int maxThreads;
+    volatile long keepAliveNanos;
+    volatile boolean coreTimeout;
+    volatile ThreadFactory threadFactory;
+
+    Workers(ThreadPool pool, ThreadPool.Builder plan, WorkQueue queue, Reporter reporter) {
+        this.pool = pool;
+        this.queue = queue;
+        this.reporter = reporter;
+        this.time = plan.timeSource;
+        this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
+        this.jdkSemantics = plan.jdkSemantics;
+        this.coreThreads = plan.coreThreads;
+        this.maxThreads = plan.maxThreads;
+        this.keepAliveNanos = plan.keepAliveNanos();
+        this.coreTimeout = plan.coreTimeout;
+        this.threadFactory = plan.factory();
+        this.keepAliveTimer = new SharedTimer(time, this::interruptOverdueWorkers);
+        this.watchdog = new StuckTaskWatchdog(plan.name, registry, reporter, time, plan.stuckAfter);
+    }
+
+    // ---- submission
+
+    /** Runs a task in a new worker, or queues it. Returns false if the pool is full or has been shut down. */
+    boolean accept(Runnable task) {
+        int word = control.get();
+        if (Control.workers(word) < coreThreads) {
+            if (addWorker(task, true)) {
+                return true;
+            }
+            word = control.get();
+        }
+        if (Control.state(word) == Control.RUNNING) {
+            if (scaleBeforeQueueing && Control.workers(word) < maxThreads && areAllBusy() && addWorker(task, false)) {
+                return true;
+            }
+            if (queue.offer(task)) {
+                return ensureWorker(task);
+            }
+        }
+        return addWorker(task, false);
+    }
+
+    /**
+     * As {@link #accept}, but waits if the pool is full. Returns false if the wait expired, the pool has been shut
+     * down, or no worker is left that could free capacity.
+     */
+    boolean awaitAccept(Runnable task, WaiterQueue.Waiter waiter) throws InterruptedException {
+        boolean[] accepted = {false};
+        queue.putters()
+                .awaitUntil(
+                        waiter,
+                        () -> {
+                            accepted[0] = accept(task)
+                                    || (control.workers() == 0 && accept(task)); // again: capacity may be free now
+                            return accepted[0] || control.state() != Control.RUNNING || control.workers() == 0;
+                        },
+                        () -> queue.remainingCapacity() > 0 || (accepted[0] && control.workers() < maxThreads),
+                        this::interruptIdleWorkers);
+        return accepted[0] || waiter.isTaken();
+    }
+
+    /**
+     * Returns a waiter for the calling thread. With a direct handoff queue, an idle worker may take the task from it.
+     */
+    WaiterQueue.Waiter waiterFor(Runnable task) {
+        return new WaiterQueue.Waiter(queue.isDirectHandoff() ? task : null);
+    }
+
+    private boolean areAllBusy() {
+        int idle = idleWorkers.get();
+        return idle == 0 || (!queue.isEmpty() && idle <= queue.size());
+    }
+
+    /** Ensures that a worker exists for a queued task. Returns false if the task was taken back instead. */
+    private boolean ensureWorker(Runnable task) {
+        int word = control.get(); // read again: it may have changed before the task was queued
+        if (Control.state(word) != Control.RUNNING && queue.takeBack(task)) {
+            tryTerminateQuietly();
+            return false;
+        }
+        if (Control.workers(word) != 0) {
+            return true;
+        }
+        try {
+            return addWorker(null, false) || control.workers() != 0 || !queue.takeBack(task);
+        } catch (Throwable failure) {
+            if (control.workers() == 0 && queue.takeBack(task)) {
+                throw failure;
+            }
+            Reporter.report(failure); // another worker has the task
+            return true;
+        }
+    }
+
+    // ---- adding workers
+
+    /**
+     * Adds a worker if the state and the bound allow it.
+     *
+     * @param firstTask the task to run first, or null to begin with the queue
+     * @param core whether the bound is the core size; otherwise it is the maximum
+     * @return false if no worker was added: it is not allowed, or the factory returned no thread
+     */
+    boolean addWorker(@Nullable Runnable firstTask, boolean core) {
+        if (!canAddWorker(control.get(), firstTask == null, core)) {
+            return false;
+        }
+        StackRoom.ensureForSections();
+        if (!tryCountWorker(firstTask == null, core)) {
+            return false;
+        }
+        Worker worker = null;
+        boolean added = false;
+        try {
+            worker = Worker.of(this, firstTask);
+            added = tryStartThread(worker, null);
+        } catch (Throwable failure) {
+            if (firstTask == null || worker == null || worker.withdrawFirstTask() != null) {
+                throw failure;
+            }
+            Reporter.report(failure); // a concurrent stop() has claimed the task and hands it back
+            return true;
+        } finally {
+            if (!added) {
+                removeWorker(worker);
+                scheduleRescue();
+            }
+        }
+        return added;
+    }
+
+    private boolean tryCountWorker(boolean forQueue, boolean core) {
+        while (true) {
+            int word = control.get();
+            if (!canAddWorker(word, forQueue, core)) {
+                return false;
+            }
+            if (control.tryAddWorker(word)) {
+                return true;
+            }
+        }
+    }
+
+    private boolean canAddWorker(int word, boolean forQueue, boolean core) {
+        int bound = Math.min(core ? coreThreads : maxThreads, Control.MAX_WORKERS);
+        return Control.workers(word) < bound && mayRunTasks(Control.state(word), forQueue);
+    }
+
+    private boolean mayRunTasks(int state, boolean forQueue) {
+        return state == Control.RUNNING || (state == Control.SHUTDOWN && forQueue && !queue.isEmpty());
+    }
+
+    /** Starts the thread of a counted worker, which replaces the predecessor, if there is one. */
+    private boolean tryStartThread(Worker worker, @Nullable Worker predecessor) {
+        Thread thread = threadFactory.newThread(worker);
+        if (thread == null) {
+            return false;
+        }
+        worker.setThread(thread);
+        if (!registry.add(worker, predecessor, control)) {
+            return false;
+        }
+        boolean started = false;
+        try {
+            thread.start();
+            started = true;
+        } finally {
+            if (!started && predecessor != null) {
+                registry.restore(predecessor, worker);
+            }
+        }
+        return true;
+    }
+
+    // ---- removing workers
+
+    private void removeWorker(@Nullable Worker worker) {
+        if (worker != null) {
+            registry.remove(worker);
+        }
+        control.removeWorker();
+        signalSubmitter();
+        tryTerminateQuietly();
+    }
+
+    /** Called after a worker has been uncounted: a waiting submitter may now get a new thread. */
+    private void signalSubmitter() {
+        VarHandle.fullFence();
+        queue.putters().signal();
+    }
+
+    /** Counts an uncounted worker again if it is still needed; otherwise removes it. Returns whether it stays. */
+    private boolean retainIfNeeded(Worker worker) {
+        while (true) {
+            int word = control.get();
+            int needed = coreTimeout ? 0 : coreThreads;
+            if (needed == 0 && !queue.isEmpty()) {
+                needed = 1;
+            }
+            if (!mayRunTasks(Control.state(word), true) || Control.workers(word) >= needed) {
+                registry.remove(worker);
+                signalSubmitter();
+                tryTerminateQuietly();
+                return false;
+            }
+            if (control.tryAddWorker(word)) {
+                return true;
+            }
+        }
+    }
+
+    /**
+     * Called after a worker's task, or its access to the queue, has thrown: starts a replacement, or removes the worker
+     * if it is unneeded. Returns false if its thread must continue because no replacement started.
+     */
+    private boolean replaceOrRemove(Worker worker, Throwable failure, boolean whileTaking) {
+        if (!mayRunTasks(control.state(), true) || (whileTaking && worker.completed() == 0)) {
+            removeWorker(worker); // no replacement: a queue that always throws would cost one thread after the other
+            scheduleRescue();
+            return true;
+        }
+        try {
+            if (tryStartThread(Worker.of(this, null), worker)) {
+                return true;
+            }
+        } catch (Throwable noReplacement) {
+            if (noReplacement != failure) {
+                failure.addSuppressed(noReplacement);
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Sets an alarm, one at a time, that adds a worker for tasks whose submitters relied on one that could not be
+     * added.
+     */
+    private void scheduleRescue() {
+        if (hasStrandedTasks() && rescueScheduled.compareAndSet(false, true)) {
+            try {
+                time.after(RESCUE_DELAY, () -> Thread.ofVirtual().start(this::rescue)); // the factory is user code
+            } catch (Throwable noAlarm) {
+                rescueScheduled.set(false);
+                Reporter.report(noAlarm);
+            }
+        }
+    }
+
+    private boolean hasStrandedTasks() {
+        return control.workers() == 0 && mayWait(control.get()) && !queue.isEmpty();
+    }
+
+    private void rescue() {
+        rescueScheduled.set(false);
+        if (hasStrandedTasks()) {
+            addWorker(null, false); // if this fails, it schedules the next rescue
+        }
+        tryTerminateQuietly(); // another caller may have emptied the queue
+    }
+
+    // ---- running tasks
+
+    void runWorker(Worker worker) {
+        Thread thread = Thread.currentThread();
+        Runnable task = worker.claimFirstTask();
+        while (true) {
+            boolean whileTaking = true;
+            try {
+                watchdog.start();
+                while (task != null || (task = nextTask(worker)) != null) {
+                    whileTaking = false;
+                    runTask(worker, thread, task);
+                    task = null;
+                    whileTaking = true;
+                }
+            } catch (Throwable failure) {
+                task = null;
+                if (replaceOrRemove(worker, failure, whileTaking)) {
+                    throw failure;
+                }
+                Reporter.report(failure);
+                continue;
+            }
+            if (!retainIfNeeded(worker)) {
+                return;
+            }
+        }
+    }
+
+    private void runTask(Worker worker, Thread thread, Runnable task) {
+        clearInterruptUnlessStopped(thread);
+        boolean reported = reporter.isOn();
+        if (reported) {
+            reporter.recordStart(worker, task);
+        }
+        worker.begin(task);
+        Throwable failure = null;
+        try {
+            if (reported) {
+                reporter.started(worker, task);
+            }
+            runWithHooks(thread, task);
+        } catch (Throwable thrown) {
+            failure = thrown;
+            throw thrown;
+        } finally {
+            worker.end();
+            if (reported) {
+                reporter.ended(worker, task, failure);
+            }
+        }
+    }
+
+    private void runWithHooks(Thread thread, Runnable task) {
+        try {
+            pool.beforeExecute(thread, task);
+        } catch (Throwable failure) {
+            if (!Rejectable.reject(task, "was skipped, because beforeExecute threw " + failure)
+                    && task instanceof Future<?> future) {
+                future.cancel(false); // the task will not run, so no thread may wait for it
+            }
+            if (!jdkSemantics) {
+                afterFailure(task, failure);
+            }
+            throw failure;
+        }
+        try {
+            task.run();
+        } catch (Throwable failure) {
+            afterFailure(task, failure);
+            throw failure;
+        }
+        pool.afterExecute(task, null);
+    }
+
+    private void afterFailure(Runnable task, Throwable failure) {
+        try {
+            pool.afterExecute(task, failure);
+        } catch (Throwable hookFailure) {
+            if (hookFailure != failure) {
+                hookFailure.addSuppressed(failure);
+            }
+            throw hookFailure;
+        }
+    }
+
+    private void clearInterruptUnlessStopped(Thread thread) {
+        if (control.state() >= Control.STOP) {
+            if (!thread.isInterrupted()) {
+                thread.interrupt();
+            }
+        } else if (Thread.interrupted() && control.state() >= Control.STOP) {
+            thread.interrupt();
+        }
+    }
+
+    /** Returns a worker's next task, or null after the worker has been uncounted. */
+    private @Nullable Runnable nextTask(Worker worker) {
+        boolean overdue = false;
+        while (true) {
+            int word = control.get();
+            if (!mayWait(word)) {
+                control.removeWorker();
+                return null;
+            }
+            if (isSurplus(word, overdue)) {
+                if (control.tryRemoveWorker(word)) {
+                    return null;
+                }
+                continue;
+            }
+            Runnable task = queue.poll(worker.queuedAt);
+            if (task == null) {
+                boolean timed = isTimed(word);
+                if (timed && !overdue && keepAliveNanos == 0) {
+                    overdue = true;
+                    continue;
+                }
+                task = awaitTask(worker, overdue, timed);
+                overdue = task == null && timed && isOverdue(worker, time.nanoTime());
+            }
+            if (task != null) {
+                return task;
+            }
+        }
+    }
+
+    private @Nullable Runnable awaitTask(Worker worker, boolean overdue, boolean timed) {
+        worker.timed = timed;
+        if (timed) {
+            worker.idleSince = time.nanoTime();
+        }
+        if (scaleBeforeQueueing) {
+            idleWorkers.getAndIncrement();
+        }
+        worker.becomeIdle();
+        try {
+            int now = control.get();
+            if (!mayWait(now) || isSurplus(now, overdue) || (isTimed(now) && !timed)) {
+                return null;
+            }
+            if (timed) {
+                keepAliveTimer.scheduleWithin(overdue ? Math.max(keepAliveNanos, MIN_RECHECK_NANOS) : keepAliveNanos);
+            }
+            Runnable offered = queue.isDirectHandoff() ? queue.putters().takeOffered(this::isRunning) : null;
+            return offered != null ? offered : queue.take(worker.queuedAt);
+        } catch (InterruptedException wakeup) {
+            return null; // the caller checks the settings again
+        } finally {
+            worker.becomeBusy();
+            if (scaleBeforeQueueing) {
+                idleWorkers.getAndDecrement();
+            }
+        }
+    }
+
+    private boolean isRunning() {
+        return control.state() == Control.RUNNING;
+    }
+
+    private boolean mayWait(int word) {
+        return mayRunTasks(Control.state(word), true);
+    }
+
+    /**
+     * Returns whether a worker may end: there are too many, or it is overdue; and the queue is empty or has another
+     * worker.
+     */
+    private boolean isSurplus(int word, boolean overdue) {
+        int count = Control.workers(word);
+        return (count > maxThreads || (overdue && isTimed(word))) && (count > 1 || queue.isEmpty());
+    }
+
+    private boolean isTimed(int word) {
+        return coreTimeout || Control.workers(word) > coreThreads;
+    }
+
+    private boolean isOverdue(Worker worker, long now) {
+        return now - worker.idleSince >= keepAliveNanos;
+    }
+
+    // ---- settings
+
+    /** Makes every idle worker check the settings again. */
+    void interruptIdleWorkers() {
+        registry.forEach(Worker::interruptIfIdle);
+    }
+
+    /** Makes all waiting submitters try again, after the capacity or the settings have changed. */
+    void signalSubmitters() {
+        queue.putters().signalAll();
+    }
+
+    /** Called after the keep-alive time has changed: the alarm set for the old one may fire too late. */
+    void keepAliveChanged() {
+        keepAliveTimer.runNow();
+        interruptIdleWorkers();
+    }
+
+    private long interruptOverdueWorkers() {
+        long now = time.nanoTime();
+        long[] next = {SharedTimer.NEVER};
+        registry.forEach(worker -> {
+            if (worker.isIdle() && worker.timed) {
+                if (isOverdue(worker, now)) {
+                    worker.interruptIfIdle();
+                } else {
+                    next[0] = Math.min(next[0], keepAliveNanos - (now - worker.idleSince));
+                }
+            }
+        });
+        return next[0];
+    }
+
+    // ---- shutdown
+
+    void shutdown() {
+        StackRoom.ensureForSections();
+        control.advanceTo(Control.SHUTDOWN);
+        interruptIdleWorkers();
+        signalSubmitters();
+        tryTerminate();
+    }
+
+    /**
+     * Stops the pool: interrupts running tasks, removes and returns queued tasks, and records when each of these was
+     * accepted.
+     */
+    List<Runnable> stop(Consumer<Activity> interrupted, LongConsumer acceptedAt) {
+        StackRoom.ensureForSections();
+        List<Runnable> tasks = new ArrayList<>();
+        stopping.getAndIncrement();
+        try {
+            control.advanceTo(Control.STOP);
+            registry.forEach(worker -> {
+                Runnable firstTask = jdkSemantics ? null : worker.withdrawFirstTask();
+                if (firstTask != null) {
+                    tasks.add(firstTask); // its thread has not started to run
+                    acceptedAt.accept(TaskBuffer.Timestamp.UNKNOWN);
+                }
+                Activity activity = worker.assignedActivity();
+                if (activity.isRunning()) {
+                    interrupted.accept(activity);
+                }
+                worker.thread().interrupt();
+            });
+            tasks.addAll(queue.drainAll(acceptedAt));
+        } finally {
+            handedBack.add(tasks.size());
+            stopping.getAndDecrement();
+            signalSubmitters();
+            tryTerminateQuietly();
+        }
+        return tasks;
+    }
+
+    /**
+     * As {@link #tryTerminate}, but reports an exception from {@code terminated()} instead of throwing it to the
+     * caller.
+     */
+    void tryTerminateQuietly() {
+        try {
+            tryTerminate();
+        } catch (Throwable failure) {
+            Reporter.report(failure);
+        }
+    }
+
+    /**
+     * Terminates the pool if it has been shut down and no task and no worker is left. Called after each action that may
+     * make this true.
+     */
+    void tryTerminate() {
+        while (true) {
+            int word = control.get();
+            int state = Control.state(word);
+            if (state == Control.RUNNING
+                    || state >= Control.TIDYING
+                    || (state == Control.SHUTDOWN && !queue.isEmpty())) {
+                return;
+            }
+            if (stopping.get() != 0) {
+                return; // stop() calls this method again after it has counted the tasks it hands back
+            }
+            if (Control.workers(word) != 0) {
+                registry.anyMatch(Worker::interruptIfIdle);
+                return;
+            }
+            StackRoom.ensureForSections();
+            if (control.tryTidy(word)) {
+                keepAliveTimer.stop();
+                watchdog.end();
+                try {
+                    pool.terminated();
+                } finally {
+                    control.advanceTo(Control.TERMINATED);
+                    terminated.set();
+                }
+                return;
+            }
+        }
+    }
+}
