@@ -8,16 +8,16 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Does what alarms of one run are for, which may call the user's code: in a thread of the system that lives as long as there is
- * something to do, so that neither the clock's thread nor actions that keep all carriers busy hold it up.
+ * Executes the alarm actions of one run, which may call user code, in a platform thread that lives as long as there are
+ * actions. Thus they do not block the timer thread, and are not delayed by actions that occupy all carrier threads.
  */
 final class AlarmThread implements Executor {
 
     private final String flow;
     private final ExceptionSink sink;
     private final ConcurrentLinkedQueue<Runnable> due = new ConcurrentLinkedQueue<>();
-    private final AtomicBoolean isServed = new AtomicBoolean();
-    private volatile @Nullable Thread server;
+    private final AtomicBoolean isRunning = new AtomicBoolean();
+    private volatile @Nullable Thread thread;
 
     AlarmThread(String flow, ExceptionSink sink) {
         this.flow = flow;
@@ -27,29 +27,29 @@ final class AlarmThread implements Executor {
     @Override
     public void execute(Runnable action) {
         due.add(action);
-        if (isServed.compareAndSet(false, true)) {
+        if (isRunning.compareAndSet(false, true)) {
             try {
-                Thread.ofPlatform().daemon().name("raddle-flow-alarm").start(this::serve);
+                Thread.ofPlatform().daemon().name("raddle-flow-alarm").start(this::runDue);
             } catch (Throwable noThread) {
-                sink.report("start of a thread for alarms of flow \"" + flow + "\"", noThread);
-                new OffloadExecutor(sink).execute(this::serve);
+                sink.report("start of the alarm thread of flow \"" + flow + "\"", noThread);
+                new OffloadExecutor(sink).execute(this::runDue);
             }
         }
     }
 
-    private void serve() {
+    private void runDue() {
         do {
-            server = Thread.currentThread();
+            thread = Thread.currentThread();
             for (Runnable action; (action = due.poll()) != null; ) {
-                serve(action);
+                run(action);
             }
-            server = null;
-            isServed.set(false);
-        } while (!due.isEmpty() && isServed.compareAndSet(false, true));
+            thread = null;
+            isRunning.set(false);
+        } while (!due.isEmpty() && isRunning.compareAndSet(false, true));
     }
 
-    private void serve(Runnable action) {
-        Thread.interrupted(); // whatever the last one has left
+    private void run(Runnable action) {
+        Thread.interrupted(); // the previous action may have left an interrupt
         try {
             action.run();
         } catch (Throwable failure) {
@@ -57,8 +57,8 @@ final class AlarmThread implements Executor {
         }
     }
 
-    /** Tells whether the calling thread is the one that does what alarms are for. */
-    boolean isHere() {
-        return server == Thread.currentThread();
+    /** Returns whether the calling thread is the alarm thread. */
+    boolean isCurrentThread() {
+        return thread == Thread.currentThread();
     }
 }

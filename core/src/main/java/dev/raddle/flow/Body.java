@@ -1,16 +1,16 @@
 package dev.raddle.flow;
 
-/** What a node does, with its arguments taken from the run. */
+/** The function of a node, which takes its arguments from the run. */
 @FunctionalInterface
 interface Body {
 
-    /** Returns the node's value; null is one. */
+    /** Returns the node's value, which may be null. */
     Object call(Engine run, int node) throws Exception;
 
-    /** One that is a run of its own: its node waits for that without a thread. */
+    /** A body that is a nested run. Its node waits for that run without a thread. */
     interface Nested extends Body {
 
-        /** Returns a run that has not begun. */
+        /** Returns the nested run, which has not begun. */
         Engine open(Engine run, int node) throws Exception;
 
         @Override

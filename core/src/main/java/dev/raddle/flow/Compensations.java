@@ -6,15 +6,15 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** The nodes of one run that have completed and can be undone. */
+/** The nodes of one run that have succeeded and have a compensation. */
 final class Compensations {
 
-    /** In a list, the last to complete first. */
+    /** A link of a list, the last to complete first. */
     private record Completed(int node, @Nullable Completed earlier) {}
 
     private final AtomicReference<@Nullable Completed> completed = new AtomicReference<>();
 
-    /** Notes a node that has succeeded, before anybody who depends on it begins. */
+    /** Records a node that has succeeded, before any node that depends on it begins. */
     void add(int node) {
         Completed before;
         do {
@@ -22,7 +22,7 @@ final class Compensations {
         } while (!completed.compareAndSet(before, new Completed(node, before)));
     }
 
-    /** Undoes all, the last to complete first, and returns what was thrown. */
+    /** Undoes all nodes, the last to complete first, and returns the exceptions. */
     List<Throwable> undo(Engine run) {
         List<Throwable> failures = new ArrayList<>();
         for (Completed each = completed.get(); each != null; each = each.earlier()) {
@@ -36,9 +36,9 @@ final class Compensations {
     }
 
     /**
-     * Undoes a node. It is not finished from before that: a crash in between has the action run again, which it bears, whereas
-     * a node that is recorded has not been undone. So what cannot be undone is recorded again, and what cannot be recorded as
-     * undone is not undone.
+     * Undoes a node. It is recorded as undone first: after a crash in between the action runs again, which it must
+     * tolerate, whereas a node that is recorded as finished has certainly not been undone. So a node whose compensation
+     * fails is recorded as finished again, and a node that cannot be recorded as undone is not undone.
      */
     private static void undo(Engine run, int node) throws Exception {
         FlowJournal journal = run.options.journal;
@@ -47,10 +47,10 @@ final class Compensations {
             journal.undone(id);
         }
         try {
-            run.carry(() -> call(run, node));
+            run.callInStarterContext(() -> call(run, node));
         } catch (Throwable failure) {
             if (journal != null) {
-                recordAgain(journal, id, run.board.value(node), failure);
+                recordAgain(journal, id, run.states.value(node), failure);
             }
             throw failure;
         }
@@ -68,7 +68,7 @@ final class Compensations {
 
     @SuppressWarnings("NullAway") // null is a value
     private static Engine call(Engine run, int node) throws Exception {
-        Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(run.board.value(node));
+        Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(run.states.value(node));
         return run;
     }
 }

@@ -6,7 +6,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Makes a graph of declared nodes, or finds out all that is wrong with them. Costs a few steps per node and edge. */
+/** Compiles declared nodes to a graph, or finds all problems with them. Takes time linear in the nodes and edges. */
 final class Compiler {
 
     private static final int NONE = -1;
@@ -47,7 +47,7 @@ final class Compiler {
     private final List<Node<?>> nodes;
     private final List<String> problems;
     private final int[] upClause;
-    private final int[] usedBy; // the last node that was found to depend on each
+    private final int[] usedBy; // the last node found to depend on each node
     private int edges;
     private int clauses;
 
@@ -78,7 +78,7 @@ final class Compiler {
             traits[node] = own == NodeOptions.NONE && !declaredNode.isNested ? Graph.PLAIN : 0;
             if (declaredNode.isNested && own.retry() != null) {
                 problems.add("node \"" + ids[node]
-                        + "\" is a run of its own and has a retry policy; give that to the nodes in it");
+                        + "\" is a nested run and has a retry policy; set it on the nodes of that run");
             }
             hasTimeouts |= own.timeout() != null;
             hasGroups |= own.group() != null;
@@ -122,7 +122,7 @@ final class Compiler {
         clauseNeeded = Arrays.copyOf(needed, clauses);
     }
 
-    /** Numbers the edges into one node. */
+    /** Adds the edges into one node. */
     private void connect(int node, int[] target, int[] first, int[] length, int[] needed) {
         upStart[node] = edges;
         Node<?> declared = nodes.get(node);
@@ -226,14 +226,14 @@ final class Compiler {
         }
     }
 
-    /** Returns what is wrong, with the cycles that there are. */
+    /** Returns all problems, including cycles. */
     List<String> problems() {
-        turnAround();
+        reverseEdges();
         return problems;
     }
 
-    Graph compile(List<? extends Node<?>> wanted) {
-        for (Node<?> output : wanted) {
+    Graph compile(List<? extends Node<?>> requested) {
+        for (Node<?> output : requested) {
             if (output.position >= size || nodes.get(output.position) != output) {
                 problems.add("unreachable output: " + output + " is not a node of this flow");
             } else {
@@ -245,12 +245,13 @@ final class Compiler {
             throw new InvalidFlowException(name, problems);
         }
         count();
-        outputs = wanted.stream().mapToInt(output -> output.position).sorted().toArray();
+        outputs =
+                requested.stream().mapToInt(output -> output.position).sorted().toArray();
         return new Graph(this);
     }
 
-    /** Lists the edges by their upstream nodes, and looks for cycles. */
-    private void turnAround() {
+    /** Lists the edges by their upstream nodes, and searches for cycles. */
+    private void reverseEdges() {
         int[] uses = new int[size];
         int[] next = new int[size + 1];
         for (int edge = 0; edge < edges; edge++) {
@@ -280,11 +281,11 @@ final class Compiler {
         findCycles(uses);
     }
 
-    /** Takes away what nothing depends on, again and again: if something is left, there is a cycle. */
+    /** Removes nodes without consumers repeatedly. If nodes are left, there is a cycle. */
     private void findCycles(int[] consumers) {
         int[] open = new int[size];
         int count = 0;
-        int taken = 0;
+        int removed = 0;
         for (int node = 0; node < size; node++) {
             if (consumers[node] == 0) {
                 open[count++] = node;
@@ -292,14 +293,14 @@ final class Compiler {
         }
         while (count > 0) {
             int node = open[--count];
-            taken++;
+            removed++;
             for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
                 if (--consumers[up[edge]] == 0) {
                     open[count++] = up[edge];
                 }
             }
         }
-        if (taken < size) {
+        if (removed < size) {
             new Cycles(ids, upStart, up).addTo(problems);
         }
     }

@@ -3,33 +3,36 @@ package dev.raddle.flow;
 import java.util.Arrays;
 import java.util.List;
 
-/** Finds the cycles of a graph that has some, and writes them down for people. */
+/** Finds cycles of a graph and describes them in messages. */
 final class Cycles {
 
     /*
      * Overview.
      *
-     * Nodes that can all be reached from each other are a component, and a cycle lies in one component. Tarjan's algorithm finds
-     * the components; it goes upstream, and its recursion is an array, since a path may be as long as the graph. (R. Tarjan,
-     * "Depth-first search and linear graph algorithms", 1972.)
+     * A strongly connected component is a set of nodes that can all be reached from each other; every cycle is inside
+     * one component. Tarjan's algorithm finds the components. It follows the edges upstream, and uses an array instead
+     * of recursion, since a path may be as long as the graph. (R. Tarjan, "Depth-first search and linear graph
+     * algorithms", 1972.)
      *
-     * Then each node of a component that lies on no cycle yet names a shortest one through itself: a search upstream, which does
-     * not leave the component, comes back to it. The first search of every component is always made, and all of them together go
-     * over each edge once. The others would cost the square of a component in the worst case, many short cycles through one node
-     * of many; so they end when they have gone over some edges in all. Who has mended what was named hears of the rest.
+     * Then, for each node of a component that is not on a reported cycle, a shortest cycle through it is reported: a
+     * search upstream, inside the component, until it returns to the node. The first search in every component is
+     * always made; together these traverse each edge at most once. The further searches would cost the square of the
+     * size of a component in the worst case, many short cycles through one of many nodes; so they stop after a total
+     * number of edges. The remaining cycles are reported when the user has fixed the reported ones and builds the plan
+     * again.
      */
 
     private static final int NONE = -1;
-    private static final int MOST_STEPS = 1_000_000; // of searches in components that have named a cycle
+    private static final int MAX_STEPS = 1_000_000; // of searches in components with a reported cycle
 
     private final int size;
-    private final String[] ids; // perhaps with room for more
+    private final String[] ids; // may be longer than size
     private final int[] upStart;
     private final int[] up;
-    private final int[] component; // the one of each node, by number
-    private final boolean[] named; // nodes that lie on a cycle that was named
-    private final int[] below; // from which node the last search has come
-    private final int[] searched; // from which start
+    private final int[] component; // the number of the component of each node
+    private final boolean[] reported; // nodes that are on a reported cycle
+    private final int[] below; // the node from which the last search reached each node
+    private final int[] searched; // the start of the last search that reached each node
     private final int[] open;
     private int components;
     private int steps;
@@ -40,7 +43,7 @@ final class Cycles {
         this.upStart = upStart;
         this.up = up;
         component = filled(size);
-        named = new boolean[size];
+        reported = new boolean[size];
         below = new int[size];
         searched = filled(size);
         open = new int[size + 1];
@@ -56,7 +59,7 @@ final class Cycles {
         findComponents();
         boolean[] known = new boolean[components];
         for (int node = 0; node < size; node++) {
-            if (named[node] || (known[component[node]] && steps >= MOST_STEPS)) {
+            if (reported[node] || (known[component[node]] && steps >= MAX_STEPS)) {
                 continue;
             }
             int second = searchFrom(node, known[component[node]]);
@@ -68,12 +71,12 @@ final class Cycles {
     }
 
     private void findComponents() {
-        int[] number = filled(size); // when the walk came to each node
-        int[] lowest = new int[size]; // the smallest number that is known to be reached from it
-        int[] edge = Arrays.copyOf(upStart, size); // where the walk goes on
+        int[] number = filled(size); // the order in which the search reached each node
+        int[] lowest = new int[size]; // the smallest number known to be reachable from it
+        int[] edge = Arrays.copyOf(upStart, size); // the next edge to follow
         int[] path = new int[size];
         int numbers = 0;
-        int waiting = 0; // nodes in open, whose component is not known yet
+        int waiting = 0; // nodes in open, whose component is not yet known
         for (int start = 0; start < size; start++) {
             int depth = number[start] == NONE ? 0 : NONE;
             path[0] = start;
@@ -106,7 +109,7 @@ final class Cycles {
         }
     }
 
-    /** Returns the node below the start in a shortest cycle through it, or NONE if there is no cycle. */
+    /** Returns the node below the start in a shortest cycle through it, or NONE if there is none. */
     private int searchFrom(int start, boolean counts) {
         int count = 1;
         open[0] = start;
@@ -130,9 +133,9 @@ final class Cycles {
 
     private String text(int start, int second) {
         StringBuilder text = new StringBuilder(ids[start]);
-        named[start] = true;
+        reported[start] = true;
         for (int node = second; node != start; node = below[node]) {
-            named[node] = true;
+            reported[node] = true;
             text.append(" --> ").append(ids[node]);
         }
         return text.append(" --> ").append(ids[start]) + (second == start ? " (self loop)" : "");

@@ -6,21 +6,22 @@ import java.util.Optional;
 import java.util.stream.Stream;
 
 /**
- * What a node waits for, and what it gets of it. A {@link Node} itself is the plainest: the node waits for its success and
- * gets its value. The factories here are the others; import them statically.
+ * A dependency of a node: a condition that must be met before the node begins, and the value that the node receives.
+ * The simplest dependency is a {@link Node}, which is met by its success. The factory methods of this class create the
+ * others.
  *
  * {@snippet :
  * Node<Price> price = f.node("price", anyOf(local, remote), optional(promo), (p, pr) -> p.minus(pr.orElse(NONE)));
  * }
  *
- * <p>All dependencies of a node must be met before it begins. Nodes may be named by their ids, which need not be declared yet;
- * their values are then objects.
+ * <p>All dependencies of a node must be met before it begins. Nodes can be given by their ids, which need not be
+ * declared yet; the types of their values are then {@code Object}.
  *
- * @param <T> what the node gets
+ * @param <T> the type of the value that the node receives
  */
 public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
 
-    /** What an edge asks of its upstream node. */
+    /** The kind of an edge: the condition on its upstream node. */
     enum Kind {
         MUST,
         ORDER,
@@ -31,12 +32,12 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
         ALL
     }
 
-    /** One that is not simply a node. */
+    /** A dependency that is not a {@link Node} itself. */
     static final class Clause<T> extends Dependency<T> {
         final Kind kind;
         final int needed; // of AT_LEAST
-        final List<? extends Node<?>> nodes; // empty if they are named by their ids only
-        private final List<String> given; // those ids, or empty
+        final List<? extends Node<?>> nodes; // empty if they are given by their ids
+        private final List<String> given; // these ids, or empty
 
         private Clause(Kind kind, int needed, Stream<String> ids) {
             this.kind = kind;
@@ -52,7 +53,7 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
             given = List.of();
         }
 
-        /** Returns how many edges it makes. */
+        /** Returns the number of edges. */
         int size() {
             return nodes.size() + given.size();
         }
@@ -80,44 +81,44 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
     abstract List<String> ids();
 
     /**
-     * Returns a dependency that neither delays nor fails the node: it gets the value if there is one when it begins. If all
-     * upstreams of a node are optional, it begins with the first of them that succeeds.
+     * Returns a dependency that neither delays nor fails the node, which receives the value if there is one when it
+     * begins. If all upstreams of a node are optional, the node begins when the first of them succeeds.
      *
-     * @param <T> the value's type
-     * @param node upstream
-     * @return its result or its default, if it has ended with one that is not null
+     * @param <T> the type of the value
+     * @param node the upstream node
+     * @return a dependency with its result or its default, if it has ended with one that is not null
      */
     public static <T> Dependency<Optional<T>> optional(Node<T> node) {
         return new Clause<>(Kind.OPTIONAL, 1, List.of(node));
     }
 
     /**
-     * Returns a dependency on a node's end, whatever it is.
+     * Returns a dependency on the end of a node, whether it succeeds or not.
      *
-     * @param <T> the value's type
-     * @param node upstream
-     * @return how it ended
+     * @param <T> the type of the value
+     * @param node the upstream node
+     * @return a dependency with its outcome
      */
     public static <T> Dependency<Outcome<T>> after(Node<T> node) {
         return new Clause<>(Kind.AFTER, 1, List.of(node));
     }
 
     /**
-     * Returns a dependency on a node's success, and not on its value.
+     * Returns a dependency on the success of a node, without its value.
      *
-     * @param node upstream
-     * @return null
+     * @param node the upstream node
+     * @return a dependency with the value null
      */
     public static Dependency<Void> order(Node<?> node) {
         return new Clause<>(Kind.ORDER, 1, List.of(node));
     }
 
     /**
-     * Returns a dependency on the first success. It fails when none of the nodes can succeed any more.
+     * Returns a dependency on the first success. It fails when none of the nodes can still succeed.
      *
-     * @param <T> the value's type
-     * @param nodes upstream
-     * @return the value of the first that succeeds
+     * @param <T> the type of the value
+     * @param nodes the upstream nodes
+     * @return a dependency with the value of the first that succeeds
      */
     @SafeVarargs
     @SuppressWarnings("varargs")
@@ -126,23 +127,24 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
     }
 
     /**
-     * Returns a dependency on the first success. It fails when none of the nodes can succeed any more.
+     * Returns a dependency on the first success. It fails when none of the nodes can still succeed.
      *
-     * @param <T> the value's type
-     * @param nodes upstream
-     * @return the value of the first that succeeds
+     * @param <T> the type of the value
+     * @param nodes the upstream nodes
+     * @return a dependency with the value of the first that succeeds
      */
     public static <T> Dependency<T> anyOf(List<? extends Node<? extends T>> nodes) {
         return new Clause<>(Kind.ANY, 1, nodes);
     }
 
     /**
-     * Returns a dependency on some successes. It fails when so many cannot be had any more.
+     * Returns a dependency on a number of successes. It fails when that number can no longer be reached.
      *
-     * @param <T> the values' type
-     * @param successes how many
-     * @param nodes upstream
-     * @return the values of those that have succeeded when the node begins, in the order of declaration
+     * @param <T> the type of the values
+     * @param successes the number of successes
+     * @param nodes the upstream nodes
+     * @return a dependency with the values of those that have succeeded when the node begins, in the order of
+     *     declaration
      */
     @SafeVarargs
     @SuppressWarnings("varargs")
@@ -151,84 +153,85 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
     }
 
     /**
-     * Returns a dependency on some successes. It fails when so many cannot be had any more.
+     * Returns a dependency on a number of successes. It fails when that number can no longer be reached.
      *
-     * @param <T> the values' type
-     * @param successes how many
-     * @param nodes upstream
-     * @return the values of those that have succeeded when the node begins, in the order of declaration
+     * @param <T> the type of the values
+     * @param successes the number of successes
+     * @param nodes the upstream nodes
+     * @return a dependency with the values of those that have succeeded when the node begins, in the order of
+     *     declaration
      */
     public static <T> Dependency<List<T>> atLeast(int successes, List<? extends Node<? extends T>> nodes) {
         return new Clause<>(Kind.AT_LEAST, successes, nodes);
     }
 
     /**
-     * Returns a dependency on the success of all.
+     * Returns a dependency on the success of all nodes.
      *
-     * @param <T> the values' type
-     * @param nodes upstream
-     * @return their values, in the order of declaration
+     * @param <T> the type of the values
+     * @param nodes the upstream nodes
+     * @return a dependency with their values, in the order of declaration
      */
     public static <T> Dependency<List<T>> allOf(List<? extends Node<? extends T>> nodes) {
         return new Clause<>(Kind.ALL, nodes.size(), nodes);
     }
 
     /**
-     * Returns a dependency on a node's success, by its id.
+     * Returns a dependency on the success of a node, by its id.
      *
-     * @param id of the upstream node
-     * @return its value
+     * @param id the id of the upstream node
+     * @return a dependency with its value
      */
     public static Dependency<Object> must(String id) {
         return new Clause<>(Kind.MUST, 1, Stream.of(id));
     }
 
     /**
-     * Does what {@link #optional(Node)} does, by id.
+     * Returns the same dependency as {@link #optional(Node)}, by id.
      *
-     * @param id of the upstream node
-     * @return its value, if there is one
+     * @param id the id of the upstream node
+     * @return a dependency with its value, if there is one
      */
     public static Dependency<Optional<Object>> optional(String id) {
         return new Clause<>(Kind.OPTIONAL, 1, Stream.of(id));
     }
 
     /**
-     * Does what {@link #after(Node)} does, by id.
+     * Returns the same dependency as {@link #after(Node)}, by id.
      *
-     * @param id of the upstream node
-     * @return how it ended
+     * @param id the id of the upstream node
+     * @return a dependency with its outcome
      */
     public static Dependency<Outcome<Object>> after(String id) {
         return new Clause<>(Kind.AFTER, 1, Stream.of(id));
     }
 
     /**
-     * Does what {@link #order(Node)} does, by id.
+     * Returns the same dependency as {@link #order(Node)}, by id.
      *
-     * @param id of the upstream node
-     * @return null
+     * @param id the id of the upstream node
+     * @return a dependency with the value null
      */
     public static Dependency<Void> order(String id) {
         return new Clause<>(Kind.ORDER, 1, Stream.of(id));
     }
 
     /**
-     * Does what {@link #anyOf(Node[])} does, by id.
+     * Returns the same dependency as {@link #anyOf(Node[])}, by id.
      *
-     * @param ids of the upstream nodes
-     * @return the value of the first that succeeds
+     * @param ids the ids of the upstream nodes
+     * @return a dependency with the value of the first that succeeds
      */
     public static Dependency<Object> anyOf(String... ids) {
         return new Clause<>(Kind.ANY, 1, Stream.of(ids));
     }
 
     /**
-     * Does what {@link #atLeast(int, Node[])} does, by id.
+     * Returns the same dependency as {@link #atLeast(int, Node[])}, by id.
      *
-     * @param successes how many
-     * @param ids of the upstream nodes
-     * @return the values of those that have succeeded
+     * @param successes the number of successes
+     * @param ids the ids of the upstream nodes
+     * @return a dependency with the values of those that have succeeded
      */
     public static Dependency<List<Object>> atLeast(int successes, String... ids) {
         return new Clause<>(Kind.AT_LEAST, successes, Stream.of(ids));

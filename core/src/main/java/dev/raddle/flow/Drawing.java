@@ -6,7 +6,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes plans and runs in the formats of others. */
+/** Writes plans and runs in the formats of Mermaid, Graphviz, JSON and Chrome traces. */
 final class Drawing {
 
     private Drawing() {}
@@ -99,7 +99,7 @@ final class Drawing {
         return String.join(",", edges);
     }
 
-    /** Nodes that ran at the same time stand in different rows. */
+    /** Returns a trace in which nodes that ran at the same time are in different rows. */
     static String chromeTrace(String name, List<NodeReport<?>> nodes) {
         List<NodeReport<?>> ran = new ArrayList<>(nodes);
         ran.removeIf(each -> each.startNanos() < 0);
@@ -127,7 +127,7 @@ final class Drawing {
         return nanos / 1000 + "." + String.valueOf(1000 + nanos % 1000).substring(1);
     }
 
-    /** Returns a text in quotes, as JSON and DOT want it. */
+    /** Returns a quoted text, with the escapes of JSON and DOT. */
     private static String quoted(String text) {
         StringBuilder quoted = new StringBuilder("\"");
         for (int position = 0; position < text.length(); position++) {

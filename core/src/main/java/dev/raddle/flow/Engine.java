@@ -28,33 +28,35 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** Who runs the nodes of a run: threads that come when they are called, and the thread that joins, if it shall. */
-abstract class Engine extends Handover {
+/** Executes the nodes of a run, on scheduler threads or on the joining thread. */
+abstract class Engine extends Dispatcher {
 
     /*
      * Overview.
      *
-     * A runner is a thread that runs one node after the other: performs it, settles what follows from its end (Decisions), hands
-     * over what became ready (Handover), and takes the next.
+     * A runner is a thread that executes nodes in a loop: it executes a node, applies the consequences of the node's
+     * end (NodeTransitions), dispatches the nodes that became ready (Dispatcher), and takes the next node.
      *
-     * `remaining` counts nodes of which somebody is still to be told, and the begin of the run. A runner tells it in portions. What
-     * it has not told, when it is held up inside a node, goes to who ends that node from outside. Who brings it to zero completes
-     * the run: undoes what is to be undone, and finds the status.
+     * `remaining` counts the nodes whose end has not been reported, plus one for the start of the run. A runner
+     * subtracts the nodes that it has finished in batches. If a runner is inside a node when another thread ends that
+     * node, the other thread takes over the runner's unreported count. The thread that brings `remaining` to zero
+     * completes the run: it executes the compensations and determines the status.
      *
-     * `inside` counts threads that are in here, nested runs of which that is not zero, and one for this run until it has ended.
-     * close() waits for zero: an action that goes on after its node was ended is inside. Who brings it to zero for the first time
-     * counts a nested run out of the one around it. A thread that comes later finds nothing to run, so it need not be counted there.
+     * `inside` counts the threads inside this run, the nested runs whose own count is not zero, and one for this run
+     * until it has ended. close() waits until it is zero; an action that continues after its node was ended still
+     * counts. The thread that brings it to zero for the first time subtracts a nested run from its outer run. A thread
+     * that enters after that finds no node to execute, so the outer run need not count it.
      *
-     * Runs may be nested as deep as there is memory, and need no stack for it. A runner that opens a nested run leaves its begin for
-     * later (Later): until the thread is back where it entered the engine, at the bottom of its stack. So are nodes that a
-     * scheduler wants run in the calling thread. A runner further up the stack returns as soon as there is such a step, and leaves
-     * its own next node for later, too. A loop reports the end of a run to the run around it, and nested runs whose nodes are ended
-     * are stopped from a list.
+     * Nesting is bounded by memory only, not by the stack. A runner that opens a nested run defers the start of that
+     * run (DeferredSteps) until the thread has returned to where it entered the engine, at the bottom of its stack.
+     * Nodes that a scheduler executes in the calling thread are deferred likewise. A runner further up the stack
+     * returns as soon as a step has been deferred, and defers its own next node, too. The end of a nested run is passed
+     * to the outer runs in a loop, and nested runs whose nodes were ended are stopped from a list.
      */
 
     private static final VarHandle REMAINING;
     private static final VarHandle INSIDE;
-    private static final VarHandle LEFT;
+    private static final VarHandle HAS_LEFT_OUTER;
     private static final VarHandle NEXT_ROOT;
     private static final VarHandle SPARE;
 
@@ -64,7 +66,7 @@ abstract class Engine extends Handover {
             REMAINING = lookup.findVarHandle(Engine.class, "remaining", int.class);
             INSIDE = lookup.findVarHandle(Engine.class, "inside", int.class);
             NEXT_ROOT = lookup.findVarHandle(Engine.class, "nextRoot", int.class);
-            LEFT = lookup.findVarHandle(Engine.class, "hasLeft", boolean.class);
+            HAS_LEFT_OUTER = lookup.findVarHandle(Engine.class, "hasLeftOuter", boolean.class);
             SPARE = lookup.findVarHandle(Engine.class, "spare", Runner.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
@@ -73,35 +75,35 @@ abstract class Engine extends Handover {
 
     final TimeSource time;
     private final @Nullable Object parameter;
-    private final @Nullable Engine outer; // of a nested run
-    private final int outerNode; // whose place it takes there
+    private final @Nullable Engine outer; // the enclosing run; null unless this run is nested
+    private final int outerNode; // the node of the outer run that this run executes
     private final long origin;
     private final @Nullable EnclosingScope enclosing;
     private final @Nullable TimeLimit limit;
     private final @Nullable Deadline deadline;
     private final CapturedContext perThread;
     private final @Nullable CapturedContext perNode;
-    private final boolean plain; // whether there is nobody to tell of each node
+    private final boolean plain; // whether no context, listener, journal, recording or root limit applies to nodes
 
-    private @Nullable Alarm alarm; // written by the starter before anything runs
+    private @Nullable Alarm alarm; // written by the starting thread before any node runs
     private Scheduler.@Nullable Lease lease; // likewise
-    private @Nullable BitSet wanted; // of a run of some nodes only; likewise
+    private @Nullable BitSet selected; // the selected nodes, or null for all; likewise
 
-    @SuppressWarnings("UnusedVariable") // by REMAINING
+    @SuppressWarnings("UnusedVariable") // accessed by REMAINING
     private volatile int remaining;
 
-    @SuppressWarnings("UnusedVariable") // by NEXT_ROOT
-    private volatile int nextRoot; // that is to be triggered, if there is a limit of those
+    @SuppressWarnings("UnusedVariable") // accessed by NEXT_ROOT
+    private volatile int nextRoot; // the next root to trigger, if rootsAtOnce limits them
 
-    private volatile int inside = 1; // for the run itself, until it has ended
+    private volatile int inside = 1; // one for the run itself, until it has ended
 
-    @SuppressWarnings("UnusedVariable") // by LEFT
-    private volatile boolean hasLeft; // whether a nested run is not inside the one around it any more
+    @SuppressWarnings("UnusedVariable") // accessed by HAS_LEFT_OUTER
+    private volatile boolean hasLeftOuter; // whether this run was subtracted from its outer run
 
-    @SuppressWarnings("UnusedVariable") // by SPARE
-    private volatile @Nullable Runner spare; // one that nobody uses
+    @SuppressWarnings("UnusedVariable") // accessed by SPARE
+    private volatile @Nullable Runner spare; // an unused runner, for reuse
 
-    @SuppressWarnings("this-escape") // nobody who is given this asks anything before the run begins
+    @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
     Engine(Graph graph, @Nullable Object parameter, RunOptions options, @Nullable Engine outer, int outerNode) {
         super(graph, options);
         this.parameter = parameter;
@@ -118,12 +120,12 @@ abstract class Engine extends Handover {
         deadline = limit == null ? null : limit.deadline();
         perThread = options.forThreads().capture(TaskContext.current().within(this));
         Propagation forNodes = options.forNodes();
-        perNode = forNodes == null ? null : forNodes.captureWithoutTaskContext(); // threads have that
+        perNode = forNodes == null ? null : forNodes.captureWithoutTaskContext(); // the thread context has that
         if (graph.hasCallbacks || options.listener != null || isRecorded) {
-            audience = new Audience(this);
+            events = new FlowEvents(this);
         }
         if (graph.hasTimeouts) {
-            nodeTimes = new NodeTimes(this, this::nodeOutOfTime);
+            nodeTimeouts = new NodeTimeouts(this, this::nodeOutOfTime);
         }
         plain = perNode == null
                 && options.listener == null
@@ -134,73 +136,73 @@ abstract class Engine extends Handover {
         remaining = graph.size + 1;
     }
 
-    /** Tells whether the run is ended by its deadline, whatever it waits for. */
-    final boolean endsByItself() {
+    /** Returns whether the run has a deadline, which ends it in any case. */
+    final boolean hasDeadline() {
         return deadline != null;
     }
 
-    /** Notes that the thread that joins this run waits for a node. Returns false if no thread does. */
-    abstract boolean noteOwnWait(Handoff handoff);
+    /** Registers that the joining thread of this run waits for a node. Returns false if no thread is joining. */
+    abstract boolean registerOwnWait(GroupPlacement placement);
 
-    /** Returns the node of this run that a node is, or that has the nested run in which it is. */
-    final int nodeOf(Handoff handoff) {
-        int node = handoff.node;
-        for (Engine each = handoff.run; each != this && each.outer != null; each = each.outer) {
+    /** Returns the placed node, or, if it is in a nested run, the node of this run that contains that run. */
+    final int nodeOf(GroupPlacement placement) {
+        int node = placement.node;
+        for (Engine each = placement.run; each != this && each.outer != null; each = each.outer) {
             node = each.outerNode;
         }
         return node;
     }
 
     @Override
-    final void noteWait(Handoff handoff) {
-        if (endsByItself()) {
+    final void registerWait(GroupPlacement placement) {
+        if (hasDeadline()) {
             return;
         }
-        for (Engine each = this; each != null && !each.noteOwnWait(handoff); ) {
+        for (Engine each = this; each != null && !each.registerOwnWait(placement); ) {
             each = each.outer;
         }
     }
 
-    /** Tells whether the thread that joins a run around this one runs the nodes. */
-    abstract boolean isGuest();
+    /** Returns whether the joining thread of an outer run executes the nodes. */
+    abstract boolean runsInOuterJoiner();
 
-    /** Wakes the thread that closes, because nobody is inside any more. */
+    /** Unparks the thread in close(), because no thread is inside any more. */
     abstract void wakeCloser();
 
-    /** Takes the runner that the thread at home will go on with. */
-    abstract void setHome(Runner runner);
+    /** Sets the runner that the joining thread will use. */
+    abstract void setJoiner(Runner runner);
 
-    /** Tells whether all outputs have ended. */
+    /** Returns whether all outputs have ended. */
     abstract boolean isValueKnown();
 
-    /** Returns what became of the run, which has ended. */
+    /** Returns the result of the run, which must have ended. */
     abstract FlowResult<?> result();
 
-    /** Ends the run, of which all nodes have ended. */
+    /** Called when all nodes have ended and the compensations have been executed. Publishes the result. */
     abstract void finished(FlowStatus status, List<Throwable> compensationFailures, @Nullable Throwable stopCause);
 
-    final boolean isAnybodyInside() {
+    final boolean hasThreadsInside() {
         return inside > 0;
     }
 
     @Override
-    final Call newCall(byte place) {
-        return new Call(this, place);
+    final RunRequest newRequest(byte place) {
+        return new RunRequest(this, place);
     }
 
     @Override
-    final Handoff newHandoff(int node) {
-        return new Handoff(this, node);
+    final GroupPlacement newPlacement(int node) {
+        return new GroupPlacement(this, node);
     }
 
     @Override
-    final void oneMoreToTell() {
+    final void addRemaining() {
         REMAINING.getAndAdd(this, 1);
     }
 
     @Override
-    final void decideElsewhere(Consumer<Runner> action) {
-        alarmThread().execute(() -> asDecider(action));
+    final void runTransitionsOnAlarmThread(Consumer<Runner> action) {
+        alarmThread().execute(() -> runTransitions(action));
     }
 
     // Beginning.
@@ -208,51 +210,51 @@ abstract class Engine extends Handover {
     /**
      * Begins the run.
      *
-     * @param later where the thread leaves what would grow its stack; null if it comes from outside
+     * @param deferred the deferred steps of the calling thread, or null if it is not inside a run
      */
-    final void begin(@Nullable Later later) {
+    final void begin(@Nullable DeferredSteps deferred) {
         ensureGroups();
         if (!options.only.isEmpty()) {
-            wanted = wanted(options.only);
+            selected = selected(options.only);
         }
         FlowJournal.@Nullable Recorded @Nullable [] recorded = recorded();
         lease = options.scheduler.lease();
         try {
-            watchTime();
+            armDeadline();
         } catch (Throwable noTime) {
             closeLease();
             throw noTime;
         }
         Runner starter = new Runner();
-        starter.later = later;
+        starter.deferred = deferred;
         starter.finished = 1;
-        if (isAtHome()) {
-            starter.place = HERE;
-            starter.isHome = true;
-            setHome(starter);
+        if (runsInJoiner()) {
+            starter.place = RUN_SCHEDULER;
+            starter.isJoiner = true;
+            setJoiner(starter);
         } else {
-            starter.place = Runner.NOWHERE;
+            starter.place = Runner.NO_PLACE;
         }
-        if (recorded != null || wanted != null || audience != null || graph.hasGroups) {
+        if (recorded != null || selected != null || events != null || graph.hasGroups) {
             inContext(() -> {
                 restore(starter, recorded);
-                leaveOut(starter);
+                skipUnselected(starter);
                 settleAll(starter);
                 hasBegun = true;
                 triggerRoots(starter);
-                handOver(starter);
+                dispatch(starter);
             });
         } else {
             hasBegun = true;
-            triggerRoots(starter); // calls nobody who may ask for the context
-            handOver(starter);
+            triggerRoots(starter); // calls no user code, so no context is needed
+            dispatch(starter);
         }
-        tell(starter);
-        runLater(starter);
+        reportFinished(starter);
+        runDeferred(starter);
     }
 
-    private void watchTime() {
-        if (limit != null && outer == null) { // a nested run is ended by its outer one
+    private void armDeadline() {
+        if (limit != null && outer == null) { // the outer run ends a nested one
             if (limit.deadline().hasPassed()) {
                 outOfTime();
             } else {
@@ -273,12 +275,12 @@ abstract class Engine extends Handover {
         }
     }
 
-    private BitSet wanted(List<String> targets) {
+    private BitSet selected(List<String> targets) {
         int[] nodes = targets.stream().mapToInt(graph::indexOf).toArray();
         BitSet found = graph.ancestorsOf(nodes);
         for (int node : nodes) {
             found.set(node);
-            board.pin(node);
+            states.pin(node);
         }
         return found;
     }
@@ -297,105 +299,108 @@ abstract class Engine extends Handover {
         return recorded;
     }
 
-    /** Ends the nodes that an earlier run has finished: all of them first, so that none of them lets another be skipped. */
-    private void restore(Runner by, FlowJournal.@Nullable Recorded @Nullable [] recorded) {
+    /**
+     * Ends the nodes that the journal has recorded: all of them first, so that none of them causes a skip of another.
+     */
+    private void restore(Runner runner, FlowJournal.@Nullable Recorded @Nullable [] recorded) {
         if (recorded == null) {
             return;
         }
         for (int node = 0; node < graph.size; node++) {
             FlowJournal.Recorded record = recorded[node];
             if (record != null) {
-                Settled restored = new Settled(
-                        NodeState.SUCCESS, Via.JOURNAL, record.value(), null, Settled.Reason.RESTORED, -1, now());
-                if (!board.step(node, null, restored)) {
+                NodeEnd restored = new NodeEnd(
+                        NodeState.SUCCESS, Via.JOURNAL, record.value(), null, NodeEnd.Reason.RESTORED, -1, now());
+                if (!states.compareAndSet(node, null, restored)) {
                     recorded[node] = null; // the deadline had passed
                 }
             }
         }
         for (int node = 0; node < graph.size; node++) {
             if (recorded[node] != null) {
-                board.ended(node, now());
-                by.addEnded(node);
-                letGo(by, node);
+                states.recordEnd(node, now());
+                runner.addEnded(node);
+                releaseUpstreams(runner, node);
             }
         }
         if (compensations != null) {
-            for (int node : graph.upstreamsFirst()) { // when they were completed is not known, but this is
+            for (int node : graph.upstreamsFirst()) { // the order of completion is unknown; this order is consistent
                 if (recorded[node] != null) {
-                    noteCompleted(node);
+                    recordCompleted(node);
                 }
             }
         }
     }
 
-    /** Skips the nodes that are not wanted: all of them first, so that each is skipped for this reason. */
-    private void leaveOut(Runner by) {
-        BitSet kept = wanted;
+    /** Skips the nodes that are not selected: all of them first, so that each has this reason for its skip. */
+    private void skipUnselected(Runner runner) {
+        BitSet kept = selected;
         if (kept == null) {
             return;
         }
         for (int node = kept.nextClearBit(0); node < graph.size; node = kept.nextClearBit(node + 1)) {
-            end(by, node, null, NodeState.SKIPPED, null, Settled.Reason.NOT_WANTED, NOBODY, false);
+            end(runner, node, null, NodeState.SKIPPED, null, NodeEnd.Reason.NOT_WANTED, NO_NODE, false);
         }
     }
 
-    private void triggerRoots(Runner by) {
+    private void triggerRoots(Runner runner) {
         int count = options.rootsAtOnce == 0 ? graph.roots.length : Math.min(options.rootsAtOnce, graph.roots.length);
         for (int each = 0; each < count; each++) {
-            trigger(by, graph.roots[each]);
+            trigger(runner, graph.roots[each]);
         }
     }
 
     @Override
-    final void triggerNextRoot(Runner by) {
+    final void triggerNextRoot(Runner runner) {
         int next = (int) NEXT_ROOT.getAndAdd(this, 1);
         if (next < graph.roots.length) {
-            trigger(by, graph.roots[next]);
+            trigger(runner, graph.roots[next]);
         }
     }
 
     // Running.
 
-    /** Runs a node whose group has given a permit, and nothing else: the permit is for this node. */
-    final void runGrouped(Handoff handoff) {
-        work(GROUPED, handoff.node, handoff, 0, null);
+    /** Runs a node whose group has granted a permit, and no other node: the permit is for this one. */
+    final void runGrouped(GroupPlacement placement) {
+        runNodes(GROUPED, placement.node, placement, 0, null);
     }
 
-    /** Runs a node in the thread that places it, because the group wants that. What follows is left to who has placed it. */
-    final void runInPlace(Handoff handoff, Runner placer) {
+    /** Runs a node in the thread that places it, as its group requires. The caller processes the consequences. */
+    final void runInPlace(GroupPlacement placement, Runner placer) {
         Thread known = placer.thread;
-        come();
+        enterRun();
         if (placer.grouped.count > 0) {
-            placeElsewhere(placer.grouped.takeAll()); // they need not wait for this one
+            placeElsewhere(placer.grouped.takeAll()); // they must not wait for this node
         }
         try {
             placer.thread = Thread.currentThread();
             placer.now = -1;
-            inContext(() -> perform(placer, handoff.node, handoff));
+            inContext(() -> runNode(placer, placement.node, placement));
         } finally {
             placer.thread = known;
-            goAway();
+            exitRun();
         }
     }
 
-    /** Runs ready nodes, and what follows in the same thread, until there are none. */
+    /** Runs ready nodes, and those that become ready in this thread, until there are none. */
     final void runReady(byte place) {
         ReadyStack nodes = readyFor(place);
-        nodes.hasCome();
+        nodes.removeRequest();
         int node = nodes.pop();
         if (node >= 0) {
-            work(place, node, unbegun(node), 0, null);
+            runNodes(place, node, readyPhase(node), 0, null);
         }
     }
 
     /**
-     * Has the calling thread run nodes.
+     * Runs nodes in the calling thread.
      *
-     * @param first which first
-     * @param later where the thread leaves what would grow its stack; null if it has come from outside
+     * @param first the node to run first
+     * @param deferred the deferred steps of the calling thread, or null if it is not inside a run
      */
-    private void work(byte place, int first, @Nullable Object from, int postponed, @Nullable Later later) {
-        come();
+    private void runNodes(
+            byte place, int first, @Nullable Object expected, int postponed, @Nullable DeferredSteps deferred) {
+        enterRun();
         try {
             Runner idle = (Runner) SPARE.getAndSet(this, (Runner) null);
             Runner runner = idle == null ? new Runner() : idle;
@@ -403,39 +408,39 @@ abstract class Engine extends Handover {
             runner.place = place;
             runner.postponed = postponed;
             runner.now = -1;
-            runner.isHome = place != GROUPED && isGuest();
-            runner.later = later;
+            runner.isJoiner = place != GROUPED && runsInOuterJoiner();
+            runner.deferred = deferred;
             runner.isBottom = false;
-            inContext(() -> go(runner, first, from));
-            tell(runner);
-            while (runner.isBottom && runner.hasLater()) {
-                runLater(runner);
+            inContext(() -> runFirst(runner, first, expected));
+            reportFinished(runner);
+            while (runner.isBottom && runner.hasDeferred()) {
+                runDeferred(runner);
                 runner.now = -1;
                 inContext(() -> drain(runner));
-                tell(runner);
+                reportFinished(runner);
             }
-            runner.later = null;
+            runner.deferred = null;
             runner.thread = null;
             spare = runner;
         } finally {
-            goAway();
+            exitRun();
         }
     }
 
-    private void go(Runner runner, int first, @Nullable Object from) {
+    private void runFirst(Runner runner, int first, @Nullable Object expected) {
         if (runner.place != GROUPED && !isStopping()) {
-            callAnother(runner);
+            requestAnother(runner);
         }
-        perform(runner, first, from);
+        runNode(runner, first, expected);
         settleAll(runner);
-        handOver(runner);
-        if (!hasLater(runner)) {
+        dispatch(runner);
+        if (!yieldToDeferred(runner)) {
             drain(runner);
         }
     }
 
     private void drain(Runner runner) {
-        while (!(runner.isHome && isPaused(runner))) {
+        while (!(runner.isJoiner && mustPause(runner))) {
             int node = takeKept(runner);
             if (node < 0) {
                 node = popFor(runner);
@@ -443,28 +448,31 @@ abstract class Engine extends Handover {
                     return;
                 }
             }
-            if (!runner.isHome) {
-                Thread.interrupted(); // whatever a callback has left
+            if (!runner.isJoiner) {
+                Thread.interrupted(); // a callback may have left an interrupt
             }
-            perform(runner, node, unbegun(node));
+            runNode(runner, node, readyPhase(node));
             settleAll(runner);
-            handOver(runner);
-            if (hasLater(runner)) {
+            dispatch(runner);
+            if (yieldToDeferred(runner)) {
                 return;
             }
         }
-        if (!isAtHome()) {
-            handBack(runner);
+        if (!runsInJoiner()) {
+            pushBack(runner);
         }
     }
 
-    private boolean isPaused(Runner home) {
-        return Thread.currentThread().isInterrupted() || (home.isForValue && isValueKnown());
+    private boolean mustPause(Runner joiner) {
+        return Thread.currentThread().isInterrupted() || (joiner.isForValue && isValueKnown());
     }
 
-    /** Tells whether something was left for later, which comes first. What this runner was to run next comes after that. */
-    private boolean hasLater(Runner runner) {
-        if (!runner.hasLater()) {
+    /**
+     * Returns whether there are deferred steps, which run first. Unless this is the bottom of the stack, defers this
+     * runner's next node, too.
+     */
+    private boolean yieldToDeferred(Runner runner) {
+        if (!runner.hasDeferred()) {
             return false;
         }
         if (!runner.isBottom) {
@@ -472,23 +480,23 @@ abstract class Engine extends Handover {
             int node = kept < 0 ? popFor(runner) : kept;
             byte place = runner.place;
             int postponed = runner.postponed;
-            Later later = runner.later();
+            DeferredSteps deferred = runner.deferred();
             if (node >= 0) {
-                later.add(() -> work(place, node, unbegun(node), postponed, later));
+                deferred.add(() -> runNodes(place, node, readyPhase(node), postponed, deferred));
             }
         }
         return true;
     }
 
-    /** Does what was left for later, if this is the bottom of the stack. */
-    private void runLater(Runner runner) {
-        if (!runner.isBottom || !runner.hasLater()) {
+    /** Runs the deferred steps, if this is the bottom of the stack. */
+    private void runDeferred(Runner runner) {
+        if (!runner.isBottom || !runner.hasDeferred()) {
             return;
         }
-        boolean isCallers = runner.place == Runner.NOWHERE;
-        boolean interrupted = isCallers && Thread.interrupted(); // it is for the caller, and for nothing that runs here
+        boolean isCallers = runner.place == Runner.NO_PLACE;
+        boolean interrupted = isCallers && Thread.interrupted(); // meant for the caller, not for these nodes
         try {
-            runner.later().runAll(options.sink);
+            runner.deferred().runAll(options.sink);
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -496,15 +504,15 @@ abstract class Engine extends Handover {
         }
     }
 
-    private void come() {
+    private void enterRun() {
         INSIDE.getAndAdd(this, 1);
     }
 
-    private void goAway() {
+    private void exitRun() {
         Engine left = this;
         while (left != null && (int) INSIDE.getAndAdd(left, -1) == 1) {
             left.wakeCloser();
-            left = LEFT.compareAndSet(left, false, true) ? left.outer : null;
+            left = HAS_LEFT_OUTER.compareAndSet(left, false, true) ? left.outer : null;
         }
     }
 
@@ -519,124 +527,127 @@ abstract class Engine extends Handover {
         }
     }
 
-    private void perform(Runner runner, int node, @Nullable Object from) {
+    private void runNode(Runner runner, int node, @Nullable Object expected) {
         if (isStopping()) {
-            return; // who stops the run ends this node, too, if it has not yet
+            return; // the thread that stops the run ends this node, too
         }
         boolean entersAtOnce = plain && graph.is(Graph.PLAIN, node);
-        runner.began = entersAtOnce ? moment(runner) : -1;
-        if (!board.step(node, from, runner)) {
-            return; // somebody has decided it
+        runner.began = entersAtOnce ? recentTime(runner) : -1;
+        if (!states.compareAndSet(node, expected, runner)) {
+            return; // another thread has ended it
         }
         if (entersAtOnce) {
-            performPlain(runner, node);
+            runPlainNode(runner, node);
             return;
         }
         runner.now = -1; // conditions and contexts take time
         Object value;
         try {
             NodeOptions own = graph.optionsOf(node);
-            value = enter(runner, node, own);
-            if (value instanceof Mark) {
-                return; // it has ended, or goes on elsewhere
+            value = runWithOptions(runner, node, own);
+            if (value instanceof NodePhase) {
+                return; // it has ended, or is a nested run
             }
             forgetInterrupt(runner, node);
         } catch (Throwable failure) {
-            threw(runner, node, failure);
+            failThrown(runner, node, failure);
             return;
         }
-        succeeded(runner, node, runner, value == null ? Board.NULL : value);
+        succeed(runner, node, runner, value == null ? NodeStates.NULL : value);
     }
 
-    /** Returns now, or a moment shortly before. */
-    private long moment(Runner runner) {
-        return !board.isTimed() ? -1 : runner.now < 0 ? now() : runner.now;
+    /**
+     * Returns the time of the last end if known, which was shortly before, or the current time; -1 if nodes are not
+     * timed.
+     */
+    private long recentTime(Runner runner) {
+        return !states.isTimed() ? -1 : runner.now < 0 ? now() : runner.now;
     }
 
-    /** Runs a node without options in a run without anybody to tell. */
-    private void performPlain(Runner runner, int node) {
+    /** Runs a node without options in a plain run. */
+    private void runPlainNode(Runner runner, int node) {
         Object value;
         try {
             value = graph.bodies[node].call(this, node);
             forgetInterrupt(runner, node);
         } catch (Throwable failure) {
-            threw(runner, node, failure);
+            failThrown(runner, node, failure);
             return;
         }
-        if (left(runner, node, runner, value == null ? Board.NULL : value)) {
-            noteEnd(runner, node, runner.began);
-            follow(runner, node, true);
+        if (leave(runner, node, runner, value == null ? NodeStates.NULL : value)) {
+            recordTimes(runner, node, runner.began);
+            propagateEnd(runner, node, true);
             runner.finished++;
         }
     }
 
-    /** Has nobody see what an action leaves on its thread: no callback, no other node, and no other task of the thread. */
+    /** Clears an interrupt that an action left, so that no callback, other node or other task of the thread sees it. */
     private void forgetInterrupt(Runner runner, int node) {
-        if (!runner.isHome && board.get(node) == runner) {
-            Thread.interrupted(); // if one is on its way for this node, who leaves the node sees to it
+        if (!runner.isJoiner && states.get(node) == runner) {
+            Thread.interrupted(); // one that is still being delivered for this node is cleared when the node is left
         }
     }
 
-    private void threw(Runner runner, int node, Throwable failure) {
+    private void failThrown(Runner runner, int node, Throwable failure) {
         forgetInterrupt(runner, node);
-        if (runner.isHome && failure instanceof InterruptedException && board.get(node) == runner) {
-            Thread.currentThread().interrupt(); // it was for the thread that joins
+        if (runner.isJoiner && failure instanceof InterruptedException && states.get(node) == runner) {
+            Thread.currentThread().interrupt(); // it was meant for the joining thread
         }
-        failed(runner, node, runner, failure);
+        fail(runner, node, runner, failure);
     }
 
     @Override
-    final <T> T carry(Callable<? extends T> foreign) throws Exception {
-        return perNode == null ? foreign.call() : perNode.call(foreign);
+    final <T> T callInStarterContext(Callable<? extends T> action) throws Exception {
+        return perNode == null ? action.call() : perNode.call(action);
     }
 
-    /** Runs a node with options. Returns its value, or a mark or an end if there is nothing more to do. */
-    private Object enter(Runner runner, int node, NodeOptions own) throws Exception {
-        if (own.condition() != null && !isMet(runner, node, own.condition())) {
-            return Mark.Plain.ENDING;
+    /** Runs a node with options. Returns its value, or a phase if the node has ended or is a nested run. */
+    private Object runWithOptions(Runner runner, int node, NodeOptions own) throws Exception {
+        if (own.condition() != null && !evaluateCondition(runner, node, own.condition())) {
+            return NodePhase.Plain.ENDING;
         }
         if (own.begin() != null || options.listener != null || isRecorded) {
-            if (!begun(runner, node, own.begin())) {
-                return Mark.Plain.ENDING;
+            if (!beginNode(runner, node, own.begin())) {
+                return NodePhase.Plain.ENDING;
             }
-        } else if (board.get(node) != runner) {
-            lost(runner, node); // while its condition was asked or its context installed
-            return Mark.Plain.ENDING;
+        } else if (states.get(node) != runner) {
+            handleEndedByOther(runner, node); // during its condition or the installation of its context
+            return NodePhase.Plain.ENDING;
         } else {
-            runner.began = moment(runner);
+            runner.began = recentTime(runner);
         }
         if (graph.bodies[node] instanceof Body.Nested nested) {
-            return carry(() -> openNested(runner, node, nested));
+            return callInStarterContext(() -> openNested(runner, node, nested));
         }
         return attempt(runner, node, own);
     }
 
-    /** Asks the condition; ends the node if it must not run. */
-    private boolean isMet(Runner runner, int node, Predicate<? super NodeContext<?>> condition) {
+    /** Evaluates the condition; ends the node and returns false if it must not run. */
+    private boolean evaluateCondition(Runner runner, int node, Predicate<? super NodeContext<?>> condition) {
         NodeState otherwise = NodeState.SKIPPED;
         Throwable cause = null;
         try {
-            if (carry(() -> condition.test(contextOf(node)))) {
+            if (callInStarterContext(() -> condition.test(contextOf(node)))) {
                 return true;
             }
         } catch (Throwable failure) {
             otherwise = NodeState.FAILED;
             cause = failure;
         }
-        end(runner, node, runner, otherwise, cause, Settled.Reason.CONDITION, NOBODY, true);
+        end(runner, node, runner, otherwise, cause, NodeEnd.Reason.CONDITION, NO_NODE, true);
         return false;
     }
 
-    /** Has the listener hear, and calls the begin callback. Returns false if the node was decided before. */
-    private boolean begun(Runner runner, int node, @Nullable Consumer<? super NodeContext<?>> callback) {
-        Mark.Beginning beginning = new Mark.Beginning(runner, new Signal());
-        if (!board.step(node, runner, beginning)) {
-            lost(runner, node);
+    /** Notifies the listener and calls the begin callback. Returns false if the node had already been ended. */
+    private boolean beginNode(Runner runner, int node, @Nullable Consumer<? super NodeContext<?>> callback) {
+        NodePhase.Beginning beginning = new NodePhase.Beginning(runner, new Signal());
+        if (!states.compareAndSet(node, runner, beginning)) {
+            handleEndedByOther(runner, node);
             return false;
         }
-        runner.began = moment(runner);
-        Objects.requireNonNull(audience).started(node, callback);
-        board.set(node, runner);
+        runner.began = recentTime(runner);
+        Objects.requireNonNull(events).notifyStarted(node, callback);
+        states.set(node, runner);
         beginning.over().set();
         return true;
     }
@@ -649,7 +660,7 @@ abstract class Engine extends Handover {
         Attempts<Object> attempts = new Attempts<>(
                 () -> callAction(node),
                 retry,
-                () -> board.get(node) != runner,
+                () -> states.get(node) != runner,
                 time,
                 graph.ids[node],
                 limitOf(node, own));
@@ -658,20 +669,20 @@ abstract class Engine extends Handover {
             return attempts.call();
         } catch (TaskTimeoutException late) {
             if (!attempts.ranOutOfTime()) {
-                throw late; // the action has thrown it
+                throw late; // thrown by the action itself
             }
             forgetInterrupt(runner, node);
-            end(runner, node, runner, NodeState.TIMED_OUT, late, Settled.Reason.OUT_OF_TIME, NOBODY, true);
-            return Mark.Plain.ENDING;
+            end(runner, node, runner, NodeState.TIMED_OUT, late, NodeEnd.Reason.OUT_OF_TIME, NO_NODE, true);
+            return NodePhase.Plain.ENDING;
         } finally {
             runner.attempts = null;
         }
     }
 
-    /** Returns the nearer of the moments at which a node's time and the run's time are over, or null if there is neither. */
+    /** Returns the nearer of the limits of a node and of the run, or null if there is neither. */
     private @Nullable TimeLimit limitOf(int node, NodeOptions own) {
         Duration length = own.timeout();
-        Deadline until = nodeTimes == null ? null : nodeTimes.deadline(node);
+        Deadline until = nodeTimeouts == null ? null : nodeTimeouts.deadline(node);
         if (until == null || length == null) {
             return limit;
         }
@@ -679,184 +690,193 @@ abstract class Engine extends Handover {
         return endsWithRun ? limit : new TimeLimit(until, length, null);
     }
 
-    /** Calls an action once, in the starter's context and inside what encloses it: no attempt sees what another has left. */
+    /**
+     * Calls an action once, inside its enclosure and with the starter's context installed anew, so that no attempt sees
+     * what another has left.
+     */
     private Object callAction(int node) throws Exception {
         Body body = graph.bodies[node];
-        EnclosingScope inner = nodeTimes == null ? null : nodeTimes.enclosure(node);
-        return carry(() -> inner == null
+        EnclosingScope inner = nodeTimeouts == null ? null : nodeTimeouts.enclosure(node);
+        return callInStarterContext(() -> inner == null
                 ? body.call(this, node)
                 : TaskContext.current().within(inner).call(() -> body.call(this, node)));
     }
 
     private Object openNested(Runner runner, int node, Body.Nested body) throws Exception {
         Engine inner = body.open(this, node);
-        Mark.Nested mark = new Mark.Nested(inner, runner.began);
-        oneMoreToTell(); // until the inner run has ended: none of its callbacks comes after this one's end
-        come(); // likewise
-        if (board.step(node, runner, mark)) {
+        NodePhase.Nested mark = new NodePhase.Nested(inner, runner.began);
+        addRemaining(); // until the inner run has ended: none of its callbacks runs after the end of this run
+        enterRun(); // likewise
+        if (states.compareAndSet(node, runner, mark)) {
             runner.now = -1;
-            Later later = runner.later();
-            later.add(() -> beginNested(node, mark, later));
+            DeferredSteps deferred = runner.deferred();
+            deferred.add(() -> beginNested(node, mark, deferred));
         } else {
-            lost(runner, node);
+            handleEndedByOther(runner, node);
             runner.finished++; // the inner run never begins
-            goAway();
+            exitRun();
         }
         return mark;
     }
 
-    private void beginNested(int node, Mark.Nested mark, Later later) {
+    private void beginNested(int node, NodePhase.Nested mark, DeferredSteps deferred) {
         try {
-            mark.run().begin(later);
+            mark.run().begin(deferred);
         } catch (Throwable failure) {
-            mark.run().goAway();
-            asDecider(later, by -> {
-                by.finished++;
-                failed(by, node, mark, failure);
+            mark.run().exitRun();
+            runTransitions(deferred, runner -> {
+                runner.finished++;
+                fail(runner, node, mark, failure);
             });
         }
     }
 
-    /** Ends a node as the run in its place has ended. */
-    private void nestedEnded(Runner by, int node, FlowResult<?> inner) {
-        by.finished++;
-        if (!(board.get(node) instanceof Mark.Nested mark)) {
-            return; // it was decided from outside
+    /** Ends a node with the result of its nested run. */
+    private void nestedEnded(Runner runner, int node, FlowResult<?> inner) {
+        runner.finished++;
+        if (!(states.get(node) instanceof NodePhase.Nested mark)) {
+            return; // it was ended from outside
         }
         try {
             Throwable failure = inner.failure();
             if (failure == null) {
                 Object value = inner.value();
-                succeeded(by, node, mark, value == null ? Board.NULL : value);
+                succeed(runner, node, mark, value == null ? NodeStates.NULL : value);
             } else {
-                failed(by, node, mark, failure);
+                fail(runner, node, mark, failure);
             }
         } catch (FlowFailedException noValue) {
             Throwable cause = noValue.getCause();
-            failed(by, node, mark, cause == null ? noValue : cause);
+            fail(runner, node, mark, cause == null ? noValue : cause);
         }
     }
 
-    // Telling.
+    // Reporting.
 
     @Override
-    final void asDecider(Consumer<Runner> action) {
-        asDecider(null, action);
+    final void runTransitions(Consumer<Runner> action) {
+        runTransitions(null, action);
     }
 
-    private void asDecider(@Nullable Later later, Consumer<Runner> action) {
-        Runner decider = newDecider(later);
+    private void runTransitions(@Nullable DeferredSteps deferred, Consumer<Runner> action) {
+        Runner runner = newTransitionRunner(deferred);
         inContext(() -> {
-            action.accept(decider);
-            settleAll(decider);
-            handOver(decider);
+            action.accept(runner);
+            settleAll(runner);
+            dispatch(runner);
         });
-        tell(decider);
-        runLater(decider);
+        reportFinished(runner);
+        runDeferred(runner);
     }
 
-    private static Runner newDecider(@Nullable Later later) {
-        Runner decider = new Runner();
-        decider.place = Runner.NOWHERE;
-        decider.later = later;
-        return decider;
+    private static Runner newTransitionRunner(@Nullable DeferredSteps deferred) {
+        Runner runner = new Runner();
+        runner.place = Runner.NO_PLACE;
+        runner.deferred = deferred;
+        return runner;
     }
 
-    /** Tells the run how many nodes this runner has finished. If those were the last, the runs around this one hear of its end. */
-    final void tell(Runner runner) {
-        if (isOver(runner) && outer != null) {
-            tellAround(runner.later());
+    /**
+     * Subtracts the nodes that this runner has finished. If they were the last, completes this run and passes its end
+     * outwards.
+     */
+    final void reportFinished(Runner runner) {
+        if (subtractFinished(runner) && outer != null) {
+            completeOuterRuns(runner.deferred());
         }
-        postpone(runner);
+        deferPostponed(runner);
     }
 
-    /** Tells the run around this one, which has ended, and if that has ended, too, the one around that, and so on. */
-    private void tellAround(Later later) {
+    /** Passes the end of this run to its outer run, and so on outwards while those end, too. */
+    private void completeOuterRuns(DeferredSteps deferred) {
         Engine ended = this;
-        for (Engine around = outer; around != null && around.isOverWith(ended, later); around = ended.outer) {
+        for (Engine around = outer; around != null && around.completeNested(ended, deferred); around = ended.outer) {
             ended = around;
         }
     }
 
-    /** Settles the node of a nested run that has ended. Returns true if this run has ended by that. */
-    private boolean isOverWith(Engine nested, Later later) {
-        Runner decider = newDecider(later);
+    /** Ends the node of a nested run that has ended. Returns whether this run has ended as a result. */
+    private boolean completeNested(Engine nested, DeferredSteps deferred) {
+        Runner runner = newTransitionRunner(deferred);
         inContext(() -> {
-            nestedEnded(decider, nested.outerNode, nested.result());
-            settleAll(decider);
-            handOver(decider);
+            nestedEnded(runner, nested.outerNode, nested.result());
+            settleAll(runner);
+            dispatch(runner);
         });
-        boolean isOver = isOver(decider);
-        postpone(decider);
-        return isOver;
+        boolean subtractFinished = subtractFinished(runner);
+        deferPostponed(runner);
+        return subtractFinished;
     }
 
-    /** Tells the run how many nodes this runner has finished, and completes it if those were the last. True if it has ended. */
-    private boolean isOver(Runner runner) {
+    /**
+     * Subtracts the nodes that this runner has finished, and completes the run if they were the last. Returns whether
+     * it ended.
+     */
+    private boolean subtractFinished(Runner runner) {
         int finished = runner.finished;
         runner.finished = 0;
         return finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished && complete();
     }
 
-    /** Leaves for later what schedulers want to have run in the thread that calls them. */
-    private void postpone(Runner runner) {
+    /** Defers the nodes that schedulers execute in the calling thread. */
+    private void deferPostponed(Runner runner) {
         int places = runner.postponed;
-        if (places == 0 || (runner.place != Runner.NOWHERE && runner.place != GROUPED)) {
+        if (places == 0 || (runner.place != Runner.NO_PLACE && runner.place != GROUPED)) {
             return;
         }
         runner.postponed = 0;
-        Later later = runner.later();
-        if (later.isBorrowed || isOnAlarmThread()) {
-            new OffloadExecutor(options.sink)
-                    .execute(() -> runPostponed(places, null)); // the permit, and alarms, are for others
+        DeferredSteps deferred = runner.deferred();
+        if (deferred.isGrouped || isOnAlarmThread()) {
+            // not under the permit of another node, nor on the alarm thread
+            new OffloadExecutor(options.sink).execute(() -> runPostponed(places, null));
         } else {
-            later.add(() -> runPostponed(places, later));
+            deferred.add(() -> runPostponed(places, deferred));
         }
     }
 
-    private void runPostponed(int places, @Nullable Later later) {
-        for (byte place = HERE; place <= COMPUTING; place++) {
-            int node = (places & 1 << place) == 0 ? NOBODY : readyFor(place).pop();
+    private void runPostponed(int places, @Nullable DeferredSteps deferred) {
+        for (byte place = RUN_SCHEDULER; place <= COMPUTE_SCHEDULER; place++) {
+            int node = (places & 1 << place) == 0 ? NO_NODE : readyFor(place).pop();
             if (node >= 0) {
-                work(place, node, unbegun(node), places, later);
+                runNodes(place, node, readyPhase(node), places, deferred);
             }
         }
     }
 
     // Ending.
 
-    /** Cancels what has not ended. */
+    /** Cancels all nodes that have not ended. */
     final void stop(String reason) {
         stop(cancelled(reason));
     }
 
     private Stop cancelled(String reason) {
         String text = "flow \"" + graph.name + "\" was cancelled: " + reason;
-        return new Stop(FlowStatus.CANCELLED, new CancelledException(text), NOBODY);
+        return new Stop(FlowStatus.CANCELLED, new CancelledException(text), NO_NODE);
     }
 
     private void outOfTime() {
         Duration length = limit == null ? Duration.ZERO : limit.budget();
         String text = "flow \"" + graph.name + "\" ran out of time after " + TimeLimit.text(length);
-        stop(new Stop(FlowStatus.TIMED_OUT, new TaskTimeoutException(text, graph.name, length, 0), NOBODY));
+        stop(new Stop(FlowStatus.TIMED_OUT, new TaskTimeoutException(text, graph.name, length, 0), NO_NODE));
     }
 
     private void stop(Stop why) {
-        if (isFirstToStop(why)) {
-            asDecider(by -> endAll(by, why));
+        if (trySetStop(why)) {
+            runTransitions(runner -> endAll(runner, why));
         }
     }
 
-    /** A run that is being stopped, and what has decided its nodes. */
-    private record Stopping(Engine run, Runner decider) {}
+    /** A run that is being stopped, and the runner that ended its nodes. */
+    private record Stopping(Engine run, Runner runner) {}
 
-    /** Stops runs in the places of nodes, and those in the places of theirs. All are ended first, and then the innermost told. */
+    /** Stops nested runs of all depths: first ends the nodes of all of them, then notifies, the innermost run first. */
     @Override
-    final void stopNested(Runner by) {
-        if (by.isCollecting) {
+    final void stopNested(Runner runner) {
+        if (runner.isCollecting) {
             return;
         }
-        List<Engine> found = by.takeStopped();
+        List<Engine> found = runner.takeStopped();
         if (found.isEmpty()) {
             return;
         }
@@ -865,21 +885,21 @@ abstract class Engine extends Handover {
             Engine run = found.get(each);
             Stop why = run.cancelled(
                     "its node in flow \"" + Objects.requireNonNull(run.outer).graph.name + "\" was ended");
-            if (run.isFirstToStop(why)) {
-                Runner decider = newDecider(by.later());
-                decider.isCollecting = true;
-                run.inContext(() -> run.endAll(decider, why));
-                decider.isCollecting = false;
-                found.addAll(decider.takeStopped());
-                stopping.add(new Stopping(run, decider));
+            if (run.trySetStop(why)) {
+                Runner nested = newTransitionRunner(runner.deferred());
+                nested.isCollecting = true;
+                run.inContext(() -> run.endAll(nested, why));
+                nested.isCollecting = false;
+                found.addAll(nested.takeStopped());
+                stopping.add(new Stopping(run, nested));
             }
         }
         for (Stopping each : stopping.reversed()) {
             each.run().inContext(() -> {
-                each.run().settleAll(each.decider());
-                each.run().handOver(each.decider());
+                each.run().settleAll(each.runner());
+                each.run().dispatch(each.runner());
             });
-            each.run().tell(each.decider());
+            each.run().reportFinished(each.runner());
         }
     }
 
@@ -887,12 +907,13 @@ abstract class Engine extends Handover {
         String text = "node \"" + graph.ids[node] + "\" of flow \"" + graph.name + "\" ran out of time after "
                 + TimeLimit.text(length) + " (its timeout)";
         TaskTimeoutException cause = new TaskTimeoutException(text, graph.ids[node], length, 1);
-        asDecider(by -> endFromOutside(by, node, NodeState.TIMED_OUT, cause, Settled.Reason.OUT_OF_TIME, NOBODY));
+        runTransitions(runner ->
+                endFromOutside(runner, node, NodeState.TIMED_OUT, cause, NodeEnd.Reason.OUT_OF_TIME, NO_NODE));
     }
 
-    /** Ends the run, at once unless there is something to undo. Returns true if it has ended. */
+    /** Ends the run, asynchronously if there are compensations. Returns whether it has ended. */
     private boolean complete() {
-        isFirstToStop(Stop.COMPLETE);
+        trySetStop(Stop.COMPLETE);
         FlowStatus status = status();
         if (compensations == null || status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {
             end(status, List.of());
@@ -900,16 +921,16 @@ abstract class Engine extends Handover {
         }
         alarmThread()
                 .execute(
-                        () -> { // no action holds that up, and nobody's call is held up by it
+                        () -> { // neither delayed by actions nor delaying the caller
                             List<Throwable> failures = new ArrayList<>();
                             inContext(() -> TaskContext.current()
-                                    .within(null) // the run's time may be over, but not that for undoing it
+                                    .within(null) // the deadline of the run does not apply to compensations
                                     .run(() -> failures.addAll(compensations.undo(this))));
                             end(status, failures);
                             if (outer != null) {
-                                Later later = new Later(false);
-                                tellAround(later);
-                                later.runAll(options.sink);
+                                DeferredSteps deferred = new DeferredSteps(false);
+                                completeOuterRuns(deferred);
+                                deferred.runAll(options.sink);
                             }
                         });
         return false;
@@ -918,21 +939,21 @@ abstract class Engine extends Handover {
     private void end(FlowStatus status, List<Throwable> compensationFailures) {
         Alarm set = alarm;
         if (set != null) {
-            guard("alarm for the deadline", NOBODY, set::cancel);
+            guard("alarm for the deadline", NO_NODE, set::cancel);
         }
         closeLease();
         finished(status, compensationFailures, Objects.requireNonNull(stopped()).cause());
-        goAway(); // the run itself
+        exitRun(); // the run itself
     }
 
     private void closeLease() {
         Scheduler.Lease taken = lease;
         if (taken != null) {
-            guard("lease of the scheduler", NOBODY, taken::close);
+            guard("lease of the scheduler", NO_NODE, taken::close);
         }
     }
 
-    /** Returns how the run ends if no other node fails. */
+    /** Returns the status that the run has if no other node fails. */
     final FlowStatus status() {
         Stop why = stopped();
         if (why != null && why != Stop.COMPLETE) {
@@ -940,7 +961,7 @@ abstract class Engine extends Handover {
         }
         FlowStatus status = FlowStatus.SUCCESS;
         for (int node = 0; node < graph.size; node++) {
-            if (board.hasFailed(node)) {
+            if (states.hasFailed(node)) {
                 if (isSink(node)) {
                     return FlowStatus.FAILED;
                 }
@@ -951,7 +972,7 @@ abstract class Engine extends Handover {
     }
 
     private boolean isSink(int node) {
-        return wanted == null ? graph.sinks[node] : options.only.contains(graph.ids[node]);
+        return selected == null ? graph.sinks[node] : options.only.contains(graph.ids[node]);
     }
 
     // For actions.
@@ -962,35 +983,35 @@ abstract class Engine extends Handover {
             return time.nanoTime() - origin;
         } catch (Throwable failure) {
             options.sink.report("time source of flow \"" + graph.name + "\"", failure);
-            return -1; // nobody knows; a node has ended all the same
+            return -1; // unknown; the node has ended nevertheless
         }
     }
 
     @Override
     final NodeContext<?> contextOf(int node) {
-        return new Reader(this, node);
+        return new RunNodeContext(this, node);
     }
 
     final Duration remainingOf(int node) {
-        Deadline own = nodeTimes == null ? null : nodeTimes.deadline(node);
+        Deadline own = nodeTimeouts == null ? null : nodeTimeouts.deadline(node);
         Duration left = deadline == null ? Duration.ofNanos(Long.MAX_VALUE) : deadline.remaining();
         return own == null || own.remaining().compareTo(left) > 0 ? left : own.remaining();
     }
 
-    /** Returns what a node gets of one of its dependencies. */
+    /** Returns the argument that a node receives for one of its dependencies. */
     @Nullable
     Object argument(int node, int position) {
         if (graph.is(Graph.TAKES_MUSTS, node)) {
-            return board.result(graph.up[graph.upStart[node] + position]);
+            return states.result(graph.up[graph.upStart[node] + position]);
         }
         int dependency = graph.dependencyStart[node] + position;
         int edge = graph.dependencyEdge[dependency];
         return switch (graph.dependencyKind[dependency]) {
-            case MUST -> board.result(graph.up[edge]);
+            case MUST -> states.result(graph.up[edge]);
             case ORDER -> null;
-            case OPTIONAL -> Optional.ofNullable(board.value(graph.up[edge]));
-            case AFTER -> board.outcome(graph.up[edge]);
-            case ANY -> board.value(board.winner(graph.dependencyClause[dependency]));
+            case OPTIONAL -> Optional.ofNullable(states.value(graph.up[edge]));
+            case AFTER -> states.outcome(graph.up[edge]);
+            case ANY -> states.value(states.winner(graph.dependencyClause[dependency]));
             case AT_LEAST, ALL -> valuesOf(edge, graph.dependencyEdge[dependency + 1]);
         };
     }
@@ -998,8 +1019,8 @@ abstract class Engine extends Handover {
     private List<@Nullable Object> valuesOf(int from, int to) {
         List<@Nullable Object> values = new ArrayList<>(to - from);
         for (int edge = from; edge < to; edge++) {
-            if (board.succeeded(graph.up[edge])) {
-                values.add(board.value(graph.up[edge]));
+            if (states.succeeded(graph.up[edge])) {
+                values.add(states.value(graph.up[edge]));
             }
         }
         return values;
@@ -1024,27 +1045,27 @@ abstract class Engine extends Handover {
         return "flow \"" + graph.name + "\"";
     }
 
-    // For the thread at home.
+    // For the joining thread.
 
-    final void arrive(Runner home) {
-        home.thread = Thread.currentThread();
-        home.now = -1;
-        come();
+    final void enterJoiner(Runner joiner) {
+        joiner.thread = Thread.currentThread();
+        joiner.now = -1;
+        enterRun();
     }
 
-    final void depart() {
-        goAway();
+    final void exitJoiner() {
+        exitRun();
     }
 
-    /** Runs what is ready in the thread at home. Returns false if there was nothing. */
-    final boolean runAtHome(Runner home) {
-        if (home.kept < 0 && home.finished == 0 && readyFor(HERE).isEmpty()) {
+    /** Runs the ready nodes in the joining thread. Returns false if there were none. */
+    final boolean runInJoiner(Runner joiner) {
+        if (joiner.kept < 0 && joiner.finished == 0 && readyFor(RUN_SCHEDULER).isEmpty()) {
             return false;
         }
-        home.now = -1;
-        inContext(() -> drain(home));
-        tell(home);
-        runLater(home);
+        joiner.now = -1;
+        inContext(() -> drain(joiner));
+        reportFinished(joiner);
+        runDeferred(joiner);
         return true;
     }
 }

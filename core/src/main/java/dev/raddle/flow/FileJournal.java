@@ -31,7 +31,7 @@ import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A journal in a file, which survives the end of its process at any moment, also by {@code kill -9}.
+ * A journal in a file, which survives the end of its process at any time, even by {@code kill -9}.
  *
  * {@snippet :
  * try (FileJournal journal = FileJournal.open(Path.of("checkout.journal"), FileJournal.Codec.strings())) {
@@ -39,13 +39,14 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>Each record is a line with a checksum, and is forced to the disk before it counts. A line that was cut off by a crash is
- * dropped when the file is opened again: its node had not been reported as done. A new file can be read by its owner only, where
- * files have such permissions. It keeps no parameter but a digest of it: of the bytes that the codec makes of it, unless it is a
- * string, a number, a boolean, a character, an enum or a UUID. One journal at a time may have a file open, and
- * nothing else in its process should: when that closes the file, many systems forget the lock that keeps other processes out.
+ * <p>Each record is a line with a checksum, and is forced to disk before the node counts as finished. A line that was
+ * truncated by a crash is dropped when the file is opened again: its node had not been reported as finished. A new file
+ * is readable by its owner only, on file systems with such permissions. Instead of the parameter the file contains a
+ * digest of it: of the bytes that the codec encodes it to, unless it is a string, a number, a boolean, a character, an
+ * enum or a UUID. Only one journal at a time may have a file open, and no other code of the same process should open
+ * it: when that code closes the file, many systems release the lock that excludes other processes.
  *
- * <p>An interrupt of a thread that records is kept for it, and does the journal no harm.
+ * <p>If a thread is interrupted while it records, the interrupt status is preserved, and the journal is not affected.
  */
 public final class FileJournal implements FlowJournal, Closeable {
 
@@ -53,43 +54,44 @@ public final class FileJournal implements FlowJournal, Closeable {
      * Overview. The file is a header and records, oldest first:
      *
      *   raddle-flow-journal/2
-     *   work FLOW PLAN:PARAMETER CHECKSUM    what the journal is for, as digests; "-" for the parameter null
+     *   work FLOW PLAN:PARAMETER CHECKSUM    the work of the journal, as digests; "-" for the parameter null
      *   done ID VALUE CHECKSUM               the value in base 64, or "-" for null
      *   undone ID - CHECKSUM
      *
-     * Lines are only ever appended, under the lock, each with one write and one force. So only the last can be torn, and it is
-     * when it has no line end or a wrong checksum; opening cuts it off. A wrong line before the last was not made by a crash, and
-     * the file is refused. So is a part of a header: it might be a file of somebody else's, and holds nothing that would be lost.
+     * Lines are only appended, under the lock, each with one write and one force. So only the last line can be torn; it
+     * is torn if it has no line end or a wrong checksum, and is then removed when the file is opened. A wrong line
+     * before the last was not caused by a crash, and the file is refused. A file with a part of a header is refused,
+     * too: it might belong to another program, and contains no records.
      */
 
-    /** What the file says that it is for. */
-    private record Bound(String flow, String plan, String parameter) {}
+    /** The work that the file is bound to. */
+    private record Binding(String flow, String plan, String parameter) {}
 
-    /** How values become bytes. */
+    /** Converts values to bytes and back. */
     public interface Codec {
 
         /**
-         * Writes a value.
+         * Encodes a value.
          *
-         * @param value not null
+         * @param value the value, not null
          * @return its bytes
-         * @throws IOException if it cannot be written
+         * @throws IOException if the value cannot be encoded
          */
         byte[] encode(Object value) throws IOException;
 
         /**
-         * Reads a value.
+         * Decodes a value.
          *
-         * @param bytes what {@link #encode} has returned
+         * @param bytes the bytes that {@link #encode} has returned
          * @return an equal value
-         * @throws IOException if it cannot be read
+         * @throws IOException if the bytes cannot be decoded
          */
         Object decode(byte[] bytes) throws IOException;
 
         /**
          * Returns a codec for values that are strings.
          *
-         * @return the same at every call
+         * @return the same codec at every call
          */
         static Codec strings() {
             return Strings.INSTANCE;
@@ -104,7 +106,7 @@ public final class FileJournal implements FlowJournal, Closeable {
             if (value instanceof String text) {
                 return utf8(text);
             }
-            throw new IOException("this journal keeps strings, and the value was a "
+            throw new IOException("this journal stores strings, and the value was a "
                     + value.getClass().getName() + "; open the journal with another codec");
         }
 
@@ -116,28 +118,28 @@ public final class FileJournal implements FlowJournal, Closeable {
 
     private static final String HEADER = "raddle-flow-journal/2";
     private static final String NOTHING = "-";
-    private static final int MOST_BYTES = Integer.MAX_VALUE - 8; // in one array
+    private static final int MAX_BYTES = Integer.MAX_VALUE - 8; // the largest array
 
-    /** How a file is opened. */
+    /** Opens a file. */
     interface Opening {
         RandomAccessFile open(File file) throws IOException;
     }
 
     /*
-     * The files that this process has open, whatever they are called. The lock of a file is one for each process, and is lost when
-     * any of its descriptors is closed; so a second one must not even be opened.
+     * The files that this process has open, by identity rather than name. A file lock belongs to the process, and is
+     * lost when any descriptor of the file is closed; so a second descriptor must not even be opened.
      */
-    private static final Set<Object> OPEN = ConcurrentHashMap.newKeySet();
+    private static final Set<Object> OPEN_FILES = ConcurrentHashMap.newKeySet();
 
     private final Path file;
-    private final Object identity; // in OPEN until the journal is closed
-    private final RandomAccessFile bytes; // and not its channel, which an interrupt would close for good
+    private final Object identity; // in OPEN_FILES until the journal is closed
+    private final RandomAccessFile bytes; // not its channel, which an interrupt would close
     private final Codec codec;
     private final Map<String, Recorded> records = new ConcurrentHashMap<>();
-    private final ReentrantLock appending = new ReentrantLock();
-    private @Nullable Bound bound; // null until a run begins; guarded by appending
-    private long good; // so many bytes are whole records; guarded by appending
-    private boolean closed; // guarded by appending
+    private final ReentrantLock lock = new ReentrantLock();
+    private @Nullable Binding bound; // null until the first run; guarded by lock
+    private long validLength; // the length of the complete records; guarded by lock
+    private boolean closed; // guarded by lock
 
     private FileJournal(Path file, Object identity, RandomAccessFile bytes, Codec codec) {
         this.file = file;
@@ -147,28 +149,28 @@ public final class FileJournal implements FlowJournal, Closeable {
     }
 
     /**
-     * Opens a journal, which is made if there is none.
+     * Opens a journal, and creates the file if it does not exist.
      *
-     * @param file in an existing directory
-     * @param codec for the values of all nodes
-     * @return a journal with what was recorded before
-     * @throws IOException if the file cannot be read or written, is not a journal, has 2 GB or more, or is open in this process
-     *     or another
+     * @param file the file, in an existing directory
+     * @param codec the codec for the values of all nodes
+     * @return a journal with the records of the file
+     * @throws IOException if the file cannot be read or written, is not a journal, has 2 GB or more, or is open in this
+     *     process or another
      */
     public static FileJournal open(Path file, Codec codec) throws IOException {
         return open(file, codec, path -> new RandomAccessFile(path, "rw"));
     }
 
-    /** Opens a journal, perhaps in a file that fails. */
+    /** Opens a journal; tests can provide a file that fails. */
     static FileJournal open(Path file, Codec codec, Opening opening) throws IOException {
         Object identity = identityOf(file);
-        if (!OPEN.add(identity)) {
+        if (!OPEN_FILES.add(identity)) {
             throw openAlready(file);
         }
         RandomAccessFile bytes = null;
         try {
             bytes = opening.open(file.toFile());
-            if (!isFree(bytes.getChannel())) {
+            if (!tryLock(bytes.getChannel())) {
                 throw openAlready(file);
             }
             FileJournal journal = new FileJournal(file, identity, bytes, codec);
@@ -182,21 +184,24 @@ public final class FileJournal implements FlowJournal, Closeable {
             } catch (IOException | RuntimeException | Error again) {
                 failure.addSuppressed(again);
             } finally {
-                OPEN.remove(identity);
+                OPEN_FILES.remove(identity);
             }
             throw failure;
         }
     }
 
-    private static boolean isFree(FileChannel channel) throws IOException {
+    private static boolean tryLock(FileChannel channel) throws IOException {
         try {
             return channel.tryLock() != null;
         } catch (OverlappingFileLockException byThisProcess) {
-            return false; // by something else than this class
+            return false; // locked by code outside this class
         }
     }
 
-    /** Returns what is the same for all names of a file, which is made if there is none. Opens none that exists. */
+    /**
+     * Returns an identity that is the same for all names of a file. Creates the file if it does not exist, else does
+     * not open it.
+     */
     private static Object identityOf(Path file) throws IOException {
         if (Files.notExists(file)) {
             try {
@@ -207,7 +212,7 @@ public final class FileJournal implements FlowJournal, Closeable {
                     Files.createFile(file);
                 }
             } catch (FileAlreadyExistsException meanwhile) {
-                // or it is a link to nothing, which has no attributes either
+                // or a dangling link, which has no attributes either
             }
         }
         Object key = Files.readAttributes(file, BasicFileAttributes.class).fileKey();
@@ -220,13 +225,13 @@ public final class FileJournal implements FlowJournal, Closeable {
 
     private void read() throws IOException {
         long length = bytes.length();
-        if (length > MOST_BYTES) {
-            throw new IOException("journal " + file + " is too large: it can be read up to " + MOST_BYTES
+        if (length > MAX_BYTES) {
+            throw new IOException("journal " + file + " is too large: it can be read up to " + MAX_BYTES
                     + " bytes and has " + length + "; move it away to begin anew");
         }
         byte[] all = new byte[(int) length];
         bytes.readFully(all);
-        int whole = 0; // so many bytes are lines that are right
+        int whole = 0; // the length of the valid lines
         int number = 0;
         while (whole < all.length) {
             int end = lineEnd(all, whole);
@@ -238,7 +243,7 @@ public final class FileJournal implements FlowJournal, Closeable {
             if (end < 0) {
                 break;
             }
-            if (number > 1 && !accept(line, number)) {
+            if (number > 1 && !parseRecord(line, number)) {
                 if (end + 1 < all.length) {
                     throw new IOException("journal " + file + " is damaged: line " + number
                             + " is not a record, and others follow it; restore the file, or remove it to begin anew");
@@ -247,9 +252,9 @@ public final class FileJournal implements FlowJournal, Closeable {
             }
             whole = end + 1;
         }
-        good = whole;
-        bytes.setLength(good);
-        if (good == 0) {
+        validLength = whole;
+        bytes.setLength(validLength);
+        if (validLength == 0) {
             write((HEADER + "\n").getBytes(StandardCharsets.UTF_8));
         }
     }
@@ -272,7 +277,7 @@ public final class FileJournal implements FlowJournal, Closeable {
         return -1;
     }
 
-    private boolean accept(String line, int number) throws IOException {
+    private boolean parseRecord(String line, int number) throws IOException {
         String[] parts = line.split(" ", -1);
         if (parts.length != 4 || !parts[3].equals(checksum(parts[0] + " " + parts[1] + " " + parts[2]))) {
             return false;
@@ -280,7 +285,7 @@ public final class FileJournal implements FlowJournal, Closeable {
         String id = URLDecoder.decode(parts[1], StandardCharsets.UTF_8);
         if (parts[0].equals("work")) {
             String[] digests = parts[2].split(":", 2);
-            bound = new Bound(id, digests[0], digests[1]);
+            bound = new Binding(id, digests[0], digests[1]);
         } else if (parts[0].equals("done")) {
             records.put(id, new Recorded(valueOf(parts[2], id, number)));
         } else {
@@ -304,20 +309,20 @@ public final class FileJournal implements FlowJournal, Closeable {
     }
 
     /**
-     * Binds the file to a piece of work, or ensures that it is bound to that.
+     * Binds the file to a piece of work, or ensures that it is bound to that work.
      *
-     * @throws IllegalArgumentException if it is bound to other work, or the codec cannot keep the parameter
+     * @throws IllegalArgumentException if the file is bound to other work, or the codec cannot encode the parameter
      * @throws UncheckedIOException if the file cannot be written
      */
     @Override
     public void bind(Work work) {
         String parameter = digestOf(work.parameter());
-        appending.lock();
+        lock.lock();
         try {
-            Bound known = bound;
+            Binding known = bound;
             if (known == null) {
                 append("work", work.flow(), work.plan() + ":" + parameter);
-                bound = new Bound(work.flow(), work.plan(), parameter);
+                bound = new Binding(work.flow(), work.plan(), parameter);
                 return;
             }
             boolean isSame = parameter.equals(known.parameter());
@@ -328,7 +333,7 @@ public final class FileJournal implements FlowJournal, Closeable {
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         } finally {
-            appending.unlock();
+            lock.unlock();
         }
     }
 
@@ -341,9 +346,9 @@ public final class FileJournal implements FlowJournal, Closeable {
             bytes = isPlain(parameter) ? utf8(parameter.toString()) : codec.encode(parameter);
         } catch (IOException | RuntimeException failure) {
             throw new IllegalArgumentException(
-                    "journal " + file + " cannot keep the parameter of the run, a "
+                    "journal " + file + " cannot store the parameter of the run, a "
                             + parameter.getClass().getName()
-                            + "; say what the run is about with RunOptions.withJournal(journal, key)",
+                            + "; identify the work with RunOptions.withJournal(journal, key)",
                     failure);
         }
         try {
@@ -356,7 +361,7 @@ public final class FileJournal implements FlowJournal, Closeable {
         }
     }
 
-    /** Tells whether the text of a value says all about it, in every JVM. */
+    /** Returns whether the text of a value identifies it, in every JVM. */
     private static boolean isPlain(Object value) {
         return value instanceof String
                 || value instanceof Boolean
@@ -376,23 +381,23 @@ public final class FileJournal implements FlowJournal, Closeable {
     @Override
     public void finished(String id, @Nullable Object value) throws IOException {
         String text = value == null ? NOTHING : "=" + Base64.getEncoder().encodeToString(codec.encode(value));
-        appending.lock();
+        lock.lock();
         try {
             append("done", id, text);
             records.put(id, new Recorded(value));
         } finally {
-            appending.unlock();
+            lock.unlock();
         }
     }
 
     @Override
     public void undone(String id) throws IOException {
-        appending.lock();
+        lock.lock();
         try {
             append("undone", id, NOTHING);
             records.remove(id);
         } finally {
-            appending.unlock();
+            lock.unlock();
         }
     }
 
@@ -410,21 +415,21 @@ public final class FileJournal implements FlowJournal, Closeable {
 
     private void write(byte[] record) throws IOException {
         try {
-            bytes.seek(good);
+            bytes.seek(validLength);
             bytes.write(record);
             bytes.getFD().sync();
-            good += record.length;
+            validLength += record.length;
         } catch (IOException failure) {
             try {
-                bytes.setLength(good); // half a record would be dropped by the next opening; a whole one would not
+                bytes.setLength(validLength); // a complete record would not be dropped by the next open
             } catch (IOException again) {
-                failure.addSuppressed(again); // the next record begins there all the same
+                failure.addSuppressed(again); // the next record is written at the same position
             }
             throw failure;
         }
     }
 
-    /** Encodes a text that is the same when it is decoded: half a surrogate pair would become a question mark. */
+    /** Encodes a text, or throws if it has an unpaired surrogate, which would be replaced by a question mark. */
     private static byte[] utf8(String text) throws IOException {
         try {
             ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
@@ -432,7 +437,7 @@ public final class FileJournal implements FlowJournal, Closeable {
             encoded.get(bytes);
             return bytes;
         } catch (CharacterCodingException failure) {
-            throw new IOException("a text with half a surrogate pair cannot be kept; cut it elsewhere", failure);
+            throw new IOException("a text with an unpaired surrogate cannot be stored; split it elsewhere", failure);
         }
     }
 
@@ -442,21 +447,21 @@ public final class FileJournal implements FlowJournal, Closeable {
         return Long.toHexString(sum.getValue());
     }
 
-    /** Closes the file. What was recorded stays. Closed again, this does nothing. */
+    /** Closes the file, which keeps the records. A second call has no effect. */
     @Override
     public void close() throws IOException {
-        appending.lock();
+        lock.lock();
         try {
             if (!closed) {
                 closed = true;
                 try {
                     bytes.close();
                 } finally {
-                    OPEN.remove(identity);
+                    OPEN_FILES.remove(identity);
                 }
             }
         } finally {
-            appending.unlock();
+            lock.unlock();
         }
     }
 

@@ -7,7 +7,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Defines a flow: declares nodes, and builds plans of them. A dependency named before the action is an argument of it.
+ * Defines a flow: declares nodes, and builds plans of them. The dependencies passed before the action are its
+ * arguments.
  *
  * {@snippet :
  * FlowBuilder<Order> f = FlowPlan.define("checkout", Order.class);
@@ -17,8 +18,9 @@ import java.util.Objects;
  * FlowPlan<Order, Page> plan = f.returning(page);
  * }
  *
- * <p>A node whose action returns nothing is declared by {@code action}. Each kind of {@code node} takes an action with or without the {@linkplain NodeContext context} as its first argument. What
- * an action throws fails its node. A builder is for one thread; the plans that it builds are for many.
+ * <p>A node whose action returns nothing is declared by {@code action}. Each kind of {@code node} takes an action with
+ * or without the {@linkplain NodeContext context} as its first argument. An exception of an action fails its node. A
+ * builder is for one thread; the plans that it builds are for many.
  *
  * @param <P> the type of the parameter that a run is started with
  */
@@ -27,7 +29,7 @@ public final class FlowBuilder<P> {
     private final String name;
     private final List<Node<?>> nodes = new ArrayList<>();
     private Ids ids = new Ids(); // of the nodes, in the same order
-    private boolean areIdsShared; // with a plan, for which they have to stay as they are
+    private boolean areIdsShared; // whether a plan uses ids, so that it must be copied before a change
     private final List<String> problems = new ArrayList<>();
 
     FlowBuilder(String name) {
@@ -51,19 +53,19 @@ public final class FlowBuilder<P> {
     }
 
     @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"
-    }) // a dependency gives what its type says
-    private static <X> X given(Engine run, int node, int argument) {
-        return (X) run.argument(node, argument);
+    }) // the value of a dependency is of its type
+    private static <X> X argument(Engine run, int node, int position) {
+        return (X) run.argument(node, position);
     }
 
-    /** Does what a node without a value does. */
+    /** Performs the action of a node without a value. */
     @SuppressWarnings("NullAway") // null is a value
     private static Object done(Fn.V0 action) throws Exception {
         action.accept();
         return null;
     }
 
-    @SuppressWarnings("unchecked") // a run of this builder's plan has this parameter
+    @SuppressWarnings("unchecked") // a run of this builder's plan has a parameter of this type
     private NodeContext<P> context(Engine run, int node) {
         return (NodeContext<P>) run.contextOf(node);
     }
@@ -78,12 +80,12 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs nothing.
+     * Declares a node without dependencies.
      *
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param action the action of the node
+     * @return the new node
      */
     public <T> Node<T> node(String id, Fn.F0<? extends T> action) {
         Objects.requireNonNull(action, "action");
@@ -91,12 +93,12 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs nothing, with its context.
+     * Declares a node without dependencies, whose action also receives the context.
      *
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param action the action of the node
+     * @return the new node
      */
     public <T> Node<T> node(String id, Fn.F1<? super NodeContext<P>, ? extends T> action) {
         Objects.requireNonNull(action, "action");
@@ -104,65 +106,65 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs one thing.
+     * Declares a node with one dependency.
      *
-     * @param <A> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, T> Node<T> node(String id, Dependency<A> a, Fn.F1<? super A, ? extends T> action) {
         Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> action.apply(given(run, node, 0)), a);
+        return add(id, (run, node) -> action.apply(argument(run, node, 0)), a);
     }
 
     /**
-     * Declares a node that needs one thing, with its context.
+     * Declares a node with one dependency, whose action also receives the context.
      *
-     * @param <A> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, T> Node<T> node(
             String id, Dependency<A> a, Fn.F2<? super NodeContext<P>, ? super A, ? extends T> action) {
         Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> action.apply(context(run, node), given(run, node, 0)), a);
+        return add(id, (run, node) -> action.apply(context(run, node), argument(run, node, 0)), a);
     }
 
     /**
-     * Declares a node that needs two things.
+     * Declares a node with two dependencies.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, T> Node<T> node(
             String id, Dependency<A> a, Dependency<B> b, Fn.F2<? super A, ? super B, ? extends T> action) {
         Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> action.apply(given(run, node, 0), given(run, node, 1)), a, b);
+        return add(id, (run, node) -> action.apply(argument(run, node, 0), argument(run, node, 1)), a, b);
     }
 
     /**
-     * Declares a node that needs two things, with its context.
+     * Declares a node with two dependencies, whose action also receives the context.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, T> Node<T> node(
             String id,
@@ -170,22 +172,26 @@ public final class FlowBuilder<P> {
             Dependency<B> b,
             Fn.F3<? super NodeContext<P>, ? super A, ? super B, ? extends T> action) {
         Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> action.apply(context(run, node), given(run, node, 0), given(run, node, 1)), a, b);
+        return add(
+                id,
+                (run, node) -> action.apply(context(run, node), argument(run, node, 0), argument(run, node, 1)),
+                a,
+                b);
     }
 
     /**
-     * Declares a node that needs three things.
+     * Declares a node with three dependencies.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, T> Node<T> node(
             String id,
@@ -196,25 +202,25 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> action.apply(given(run, node, 0), given(run, node, 1), given(run, node, 2)),
+                (run, node) -> action.apply(argument(run, node, 0), argument(run, node, 1), argument(run, node, 2)),
                 a,
                 b,
                 c);
     }
 
     /**
-     * Declares a node that needs three things, with its context.
+     * Declares a node with three dependencies, whose action also receives the context.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, T> Node<T> node(
             String id,
@@ -225,28 +231,28 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) ->
-                        action.apply(context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2)),
+                (run, node) -> action.apply(
+                        context(run, node), argument(run, node, 0), argument(run, node, 1), argument(run, node, 2)),
                 a,
                 b,
                 c);
     }
 
     /**
-     * Declares a node that needs four things.
+     * Declares a node with four dependencies.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, T> Node<T> node(
             String id,
@@ -259,7 +265,7 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> action.apply(
-                        given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3)),
+                        argument(run, node, 0), argument(run, node, 1), argument(run, node, 2), argument(run, node, 3)),
                 a,
                 b,
                 c,
@@ -267,20 +273,20 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs four things, with its context.
+     * Declares a node with four dependencies, whose action also receives the context.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, T> Node<T> node(
             String id,
@@ -294,10 +300,10 @@ public final class FlowBuilder<P> {
                 id,
                 (run, node) -> action.apply(
                         context(run, node),
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3)),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3)),
                 a,
                 b,
                 c,
@@ -305,22 +311,22 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs five things.
+     * Declares a node with five dependencies.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, T> Node<T> node(
             String id,
@@ -334,11 +340,11 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> action.apply(
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4)),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4)),
                 a,
                 b,
                 c,
@@ -347,22 +353,22 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs five things, with its context.
+     * Declares a node with five dependencies, whose action also receives the context.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, T> Node<T> node(
             String id,
@@ -377,11 +383,11 @@ public final class FlowBuilder<P> {
                 id,
                 (run, node) -> action.apply(
                         context(run, node),
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4)),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4)),
                 a,
                 b,
                 c,
@@ -390,24 +396,24 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs six things.
+     * Declares a node with six dependencies.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F, T> Node<T> node(
             String id,
@@ -422,12 +428,12 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> action.apply(
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5)),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5)),
                 a,
                 b,
                 c,
@@ -437,24 +443,24 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs six things, with its context.
+     * Declares a node with six dependencies, whose action also receives the context.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F, T> Node<T> node(
             String id,
@@ -471,12 +477,12 @@ public final class FlowBuilder<P> {
                 id,
                 (run, node) -> action.apply(
                         context(run, node),
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5)),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5)),
                 a,
                 b,
                 c,
@@ -486,26 +492,26 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs seven things.
+     * Declares a node with seven dependencies.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param <G> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param g what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param <G> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param g a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F, G, T> Node<T> node(
             String id,
@@ -521,13 +527,13 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> action.apply(
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5),
-                        given(run, node, 6)),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5),
+                        argument(run, node, 6)),
                 a,
                 b,
                 c,
@@ -538,26 +544,26 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs seven things, with its context.
+     * Declares a node with seven dependencies, whose action also receives the context.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param <G> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param g what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param <G> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param g a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F, G, T> Node<T> node(
             String id,
@@ -584,13 +590,13 @@ public final class FlowBuilder<P> {
                 id,
                 (run, node) -> action.apply(
                         context(run, node),
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5),
-                        given(run, node, 6)),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5),
+                        argument(run, node, 6)),
                 a,
                 b,
                 c,
@@ -601,28 +607,28 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs eight things.
+     * Declares a node with eight dependencies.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param <G> an argument's type
-     * @param <H> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param g what it needs
-     * @param h what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param <G> the type of an argument
+     * @param <H> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param g a dependency
+     * @param h a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F, G, H, T> Node<T> node(
             String id,
@@ -640,14 +646,14 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> action.apply(
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5),
-                        given(run, node, 6),
-                        given(run, node, 7)),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5),
+                        argument(run, node, 6),
+                        argument(run, node, 7)),
                 a,
                 b,
                 c,
@@ -659,28 +665,28 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that needs eight things, with its context.
+     * Declares a node with eight dependencies, whose action also receives the context.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param <G> an argument's type
-     * @param <H> an argument's type
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param g what it needs
-     * @param h what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param <G> the type of an argument
+     * @param <H> the type of an argument
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param g a dependency
+     * @param h a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F, G, H, T> Node<T> node(
             String id,
@@ -709,14 +715,14 @@ public final class FlowBuilder<P> {
                 id,
                 (run, node) -> action.apply(
                         context(run, node),
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5),
-                        given(run, node, 6),
-                        given(run, node, 7)),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5),
+                        argument(run, node, 6),
+                        argument(run, node, 7)),
                 a,
                 b,
                 c,
@@ -728,11 +734,11 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs nothing. What must have it gets null; {@code order} says so.
+     * Declares a node without a value and without dependencies. Use {@code order} to depend on it: its value is null.
      *
-     * @param id its name, unique in the flow
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param id the id of the node, unique in the flow
+     * @param action the action of the node
+     * @return the new node
      */
     public Node<Void> action(String id, Fn.V0 action) {
         Objects.requireNonNull(action, "action");
@@ -740,11 +746,12 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs nothing, with its context. What must have it gets null; {@code order} says so.
+     * Declares a node without a value and without dependencies, whose action also receives the context. Use
+     * {@code order} to depend on it: its value is null.
      *
-     * @param id its name, unique in the flow
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param id the id of the node, unique in the flow
+     * @param action the action of the node
+     * @return the new node
      */
     public Node<Void> action(String id, Fn.V1<? super NodeContext<P>> action) {
         Objects.requireNonNull(action, "action");
@@ -752,82 +759,85 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs one thing. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with one dependency. Use {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A> Node<Void> action(String id, Dependency<A> a, Fn.V1<? super A> action) {
         Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> done(() -> action.accept(given(run, node, 0))), a);
+        return add(id, (run, node) -> done(() -> action.accept(argument(run, node, 0))), a);
     }
 
     /**
-     * Declares a node without a value that needs one thing, with its context. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with one dependency, whose action also receives the context. Use {@code order}
+     * to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A> Node<Void> action(String id, Dependency<A> a, Fn.V2<? super NodeContext<P>, ? super A> action) {
         Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0))), a);
+        return add(id, (run, node) -> done(() -> action.accept(context(run, node), argument(run, node, 0))), a);
     }
 
     /**
-     * Declares a node without a value that needs two things. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with two dependencies. Use {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B> Node<Void> action(String id, Dependency<A> a, Dependency<B> b, Fn.V2<? super A, ? super B> action) {
         Objects.requireNonNull(action, "action");
-        return add(id, (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1))), a, b);
+        return add(id, (run, node) -> done(() -> action.accept(argument(run, node, 0), argument(run, node, 1))), a, b);
     }
 
     /**
-     * Declares a node without a value that needs two things, with its context. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with two dependencies, whose action also receives the context. Use {@code order}
+     * to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B> Node<Void> action(
             String id, Dependency<A> a, Dependency<B> b, Fn.V3<? super NodeContext<P>, ? super A, ? super B> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(context(run, node), given(run, node, 0), given(run, node, 1))),
+                (run, node) ->
+                        done(() -> action.accept(context(run, node), argument(run, node, 0), argument(run, node, 1))),
                 a,
                 b);
     }
 
     /**
-     * Declares a node without a value that needs three things. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with three dependencies. Use {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C> Node<Void> action(
             String id,
@@ -838,24 +848,26 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
-                (run, node) -> done(() -> action.accept(given(run, node, 0), given(run, node, 1), given(run, node, 2))),
+                (run, node) -> done(
+                        () -> action.accept(argument(run, node, 0), argument(run, node, 1), argument(run, node, 2))),
                 a,
                 b,
                 c);
     }
 
     /**
-     * Declares a node without a value that needs three things, with its context. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with three dependencies, whose action also receives the context. Use
+     * {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C> Node<Void> action(
             String id,
@@ -867,26 +879,26 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> done(() -> action.accept(
-                        context(run, node), given(run, node, 0), given(run, node, 1), given(run, node, 2))),
+                        context(run, node), argument(run, node, 0), argument(run, node, 1), argument(run, node, 2))),
                 a,
                 b,
                 c);
     }
 
     /**
-     * Declares a node without a value that needs four things. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with four dependencies. Use {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D> Node<Void> action(
             String id,
@@ -899,7 +911,10 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> done(() -> action.accept(
-                        given(run, node, 0), given(run, node, 1), given(run, node, 2), given(run, node, 3))),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3))),
                 a,
                 b,
                 c,
@@ -907,19 +922,20 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs four things, with its context. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with four dependencies, whose action also receives the context. Use
+     * {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D> Node<Void> action(
             String id,
@@ -933,10 +949,10 @@ public final class FlowBuilder<P> {
                 id,
                 (run, node) -> done(() -> action.accept(
                         context(run, node),
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3))),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3))),
                 a,
                 b,
                 c,
@@ -944,21 +960,21 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs five things. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with five dependencies. Use {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E> Node<Void> action(
             String id,
@@ -972,11 +988,11 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> done(() -> action.accept(
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4))),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4))),
                 a,
                 b,
                 c,
@@ -985,21 +1001,22 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs five things, with its context. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with five dependencies, whose action also receives the context. Use
+     * {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E> Node<Void> action(
             String id,
@@ -1014,11 +1031,11 @@ public final class FlowBuilder<P> {
                 id,
                 (run, node) -> done(() -> action.accept(
                         context(run, node),
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4))),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4))),
                 a,
                 b,
                 c,
@@ -1027,23 +1044,23 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs six things. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with six dependencies. Use {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F> Node<Void> action(
             String id,
@@ -1058,12 +1075,12 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> done(() -> action.accept(
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5))),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5))),
                 a,
                 b,
                 c,
@@ -1073,23 +1090,24 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs six things, with its context. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with six dependencies, whose action also receives the context. Use {@code order}
+     * to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F> Node<Void> action(
             String id,
@@ -1105,12 +1123,12 @@ public final class FlowBuilder<P> {
                 id,
                 (run, node) -> done(() -> action.accept(
                         context(run, node),
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5))),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5))),
                 a,
                 b,
                 c,
@@ -1120,25 +1138,25 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs seven things. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with seven dependencies. Use {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param <G> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param g what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param <G> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param g a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F, G> Node<Void> action(
             String id,
@@ -1154,13 +1172,13 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> done(() -> action.accept(
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5),
-                        given(run, node, 6))),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5),
+                        argument(run, node, 6))),
                 a,
                 b,
                 c,
@@ -1171,25 +1189,26 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs seven things, with its context. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with seven dependencies, whose action also receives the context. Use
+     * {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param <G> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param g what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param <G> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param g a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F, G> Node<Void> action(
             String id,
@@ -1207,13 +1226,13 @@ public final class FlowBuilder<P> {
                 id,
                 (run, node) -> done(() -> action.accept(
                         context(run, node),
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5),
-                        given(run, node, 6))),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5),
+                        argument(run, node, 6))),
                 a,
                 b,
                 c,
@@ -1224,27 +1243,27 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs eight things. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with eight dependencies. Use {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param <G> an argument's type
-     * @param <H> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param g what it needs
-     * @param h what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param <G> the type of an argument
+     * @param <H> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param g a dependency
+     * @param h a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F, G, H> Node<Void> action(
             String id,
@@ -1261,14 +1280,14 @@ public final class FlowBuilder<P> {
         return add(
                 id,
                 (run, node) -> done(() -> action.accept(
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5),
-                        given(run, node, 6),
-                        given(run, node, 7))),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5),
+                        argument(run, node, 6),
+                        argument(run, node, 7))),
                 a,
                 b,
                 c,
@@ -1280,27 +1299,28 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node without a value that needs eight things, with its context. What must have it gets null; {@code order} says so.
+     * Declares a node without a value, with eight dependencies, whose action also receives the context. Use
+     * {@code order} to depend on it: its value is null.
      *
-     * @param <A> an argument's type
-     * @param <B> an argument's type
-     * @param <C> an argument's type
-     * @param <D> an argument's type
-     * @param <E> an argument's type
-     * @param <F> an argument's type
-     * @param <G> an argument's type
-     * @param <H> an argument's type
-     * @param id its name, unique in the flow
-     * @param a what it needs
-     * @param b what it needs
-     * @param c what it needs
-     * @param d what it needs
-     * @param e what it needs
-     * @param f what it needs
-     * @param g what it needs
-     * @param h what it needs
-     * @param action what it does
-     * @return the node, to depend on, and to say how it behaves
+     * @param <A> the type of an argument
+     * @param <B> the type of an argument
+     * @param <C> the type of an argument
+     * @param <D> the type of an argument
+     * @param <E> the type of an argument
+     * @param <F> the type of an argument
+     * @param <G> the type of an argument
+     * @param <H> the type of an argument
+     * @param id the id of the node, unique in the flow
+     * @param a a dependency
+     * @param b a dependency
+     * @param c a dependency
+     * @param d a dependency
+     * @param e a dependency
+     * @param f a dependency
+     * @param g a dependency
+     * @param h a dependency
+     * @param action the action of the node
+     * @return the new node
      */
     public <A, B, C, D, E, F, G, H> Node<Void> action(
             String id,
@@ -1328,14 +1348,14 @@ public final class FlowBuilder<P> {
                 id,
                 (run, node) -> done(() -> action.accept(
                         context(run, node),
-                        given(run, node, 0),
-                        given(run, node, 1),
-                        given(run, node, 2),
-                        given(run, node, 3),
-                        given(run, node, 4),
-                        given(run, node, 5),
-                        given(run, node, 6),
-                        given(run, node, 7))),
+                        argument(run, node, 0),
+                        argument(run, node, 1),
+                        argument(run, node, 2),
+                        argument(run, node, 3),
+                        argument(run, node, 4),
+                        argument(run, node, 5),
+                        argument(run, node, 6),
+                        argument(run, node, 7))),
                 a,
                 b,
                 c,
@@ -1347,33 +1367,34 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that is a run of another plan, inside this run: with its deadline, scheduler and context. No thread waits
-     * for it. Its value is what that plan returns; if the inner run fails, so does the node.
+     * Declares a node that runs another plan as a nested run, with the deadline, scheduler and context of the outer
+     * run. No thread waits for it. Its value is the value of that plan; if the nested run fails, so does the node.
      *
-     * @param <X> the type of the other plan's parameter
-     * @param <T> the value's type
-     * @param id its name, unique in the flow
-     * @param plan what to run
-     * @param parameter what to run it with
-     * @return the node
+     * @param <X> the type of the parameter of the other plan
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param plan the plan to run
+     * @param parameter the dependency whose value is the parameter of the nested run
+     * @return the new node
      */
     public <X, T> Node<T> subflow(String id, FlowPlan<X, T> plan, Dependency<X> parameter) {
         Objects.requireNonNull(plan, "plan");
         Body.Nested body =
-                (run, node) -> plan.inside(run, node, FlowBuilder.<X>given(run, node, 0), OnFailure.CONTINUE, 0);
+                (run, node) -> plan.inside(run, node, FlowBuilder.<X>argument(run, node, 0), OnFailure.CONTINUE, 0);
         return add(id, body, parameter);
     }
 
     /**
-     * Declares a node that does something with each element of a list that is known only at run time, all at the same time. Its
-     * value is the list of results, in the same order; the first failure fails the node and cancels the others.
+     * Declares a node that applies a function to each element of a collection that is known only at run time,
+     * concurrently. Its value is the list of results, in the same order; the first failure fails the node and cancels
+     * the other elements.
      *
-     * @param <X> the elements' type
-     * @param <T> the results' type
-     * @param id its name, unique in the flow
-     * @param items what to go over
-     * @param each what to do with one
-     * @return the node
+     * @param <X> the type of the elements
+     * @param <T> the type of the results
+     * @param id the id of the node, unique in the flow
+     * @param items the dependency whose value is the collection
+     * @param each the function
+     * @return the new node
      * @see #map(String, Dependency, MapOptions, Fn.F1)
      */
     public <X, T> Node<List<T>> map(
@@ -1382,8 +1403,9 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Declares a node that does something with each element of a list that is known only at run time. Its value is the list of
-     * results, in the same order; the first failure or timeout of an element fails the node and cancels the others.
+     * Declares a node that applies a function to each element of a collection that is known only at run time. Its value
+     * is the list of results, in the same order; the first failure or timeout of an element fails the node and cancels
+     * the other elements.
      *
      * {@snippet :
      * Node<List<Image>> images = f.map(
@@ -1393,13 +1415,13 @@ public final class FlowBuilder<P> {
      *         picture -> scaled(picture));
      * }
      *
-     * @param <X> the elements' type
-     * @param <T> the results' type
-     * @param id its name, unique in the flow
-     * @param items what to go over
-     * @param options how many elements at the same time, and the timeout and the retry policy of each
-     * @param each what to do with one
-     * @return the node
+     * @param <X> the type of the elements
+     * @param <T> the type of the results
+     * @param id the id of the node, unique in the flow
+     * @param items the dependency whose value is the collection
+     * @param options the limit of concurrent elements, and the timeout and the retry policy of each
+     * @param each the function
+     * @return the new node
      */
     public <X, T> Node<List<T>> map(
             String id,
@@ -1409,7 +1431,7 @@ public final class FlowBuilder<P> {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(each, "each");
         Body.Nested body = (run, node) -> {
-            Collection<? extends X> elements = given(run, node, 0);
+            Collection<? extends X> elements = argument(run, node, 0);
             return mapped(id, elements, options, each).inside(run, node, null, OnFailure.FAIL_FAST, options.limit());
         };
         return add(id, body, items);
@@ -1426,33 +1448,33 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Builds a plan that returns one node's value.
+     * Builds a plan whose value is the value of one node.
      *
-     * @param <R> the value's type
+     * @param <R> the type of the value
      * @param output a node of this flow
      * @return an immutable plan
-     * @throws InvalidFlowException if anything is wrong; it names all problems
+     * @throws InvalidFlowException if the definition is not valid; the message names all problems
      */
     public <R> FlowPlan<P, R> returning(Node<R> output) {
         return new FlowPlan<>(compile(List.of(output)), FlowPlan.Returns.ONE);
     }
 
     /**
-     * Builds a plan that returns several nodes' values by their ids.
+     * Builds a plan whose value is a map of the values of several nodes by their ids.
      *
      * @param outputs nodes of this flow
      * @return an immutable plan
-     * @throws InvalidFlowException if anything is wrong; it names all problems
+     * @throws InvalidFlowException if the definition is not valid; the message names all problems
      */
     public FlowPlan<P, Map<String, Object>> returning(List<? extends Node<?>> outputs) {
         return new FlowPlan<>(compile(outputs), FlowPlan.Returns.MAP);
     }
 
     /**
-     * Builds a plan that returns nothing but how its nodes ended.
+     * Builds a plan without a value; its results contain only the ends of the nodes.
      *
      * @return an immutable plan
-     * @throws InvalidFlowException if anything is wrong; it names all problems
+     * @throws InvalidFlowException if the definition is not valid; the message names all problems
      */
     public FlowPlan<P, Void> build() {
         return new FlowPlan<>(compile(List.of()), FlowPlan.Returns.NOTHING);
@@ -1463,7 +1485,7 @@ public final class FlowBuilder<P> {
     }
 
     /**
-     * Returns what is wrong so far.
+     * Returns the problems of this definition so far.
      *
      * @return one sentence for each problem
      */

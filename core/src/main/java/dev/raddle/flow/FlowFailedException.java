@@ -2,7 +2,7 @@ package dev.raddle.flow;
 
 import org.jspecify.annotations.Nullable;
 
-/** A run has no value to return. The cause is that of the node that should have given it, if it had one. */
+/** Thrown when a run has no value. The cause is that of the output node, if it has one. */
 public final class FlowFailedException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -15,7 +15,7 @@ public final class FlowFailedException extends RuntimeException {
     }
 
     /**
-     * Returns how the run ended, or, if it had not ended, how it would have ended then.
+     * Returns the status of the run, or, if it had not ended, the status that it had so far.
      *
      * @return the status
      */

@@ -7,45 +7,46 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps the values of finished nodes, so that a run that was cut off can be taken up by another: the socket for durable runs.
+ * Stores the values of finished nodes, so that another run can continue an interrupted one. Implement this interface
+ * for durable runs.
  *
- * <p>A run asks for all nodes when it begins. Those that are recorded have succeeded and are not run again. A node is recorded
- * after its action has returned and before anything that depends on it begins; if that throws, the node fails. What an
- * action returns after its node was ended, by a deadline or a cancel, is dropped and not recorded; only if it is ended while it
- * is being recorded it may be both.
+ * <p>A run looks up all nodes when it begins. Recorded nodes have succeeded and are not run again. A node is recorded
+ * after its action has returned and before any node that depends on it begins; if the journal throws, the node fails.
+ * The result of an action whose node has ended, by a deadline or a cancel, is dropped and not recorded. Only if the
+ * node is ended while it is being recorded, it may be recorded nevertheless.
  *
- * <p>What a failed run has {@linkplain Node#compensate undone} is not finished any more, from just before that. If undoing it
- * throws, it is recorded as finished again: the next run does not run it again, and undoes it if it fails, too. If the journal
- * throws, the node is not undone. Restored nodes are undone after all that the run itself has completed, dependants before what
- * they depend on.
+ * <p>When a failed run {@linkplain Node#compensate undoes} a node, the node is recorded as undone immediately before.
+ * If the compensation throws, the node is recorded as finished again: the next run does not run it again, and undoes it
+ * if that run fails, too. If the journal throws, the node is not undone. Restored nodes are undone after all nodes that
+ * the run itself has completed, dependents before their upstreams.
  *
- * <p>A journal belongs to one {@linkplain Work piece of work}: the first run binds it, and a run of another plan or with another
- * parameter is refused. A node's action should bear to be run again, since a crash may come between its end and the record, or
- * between the record and the undoing.
+ * <p>A journal belongs to one {@linkplain Work piece of work}: the first run binds it, and a run of another plan or
+ * with another parameter is refused. The actions of nodes should be repeatable, since a crash may occur between the end
+ * of an action and its record, or between the record and the compensation.
  *
- * <p>An implementation must be safe for many threads. {@link #finished} should not return before the record survives a crash.
+ * <p>An implementation must be thread-safe. {@link #finished} should not return before the record survives a crash.
  */
 public interface FlowJournal {
 
     /**
      * The value of a finished node.
      *
-     * @param value may be null
+     * @param value the value, may be null
      */
     record Recorded(@Nullable Object value) {}
 
     /**
-     * What a run does, as far as a journal has to know: runs of equal work may share a journal.
+     * The identity of the work of a run: runs of equal work may share a journal.
      *
      * @param flow the name of the plan
-     * @param plan a digest of the plan's nodes, their dependencies and its outputs, which is the same in every JVM. It says nothing
-     *     of actions, options, or what is inside of subflows
-     * @param parameter what the run was started with, or what {@link RunOptions#withJournal(FlowJournal, String)} has named
-     *     instead; may be null
+     * @param plan a digest of the plan's nodes, their dependencies and its outputs, which is the same in every JVM; it
+     *     does not include actions, options, or the contents of subflows
+     * @param parameter the parameter of the run, or the key given to
+     *     {@link RunOptions#withJournal(FlowJournal, String)}; may be null
      */
     record Work(String flow, String plan, @Nullable Object parameter) {
 
-        /** Returns why a journal that was begun for other work is of no use for this, unless it is the same work. */
+        /** Returns the exception for a journal of different work, or null if the work is the same. */
         @Nullable
         IllegalArgumentException differs(String journal, String itsFlow, String itsPlan, boolean sameParameter) {
             String begun = journal + " was begun by a run of ";
@@ -69,19 +70,19 @@ public interface FlowJournal {
     }
 
     /**
-     * Binds this journal to a piece of work, or ensures that it is bound to that. Each run calls this once, before it asks for its
-     * nodes. Does nothing unless an implementation says otherwise.
+     * Binds this journal to a piece of work, or ensures that it is bound to that work. Each run calls this once, before
+     * it looks up its nodes. The default implementation does nothing.
      *
-     * @param work what the run does
+     * @param work the work of the run
      * @throws IllegalArgumentException if the journal is bound to other work; the message names the difference
      */
     default void bind(Work work) {}
 
     /**
-     * Returns what is recorded of a node.
+     * Returns the record of a node.
      *
-     * @param id which
-     * @return its value, or null if it has not finished
+     * @param id the id of the node
+     * @return its value, or null if the node is not recorded as finished
      */
     @Nullable
     Recorded find(String id);
@@ -89,24 +90,24 @@ public interface FlowJournal {
     /**
      * Records that a node has succeeded.
      *
-     * @param id which
+     * @param id the id of the node
      * @param value its value, may be null
-     * @throws Exception if that cannot be recorded; the node then fails
+     * @throws Exception if the record cannot be written; the node then fails
      */
     void finished(String id, @Nullable Object value) throws Exception;
 
     /**
-     * Records that a node is not finished any more, because what it did is about to be undone.
+     * Records that a node is no longer finished, because it is about to be undone.
      *
-     * @param id which
-     * @throws Exception if that cannot be recorded
+     * @param id the id of the node
+     * @throws Exception if the record cannot be written
      */
     void undone(String id) throws Exception;
 
     /**
-     * Returns a journal that lives as long as this JVM.
+     * Returns a journal in memory.
      *
-     * @return a new one, empty
+     * @return a new, empty journal
      */
     static FlowJournal inMemory() {
         Map<String, Recorded> records = new ConcurrentHashMap<>();

@@ -5,20 +5,21 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The arrow notation for dependencies: who waits for whom, in one line.
+ * The arrow notation for dependencies between nodes, in one line.
  *
  * <table class="striped">
- * <caption>What one may write</caption>
+ * <caption>Notation</caption>
  * <tr><th>text</th><th>meaning</th></tr>
- * <tr><td>{@code a-->b-->c}</td><td>b must have a, and c must have b</td></tr>
- * <tr><td>{@code a-->(b-->c, d)-->e}</td><td>b and d must have a; e must have c and d</td></tr>
+ * <tr><td>{@code a-->b-->c}</td><td>b requires the success of a, and c that of b</td></tr>
+ * <tr><td>{@code a-->(b-->c, d)-->e}</td><td>b and d require a; e requires c and d</td></tr>
  * <tr><td>{@code any(a, b-->c)-->d}</td><td>d begins with the first success of a and c</td></tr>
  * <tr><td>{@code atLeast(2, a, b, c)-->d}</td><td>d begins with the second success of a, b and c</td></tr>
- * <tr><td>{@code (optional(a), must(b), after(c))-->d}</td><td>d must have b, waits for c's end, and sees a if it is there</td></tr>
+ * <tr><td>{@code (optional(a), must(b), after(c))-->d}</td><td>d requires b, waits for the end of c, and reads a if
+ * available</td></tr>
  * </table>
  *
- * <p>Several such lines are separated by commas, semicolons or line ends. An id is any text without white space, brackets,
- * commas, semicolons and arrows.
+ * <p>Several such lines are separated by commas, semicolons or line ends. An id is any text without white space,
+ * brackets, commas, semicolons and arrows.
  */
 public final class FlowNotation {
 
@@ -29,11 +30,12 @@ public final class FlowNotation {
      *   chain  = step { "-->" step }
      *   step   = id | [ word ] "(" chain { "," chain } ")"
      *
-     * Each step and each chain is a fragment: the ids that an arrow to it leads to, and the bundles that an arrow from it comes
-     * from. An arrow makes a link of each bundle of the left fragment and each head of the right one.
+     * Each step and each chain is a fragment: its heads are the ids that an arrow to it leads to, its tails the bundles
+     * that an arrow from it starts at. An arrow creates a link from each tail of the left fragment to each head of the
+     * right one.
      */
 
-    /** Nodes that are upstream together, in one way. */
+    /** Upstream nodes of one dependency. */
     private record Bundle(Dependency.Kind kind, int needed, List<String> ids) {
 
         Stream<Dependency<?>> dependencies() {
@@ -76,11 +78,12 @@ public final class FlowNotation {
     }
 
     /**
-     * Reads a text and returns its edges.
+     * Parses a text and returns its edges.
      *
-     * @param text in arrow notation
+     * @param text a text in arrow notation
      * @return the edges, in the order in which they are written
-     * @throws IllegalArgumentException if it cannot be read; the message says where, what was expected and what was found
+     * @throws IllegalArgumentException if the text cannot be parsed; the message contains the position, the expected
+     *     and the found text
      */
     public static List<PlanEdge> parse(String text) {
         List<PlanEdge> edges = new ArrayList<>();
@@ -93,7 +96,7 @@ public final class FlowNotation {
     }
 
     /**
-     * Adds the dependencies of a text to nodes that were declared.
+     * Adds the dependencies of a text to declared nodes.
      *
      * {@snippet :
      * FlowBuilder<Void> f = FlowPlan.define("build");
@@ -103,9 +106,9 @@ public final class FlowNotation {
      * FlowNotation.wire(f, "compile --> (test, docs) --> package");
      * }
      *
-     * @param builder has all nodes of the text
-     * @param text in arrow notation
-     * @throws IllegalArgumentException if it cannot be read, or leads to a node that was not declared
+     * @param builder a builder that declares all nodes of the text
+     * @param text a text in arrow notation
+     * @throws IllegalArgumentException if the text cannot be parsed, or has an arrow to a node that was not declared
      */
     public static void wire(FlowBuilder<?> builder, String text) {
         for (Link link : read(text)) {
@@ -223,7 +226,10 @@ public final class FlowNotation {
         return true;
     }
 
-    /** Skips white space; a line end is one only where something must follow, or an arrow does. */
+    /**
+     * Skips white space. A line end is a separator, except inside brackets, before or after an arrow, or after a
+     * separator.
+     */
     private void skipBlanks() {
         int begin = at;
         while (at < text.length() && Character.isWhitespace(text.charAt(at))) {

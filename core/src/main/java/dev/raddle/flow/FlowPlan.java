@@ -10,8 +10,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A flow that can be run: named nodes and what each of them needs. Immutable; run it as often as you like, from as many threads
- * as you like.
+ * A flow that can be run: named nodes and their dependencies. Immutable; it can be run any number of times,
+ * concurrently.
  *
  * {@snippet :
  * FlowBuilder<Order> f = FlowPlan.define("checkout", Order.class);
@@ -23,15 +23,16 @@ import org.jspecify.annotations.Nullable;
  * Page shown = plan.run(order, RunOptions.timeout(Duration.ofMillis(300))).value();
  * }
  *
- * <p>Memory consistency effects: what a node's action does <i>happens-before</i> the actions and callbacks of all that depend on
- * it, and what any node does that has ended before the run <i>happens-before</i> the return of {@code run}.
+ * <p>Memory consistency effects: actions of a node <i>happen-before</i> the actions and callbacks of the nodes that
+ * depend on it, and actions of a node that has ended before the run ends <i>happen-before</i> the return of
+ * {@code run}.
  *
  * @param <P> the type of the parameter
- * @param <R> the type of the value that it returns
+ * @param <R> the type of the value of a run
  */
 public final class FlowPlan<P, R> {
 
-    /** What the value of a run is made of. */
+    /** The form of the value of a run. */
     enum Returns {
         NOTHING,
         ONE,
@@ -50,10 +51,10 @@ public final class FlowPlan<P, R> {
     /**
      * Begins the definition of a flow whose runs have a parameter.
      *
-     * @param <P> the parameter's type
-     * @param name of the flow, for people
-     * @param parameter the parameter's class, for the compiler
-     * @return what nodes are declared with
+     * @param <P> the type of the parameter
+     * @param name the name of the flow, for messages
+     * @param parameter the class of the parameter, for type inference
+     * @return a builder that declares the nodes
      */
     public static <P> FlowBuilder<P> define(String name, Class<P> parameter) {
         Objects.requireNonNull(parameter, "parameter");
@@ -61,10 +62,10 @@ public final class FlowPlan<P, R> {
     }
 
     /**
-     * Begins the definition of a flow whose runs have no parameter: run it with null.
+     * Begins the definition of a flow without a parameter, which is run with null.
      *
-     * @param name of the flow, for people
-     * @return what nodes are declared with
+     * @param name the name of the flow, for messages
+     * @return a builder that declares the nodes
      */
     public static FlowBuilder<Void> define(String name) {
         return new FlowBuilder<>(name);
@@ -73,8 +74,8 @@ public final class FlowPlan<P, R> {
     /**
      * Runs the flow and waits for its end, with default options.
      *
-     * @param parameter for the nodes, may be null
-     * @return what became of the run and of each node; failures of nodes are in there, and are not thrown
+     * @param parameter the parameter for the nodes, may be null
+     * @return the result of the run and of each node; it contains the failures of nodes, which are not thrown
      * @throws InterruptedException if the caller was interrupted; the run is then cancelled
      */
     public FlowResult<R> run(@Nullable P parameter) throws InterruptedException {
@@ -82,11 +83,12 @@ public final class FlowPlan<P, R> {
     }
 
     /**
-     * Runs the flow and waits for its end. With a deadline this returns then, even if an action goes on.
+     * Runs the flow and waits for its end. With a deadline this method returns at the deadline, even if an action is
+     * still running.
      *
-     * @param parameter for the nodes, may be null
-     * @param options for this run
-     * @return what became of the run and of each node; failures of nodes are in there, and are not thrown
+     * @param parameter the parameter for the nodes, may be null
+     * @param options the options of this run
+     * @return the result of the run and of each node; it contains the failures of nodes, which are not thrown
      * @throws InterruptedException if the caller was interrupted; the run is then cancelled
      * @throws IllegalArgumentException if the options do not fit the plan
      */
@@ -101,9 +103,9 @@ public final class FlowPlan<P, R> {
     }
 
     /**
-     * Starts a run with default options, and does not wait. Close it.
+     * Starts a run with default options, without waiting. The caller must close the run.
      *
-     * @param parameter for the nodes, may be null
+     * @param parameter the parameter for the nodes, may be null
      * @return the run
      */
     public FlowRun<R> start(@Nullable P parameter) {
@@ -111,7 +113,7 @@ public final class FlowPlan<P, R> {
     }
 
     /**
-     * Starts a run and does not wait. Close it.
+     * Starts a run without waiting. The caller must close the run.
      *
      * {@snippet :
      * try (FlowRun<Page> run = plan.start(order, RunOptions.timeout(Duration.ofMillis(300)))) {
@@ -119,18 +121,18 @@ public final class FlowPlan<P, R> {
      * }
      * }
      *
-     * @param parameter for the nodes, may be null
-     * @param options for this run
+     * @param parameter the parameter for the nodes, may be null
+     * @param options the options of this run
      * @return the run
      * @throws IllegalArgumentException if the options do not fit the plan
      */
     public FlowRun<R> start(@Nullable P parameter, RunOptions options) {
-        FlowRun<R> run = new FlowRun<>(graph, returns, parameter, options, null, Settled.NOBODY);
+        FlowRun<R> run = new FlowRun<>(graph, returns, parameter, options, null, NodeEnd.NO_NODE);
         run.begin(null);
         return run;
     }
 
-    /** Returns a run inside another, which has not begun. */
+    /** Returns a nested run, which has not begun. */
     Engine inside(Engine outer, int node, @Nullable P parameter, OnFailure onFailure, int rootsAtOnce) {
         RunOptions options = ((FlowRun<?>) outer).optionsForNested(onFailure, rootsAtOnce);
         return new FlowRun<>(graph, returns, parameter, options, outer, node);
@@ -139,7 +141,7 @@ public final class FlowPlan<P, R> {
     /**
      * Returns the name of the flow.
      *
-     * @return for people
+     * @return the name, for messages
      */
     public String name() {
         return graph.name;
@@ -148,7 +150,7 @@ public final class FlowPlan<P, R> {
     /**
      * Returns the nodes and their dependencies.
      *
-     * @return in the order of declaration
+     * @return the nodes, in the order of declaration
      */
     public List<PlanNode> nodes() {
         List<PlanNode> nodes = new ArrayList<>(graph.size);
@@ -183,7 +185,7 @@ public final class FlowPlan<P, R> {
     }
 
     /**
-     * Draws the plan for Mermaid.
+     * Returns a drawing of the plan for Mermaid.
      *
      * @return a flowchart
      */
@@ -192,7 +194,7 @@ public final class FlowPlan<P, R> {
     }
 
     /**
-     * Draws the plan for Graphviz.
+     * Returns a drawing of the plan for Graphviz.
      *
      * @return a digraph in the DOT language
      */

@@ -8,16 +8,16 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of one run. Immutable.
+ * The result of one run. Immutable.
  *
- * @param <R> the type of the value that the plan returns
+ * @param <R> the type of the value of the plan
  */
 public final class FlowResult<R> {
 
-    private static final int SHOWN_LINKS = 5; // at each end of a long way
-    private static final int DEEPEST_CAUSE = 100; // causes may go round in circles
+    private static final int SHOWN_LINKS = 5; // at each end of a long chain
+    private static final int MAX_CAUSE_DEPTH = 100; // causes may be cyclic
 
-    private final Board board;
+    private final NodeStates states;
     private final Graph graph;
     private final FlowPlan.Returns returns;
     private final FlowStatus status;
@@ -26,23 +26,23 @@ public final class FlowResult<R> {
     private final @Nullable Throwable stopCause;
 
     FlowResult(
-            Board board,
+            NodeStates states,
             FlowPlan.Returns returns,
             FlowStatus status,
             long elapsedNanos,
             List<Throwable> compensationFailures,
             @Nullable Throwable stopCause) {
-        this.board = board;
-        this.graph = board.graph;
+        this.states = states;
+        this.graph = states.graph;
         this.returns = returns;
         this.status = status;
-        this.elapsedNanos = Math.max(0, elapsedNanos); // no time source could say
+        this.elapsedNanos = Math.max(0, elapsedNanos); // negative if the time source failed
         this.compensationFailures = List.copyOf(compensationFailures);
         this.stopCause = stopCause;
     }
 
     /**
-     * Returns how the run ended.
+     * Returns the status of the run.
      *
      * @return the first status that applies
      */
@@ -51,9 +51,10 @@ public final class FlowResult<R> {
     }
 
     /**
-     * Returns what the plan returns.
+     * Returns the value of the run.
      *
-     * @return the value of its output, or the output's default if that did not succeed; null if it has no output
+     * @return the value of the plan's output, or the default of the output if it did not succeed; null if there is no
+     *     output
      * @throws FlowFailedException if an output has no value
      */
     @SuppressWarnings({"unchecked", "NullAway"}) // the plan was built for this type
@@ -63,24 +64,24 @@ public final class FlowResult<R> {
 
     @Nullable
     Object outputOf(int node) {
-        if (board.via(node) == Via.NONE) {
+        if (states.via(node) == Via.NONE) {
             throw new FlowFailedException(
                     "flow \"" + graph.name + "\" has no value, it is " + status + ": " + explain(graph.ids[node]),
                     status,
-                    board.cause(node));
+                    states.cause(node));
         }
-        return board.value(node);
+        return states.value(node);
     }
 
-    /** Returns what made the run worse than degraded, or null if it is not. */
+    /** Returns the cause if the status is worse than degraded, else null. */
     @Nullable
     Throwable failure() {
         if (status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {
             return null;
         }
         for (int node = 0; node < graph.size && stopCause == null; node++) {
-            Throwable cause = board.cause(node);
-            if (cause != null && board.state(node).isFailure() && graph.sinks[node]) {
+            Throwable cause = states.cause(node);
+            if (cause != null && states.state(node).isFailure() && graph.sinks[node]) {
                 return cause;
             }
         }
@@ -90,155 +91,155 @@ public final class FlowResult<R> {
     }
 
     /**
-     * Returns what became of a node.
+     * Returns the report of a node.
      *
-     * @param id which
+     * @param id the id of the node
      * @return its report
      * @throws IllegalArgumentException if there is no such node
      */
     public NodeReport<?> node(String id) {
-        return board.report(graph.indexOf(id));
+        return states.report(graph.indexOf(id));
     }
 
     /**
-     * Returns what became of a node.
+     * Returns the report of a node.
      *
-     * @param <T> the type of its value
-     * @param node which
+     * @param <T> the type of the node's value
+     * @param node the node
      * @return its report
      * @throws IllegalArgumentException if it is not a node of this flow
      */
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> NodeReport<T> node(Node<T> node) {
-        return (NodeReport<T>) board.report(graph.indexOf(node));
+        return (NodeReport<T>) states.report(graph.indexOf(node));
     }
 
     /**
-     * Returns how a node ended, without its default.
+     * Returns the outcome of a node, without its default.
      *
-     * @param id which
+     * @param id the id of the node
      * @return its outcome
      * @throws IllegalArgumentException if there is no such node
      */
     public Outcome<?> outcome(String id) {
-        return board.outcome(graph.indexOf(id));
+        return states.outcome(graph.indexOf(id));
     }
 
     /**
-     * Returns how a node ended, without its default.
+     * Returns the outcome of a node, without its default.
      *
-     * @param <T> the type of its value
-     * @param node which
+     * @param <T> the type of the node's value
+     * @param node the node
      * @return its outcome
      * @throws IllegalArgumentException if it is not a node of this flow
      */
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> Outcome<T> outcome(Node<T> node) {
-        return (Outcome<T>) board.outcome(graph.indexOf(node));
+        return (Outcome<T>) states.outcome(graph.indexOf(node));
     }
 
     /**
-     * Returns what became of all nodes: the timeline of the run.
+     * Returns the reports of all nodes: the timeline of the run.
      *
-     * @return in the order of declaration
+     * @return the reports, in the order of declaration
      */
     public List<NodeReport<?>> nodes() {
         List<NodeReport<?>> reports = new ArrayList<>(graph.size);
         for (int node = 0; node < graph.size; node++) {
-            reports.add(board.report(node));
+            reports.add(states.report(node));
         }
         return reports;
     }
 
     /**
-     * Returns how long the run took.
+     * Returns the duration of the run.
      *
-     * @return from its start to its end, compensations included
+     * @return the time from its start to its end, including compensations
      */
     public Duration elapsed() {
         return Duration.ofNanos(elapsedNanos);
     }
 
     /**
-     * Returns what was thrown when nodes were to be undone.
+     * Returns the exceptions that compensations have thrown.
      *
-     * @return in the order in which it was thrown
+     * @return the exceptions, in the order in which they were thrown
      */
     public List<Throwable> compensationFailures() {
         return compensationFailures;
     }
 
     /**
-     * Returns the nodes that the run's length is due to: the one that ended last, the one for whose end that waited, and so on.
-     * Each of them, done faster, would have made the run shorter.
+     * Returns the nodes that determined the duration of the run: the node that ended last, the node whose end it waited
+     * for, and so on. If any of these had been faster, the run would have been shorter.
      *
-     * @return ids, in the order of time; empty if nothing ran
+     * @return the ids, in the order of time; empty if no node ran
      */
     public List<String> criticalPath() {
-        int last = Settled.NOBODY;
+        int last = NodeEnd.NO_NODE;
         for (int node = 0; node < graph.size; node++) {
-            if (hasRun(node) && (last < 0 || board.endNanos(node) >= board.endNanos(last))) {
+            if (hasRun(node) && (last < 0 || states.endNanos(node) >= states.endNanos(last))) {
                 last = node;
             }
         }
         List<String> path = new ArrayList<>();
-        for (int node = last; node >= 0; node = waitedFor(node, true)) {
+        for (int node = last; node >= 0; node = latestUpstream(node, true)) {
             path.add(graph.ids[node]);
         }
         return path.reversed();
     }
 
     private boolean hasRun(int node) {
-        return board.startNanos(node) >= 0;
+        return states.startNanos(node) >= 0;
     }
 
-    /** Returns the upstream node that ended last of those without which a node could not begin, or -1. */
-    private int waitedFor(int node, boolean onlyRun) {
-        int latest = Settled.NOBODY;
+    /** Returns the upstream node that ended last of those that a node had to wait for, or -1. */
+    private int latestUpstream(int node, boolean onlyRun) {
+        int latest = NodeEnd.NO_NODE;
         for (int each = graph.dependencyStart[node]; each < graph.dependencyStart[node + 1]; each++) {
             Dependency.Kind kind = graph.dependencyKind[each];
             if (kind == Dependency.Kind.AFTER || FlowPlan.isMust(kind)) {
                 for (int edge = graph.dependencyEdge[each]; edge < graph.dependencyEdge[each + 1]; edge++) {
-                    latest = later(latest, graph.up[edge], onlyRun);
+                    latest = laterOf(latest, graph.up[edge], onlyRun);
                 }
             }
         }
         for (int clause = 0; clause < graph.clauses(); clause++) {
-            int winner = graph.clauseTarget[clause] == node ? board.winner(clause) : Settled.NOBODY;
-            latest = winner < 0 ? latest : later(latest, winner, onlyRun);
+            int winner = graph.clauseTarget[clause] == node ? states.winner(clause) : NodeEnd.NO_NODE;
+            latest = winner < 0 ? latest : laterOf(latest, winner, onlyRun);
         }
         return latest;
     }
 
-    private int later(int known, int node, boolean onlyRun) {
+    private int laterOf(int known, int node, boolean onlyRun) {
         boolean counts = !onlyRun || hasRun(node);
-        return counts && (known < 0 || board.endNanos(node) >= board.endNanos(known)) ? node : known;
+        return counts && (known < 0 || states.endNanos(node) >= states.endNanos(known)) ? node : known;
     }
 
     /**
-     * Says in one sentence why a node ended as it did. If that is due to another node, it goes on with why that one did, down to
-     * the node that it began with.
+     * Explains in one sentence why a node ended as it did. If another node caused this, the explanation continues with
+     * that node, back to the first cause.
      *
-     * @param id which
-     * @return for people
+     * @param id the id of the node
+     * @return a sentence
      * @throws IllegalArgumentException if there is no such node
      */
     public String explain(String id) {
         int node = graph.indexOf(id);
-        Object slot = board.slots[node];
-        return slot instanceof Settled settled
-                ? settled.state() + ": " + because(node, settled)
-                : "SUCCESS: its action returned at " + moment(board.endNanos(node));
+        Object slot = states.slots[node];
+        return slot instanceof NodeEnd end
+                ? end.state() + ": " + causeChain(node, end)
+                : "SUCCESS: its action returned at " + timeText(states.endNanos(node));
     }
 
-    /** Goes back to the node that the end began with; of a long way the middle is left out. */
-    private String because(int node, Settled settled) {
+    /** Returns the chain of reasons back to the first cause; the middle of a long chain is omitted. */
+    private String causeChain(int node, NodeEnd first) {
         List<String> links = new ArrayList<>();
         int each = node;
-        Settled end = settled;
-        while (isDueToAnother(end) && board.slots[end.from()] instanceof Settled before) {
+        NodeEnd end = first;
+        while (isDueToAnother(end) && states.slots[end.causedBy()] instanceof NodeEnd before) {
             links.add(reason(each, end));
-            each = end.from();
+            each = end.causedBy();
             end = before;
         }
         links.add(reason(each, end));
@@ -250,21 +251,21 @@ public final class FlowResult<R> {
         return String.join(": ", links);
     }
 
-    private static boolean isDueToAnother(Settled end) {
-        return end.reason() == Settled.Reason.UPSTREAM || end.reason() == Settled.Reason.CHOICE;
+    private static boolean isDueToAnother(NodeEnd end) {
+        return end.reason() == NodeEnd.Reason.UPSTREAM || end.reason() == NodeEnd.Reason.CHOICE;
     }
 
     private static String text(@Nullable Throwable cause) {
         String text = lineOf(cause);
         Throwable root = cause;
-        for (int depth = 0; root != null && root.getCause() != null && depth < DEEPEST_CAUSE; depth++) {
+        for (int depth = 0; root != null && root.getCause() != null && depth < MAX_CAUSE_DEPTH; depth++) {
             root = root.getCause();
         }
         String rootText = lineOf(root);
         return root == cause || text.contains(rootText) ? text : text + ", caused by " + rootText;
     }
 
-    /** Returns what an exception says, whatever its own code does. */
+    /** Returns the text of an exception, even if its own methods throw. */
     private static String lineOf(@Nullable Throwable failure) {
         try {
             return String.valueOf(failure);
@@ -273,60 +274,60 @@ public final class FlowResult<R> {
         }
     }
 
-    private String reason(int node, Settled settled) {
-        String cause = text(settled.cause());
-        return switch (settled.reason()) {
+    private String reason(int node, NodeEnd end) {
+        String cause = text(end.cause());
+        return switch (end.reason()) {
             case ACTION ->
-                settled.state() == NodeState.SUCCESS
+                end.state() == NodeState.SUCCESS
                         ? "its fallback recovered from " + cause
-                        : "its action threw " + cause + " at " + moment(settled.nanos());
-            case UPSTREAM -> "it must have " + quoted(settled.from()) + ", which is " + board.state(settled.from());
+                        : "its action threw " + cause + " at " + timeText(end.nanos());
+            case UPSTREAM -> "it must have " + quoted(end.causedBy()) + ", which is " + states.state(end.causedBy());
             case CHOICE ->
-                "too few of those among which it could choose can succeed; " + quoted(settled.from()) + " is "
-                        + board.state(settled.from());
-            case UNNEEDED -> unneeded(node, settled);
-            case OBSOLETE -> unneeded(node, settled) + ", and it was interrupted";
+                "too few of its alternatives can succeed; " + quoted(end.causedBy()) + " is "
+                        + states.state(end.causedBy());
+            case UNNEEDED -> unneeded(node, end);
+            case OBSOLETE -> unneeded(node, end) + ", and it was interrupted";
             case CONDITION ->
-                settled.state() == NodeState.SKIPPED
-                        ? "its condition was false at " + moment(settled.nanos())
-                        : "its condition threw " + cause + " at " + moment(settled.nanos());
+                end.state() == NodeState.SKIPPED
+                        ? "its condition was false at " + timeText(end.nanos())
+                        : "its condition threw " + cause + " at " + timeText(end.nanos());
             case NOT_WANTED -> "the run was for other nodes only, and none of them needs it";
             case OUT_OF_TIME -> cause;
-            case RUN_ENDED -> "it had not ended at " + moment(settled.nanos()) + " when " + cause;
-            case PLACING -> "no thread could be had for it: " + cause;
-            case UNTIMED -> "its timeout could not be watched: " + cause;
+            case RUN_ENDED -> "it had not ended at " + timeText(end.nanos()) + " when " + cause;
+            case PLACING -> "no thread was available for it: " + cause;
+            case UNTIMED -> "its timeout could not be set: " + cause;
             case RESTORED -> "an earlier run had finished it, says the journal";
         };
     }
 
-    private String unneeded(int node, Settled settled) {
-        int decided = settled.from();
-        int decider = decider(decided);
-        String by = decider < 0 ? "" : " by " + quoted(decider);
-        return quoted(decided) + " was decided" + by + " at " + moment(settled.nanos()) + " and " + quoted(node)
+    private String unneeded(int node, NodeEnd end) {
+        int decided = end.causedBy();
+        int decidingUpstream = decidingUpstream(decided);
+        String by = decidingUpstream < 0 ? "" : " by " + quoted(decidingUpstream);
+        return quoted(decided) + " was decided" + by + " at " + timeText(end.nanos()) + " and " + quoted(node)
                 + " has no other undecided consumer";
     }
 
-    /** Returns the upstream node whose end decided a node, if one did. */
-    private int decider(int node) {
-        if (board.slots[node] instanceof Settled settled) {
-            if (settled.from() >= 0 || settled.reason() == Settled.Reason.RESTORED) {
-                return settled.from();
+    /** Returns the upstream node whose end decided a node, or -1. */
+    private int decidingUpstream(int node) {
+        if (states.slots[node] instanceof NodeEnd end) {
+            if (end.causedBy() >= 0 || end.reason() == NodeEnd.Reason.RESTORED) {
+                return end.causedBy();
             }
         }
-        return waitedFor(node, false);
+        return latestUpstream(node, false);
     }
 
     private String quoted(int node) {
         return "\"" + graph.ids[node] + "\"";
     }
 
-    private static String moment(long nanos) {
-        return nanos < 0 ? "a moment that was not noted" : "+" + nanos / 1_000_000 + " ms";
+    private static String timeText(long nanos) {
+        return nanos < 0 ? "an unknown time" : "+" + nanos / 1_000_000 + " ms";
     }
 
     /**
-     * Draws the run for Mermaid, each node with its state.
+     * Returns a drawing of the run for Mermaid, with the state of each node.
      *
      * @return a flowchart
      */
@@ -335,7 +336,7 @@ public final class FlowResult<R> {
     }
 
     /**
-     * Draws the run for Graphviz, each node with its state.
+     * Returns a drawing of the run for Graphviz, with the state of each node.
      *
      * @return a digraph in the DOT language
      */
@@ -348,19 +349,19 @@ public final class FlowResult<R> {
     }
 
     /**
-     * Writes the run as JSON: its status, and of each node the state, where its value comes from, what it failed with, when it
-     * began and ended in nanoseconds since the start, and what it depends on.
+     * Returns the run as JSON: its status, and for each node the state, the source of its value, its cause, its begin
+     * and end in nanoseconds since the start, and its dependencies.
      *
-     * @return one object
+     * @return a JSON object
      */
     public String toJson() {
         return Drawing.json(graph.name, plan(), this);
     }
 
     /**
-     * Writes the timeline in the format of Chrome's trace viewer, which Perfetto reads, too.
+     * Returns the timeline in the format of Chrome's trace viewer, which Perfetto reads, too.
      *
-     * @return one object with an array of complete events, one for each node that ran
+     * @return a JSON object with an array of complete events, one for each node that ran
      */
     public String toChromeTrace() {
         return Drawing.chromeTrace(graph.name, Objects.requireNonNull(nodes()));

@@ -13,25 +13,25 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One run of a flow, from its start to the end of its last node. {@linkplain #join() Join} it, or {@linkplain #get() get} its
- * value; close it in any case.
+ * One run of a flow, from its start to the end of its last node. {@linkplain #join() Join} it, or {@linkplain #get()
+ * get} its value; close it in any case.
  *
- * <p>What its nodes open inside, such as scopes, has no more time than the run.
+ * <p>Scopes and other enclosures that are opened by its nodes are limited by the deadline of the run.
  *
- * @param <R> the type of the value that it returns
+ * @param <R> the type of the value of the run
  */
 public final class FlowRun<R> extends Engine implements AutoCloseable {
 
-    /** The thread that joins, if it runs the nodes. Nested runs take it for a scheduler. */
-    private static final class Home implements Scheduler {
-        private final ConcurrentLinkedQueue<Runnable> arrived = new ConcurrentLinkedQueue<>(); // from nested runs
-        private volatile @Nullable Thread thread; // null while nobody joins
+    /** The joining thread, if it executes the nodes. The scheduler of nested runs. */
+    private static final class Joiner implements Scheduler {
+        private final ConcurrentLinkedQueue<Runnable> submitted = new ConcurrentLinkedQueue<>(); // from nested runs
+        private volatile @Nullable Thread thread; // null while no thread joins
 
         @Nullable
         Runner runner; // written by the starter
 
-        /** Takes note of who joins, unless somebody does. */
-        synchronized boolean isTakenBy(Thread joining) {
+        /** Sets the joining thread, unless there is one. Returns whether it was set. */
+        synchronized boolean tryClaim(Thread joining) {
             boolean isFree = thread == null;
             thread = isFree ? joining : thread;
             return isFree;
@@ -39,39 +39,40 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
 
         @Override
         public void execute(Runnable task) {
-            arrived.add(task);
+            submitted.add(task);
             LockSupport.unpark(thread);
         }
     }
 
-    private static final VarHandle UNDECIDED;
+    private static final VarHandle PENDING_OUTPUTS;
 
     static {
         try {
-            UNDECIDED = MethodHandles.lookup().findVarHandle(FlowRun.class, "undecided", int.class);
+            PENDING_OUTPUTS = MethodHandles.lookup().findVarHandle(FlowRun.class, "pendingOutputs", int.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
     }
 
     private final FlowPlan.Returns returns;
-    private final @Nullable Home home;
+    private final @Nullable Joiner joiner;
     private final Signal done = new Signal();
     private @Nullable FlowResult<R> result; // written before `done` is set
+
     /** A wait of the calling thread. */
     private interface Wait {
         void run() throws InterruptedException;
     }
 
     private volatile @Nullable Thread closer;
-    private volatile @Nullable Thread joining; // for as long as it takes
-    private @Nullable ConcurrentLinkedQueue<Handoff> awaited; // by the thread that joins; written before `joining`
-    private @Nullable BitSet awaitedNodes; // likewise: those that it waits for; null for all
+    private volatile @Nullable Thread joining; // non-null during a registered wait
+    private @Nullable ConcurrentLinkedQueue<GroupPlacement> awaited; // by the joining thread; written before `joining`
+    private @Nullable BitSet awaitedNodes; // likewise: the nodes that it waits for; null for all
 
-    @SuppressWarnings("UnusedVariable") // by UNDECIDED
-    private volatile int undecided; // outputs that have not ended, or whose callbacks have not returned
+    @SuppressWarnings("UnusedVariable") // accessed by PENDING_OUTPUTS
+    private volatile int pendingOutputs; // outputs that have not ended, or whose callbacks have not returned
 
-    private volatile @Nullable Signal valueKnown; // set when there are none; null until a thread waits for that
+    private volatile @Nullable Signal valueKnown; // set when there are none; null until a thread waits for it
 
     FlowRun(
             Graph graph,
@@ -82,39 +83,39 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
             int outerNode) {
         super(graph, parameter, options, outer, outerNode);
         this.returns = returns;
-        home = options.inCallersThread ? new Home() : null;
-        undecided = graph.outputs.length;
+        joiner = options.inCallersThread ? new Joiner() : null;
+        pendingOutputs = graph.outputs.length;
     }
 
     RunOptions optionsForNested(OnFailure onFailure, int rootsAtOnce) {
         RunOptions nested = options.forNested(onFailure, time, rootsAtOnce);
-        if (home != null) {
-            nested.scheduler = home;
-            nested.compute = home;
+        if (joiner != null) {
+            nested.scheduler = joiner;
+            nested.compute = joiner;
         }
         return nested;
     }
 
     @Override
-    boolean isAtHome() {
-        return home != null;
+    boolean runsInJoiner() {
+        return joiner != null;
     }
 
     @Override
-    boolean isGuest() {
-        return options.scheduler instanceof Home;
+    boolean runsInOuterJoiner() {
+        return options.scheduler instanceof Joiner;
     }
 
     @Override
-    void wakeHome() {
-        if (home != null) {
-            LockSupport.unpark(home.thread);
+    void wakeJoiner() {
+        if (joiner != null) {
+            LockSupport.unpark(joiner.thread);
         }
     }
 
     @Override
-    void setHome(Runner runner) {
-        Objects.requireNonNull(home).runner = runner;
+    void setJoiner(Runner runner) {
+        Objects.requireNonNull(joiner).runner = runner;
     }
 
     @Override
@@ -124,25 +125,25 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
 
     @Override
     boolean isValueKnown() {
-        return undecided == 0;
+        return pendingOutputs == 0;
     }
 
     @Override
-    void outputDecided() {
-        if ((int) UNDECIDED.getAndAdd(this, -1) == 1) {
-            Signal awaited = valueKnown; // who waits has set this before it has read the number
+    void countDownOutputs() {
+        if ((int) PENDING_OUTPUTS.getAndAdd(this, -1) == 1) {
+            Signal awaited = valueKnown; // a waiting thread writes this before it reads the count
             if (awaited != null) {
                 awaited.set();
             }
-            wakeHome();
+            wakeJoiner();
         }
     }
 
     @Override
     void finished(FlowStatus status, List<Throwable> compensationFailures, @Nullable Throwable stopCause) {
-        result = new FlowResult<>(board, returns, status, now(), compensationFailures, stopCause);
+        result = new FlowResult<>(states, returns, status, now(), compensationFailures, stopCause);
         done.set();
-        wakeHome();
+        wakeJoiner();
         wakeCloser();
     }
 
@@ -152,113 +153,115 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
     }
 
     /**
-     * Cancels what has not ended. Running actions are interrupted. A run that has ended stays as it is.
+     * Cancels all nodes that have not ended. Running actions are interrupted. Does nothing if the run has ended.
      *
-     * @param reason why, for people
+     * @param reason the reason, for messages
      */
     public void cancel(String reason) {
         stop(reason);
     }
 
     /**
-     * Waits for the end of the run: of all nodes, their callbacks and compensations. An action that was timed out or cancelled
-     * may go on nevertheless; {@link #close()} waits for it.
+     * Waits for the end of the run: of all nodes, their callbacks and compensations. An action that has timed out or
+     * was cancelled may still be running; {@link #close()} waits for it.
      *
-     * <p>If the run was started {@linkplain RunOptions#inCallersThread() in its caller's thread}, this is where it runs, and only
-     * one thread may join.
+     * <p>If the run was started {@linkplain RunOptions#inCallersThread() in its caller's thread}, this method executes
+     * its nodes, and only one thread may join.
      *
-     * <p>If a task of a group joins, and a node could never begin because every slot of its group is taken by a task that waits
-     * like this one, the node is FAILED with an {@link IllegalStateException}.
+     * <p>If a task of a group joins, and a node could never begin because every slot of its group is taken by a task
+     * that waits like this one, the node is FAILED with an {@link IllegalStateException}.
      *
-     * @return what became of it
-     * @throws InterruptedException if the caller was interrupted; the run goes on, and one may join again
+     * @return the result of the run
+     * @throws InterruptedException if the caller was interrupted; the run continues, and can be joined again
      */
     public FlowResult<R> join() throws InterruptedException {
-        if (options.groups == null || done.isSet() || endsByItself()) {
-            serveAndWait();
+        if (options.groups == null || done.isSet() || hasDeadline()) {
+            runAndWait();
         } else {
-            waitForLong(null, this::serveAndWait);
+            waitRegistered(null, this::runAndWait);
         }
         return result();
     }
 
-    private void serveAndWait() throws InterruptedException {
-        if (home != null) {
-            serve(home, false);
+    private void runAndWait() throws InterruptedException {
+        if (joiner != null) {
+            runUntil(joiner, false);
         }
         done.await();
     }
 
     /**
-     * Waits; if that is done by a task of a group whose end a node would have to wait for, the node is refused.
+     * Waits, and registers the wait with the groups of the nodes. A node fails if it can begin only after the end of
+     * the calling task, because waiting tasks like this one occupy its group.
      *
-     * @param nodes those whose ends the caller waits for; null for all
+     * @param nodes the nodes that the caller waits for, or null for all
+     * @param wait the wait
      */
-    private void waitForLong(@Nullable BitSet nodes, Wait wait) throws InterruptedException {
-        ConcurrentLinkedQueue<Handoff> noted = new ConcurrentLinkedQueue<>();
+    private void waitRegistered(@Nullable BitSet nodes, Wait wait) throws InterruptedException {
+        ConcurrentLinkedQueue<GroupPlacement> noted = new ConcurrentLinkedQueue<>();
         awaited = noted;
         awaitedNodes = nodes;
         joining = Thread.currentThread();
         try {
-            refuseHopeless();
+            refuseDeadlocked();
             wait.run();
         } finally {
             Thread self = Thread.currentThread();
             joining = null;
-            for (Handoff handoff; (handoff = noted.poll()) != null; ) {
-                handoff.endWait(self);
+            for (GroupPlacement placement; (placement = noted.poll()) != null; ) {
+                placement.endWait(self);
             }
         }
     }
 
     @Override
-    boolean noteOwnWait(Handoff handoff) {
+    boolean registerOwnWait(GroupPlacement placement) {
         Thread waiter = joining;
         if (waiter == null) {
             return false;
         }
         BitSet only = awaitedNodes;
-        if (only != null && !only.get(nodeOf(handoff))) {
-            return true; // the caller waits for others
+        if (only != null && !only.get(nodeOf(placement))) {
+            return true; // the caller waits for other nodes only
         }
-        if (handoff.beginWait(waiter)) {
-            Objects.requireNonNull(awaited).add(handoff);
+        if (placement.beginWait(waiter)) {
+            Objects.requireNonNull(awaited).add(placement);
             if (joining != waiter) {
-                handoff.endWait(waiter);
+                placement.endWait(waiter);
             }
         }
         return true;
     }
 
-    private void serve(Home mine, boolean isForValue) throws InterruptedException {
-        Runner runner = Objects.requireNonNull(mine.runner);
-        if (!mine.isTakenBy(Thread.currentThread())) {
+    private void runUntil(Joiner joiner, boolean isForValue) throws InterruptedException {
+        Runner runner = Objects.requireNonNull(joiner.runner);
+        if (!joiner.tryClaim(Thread.currentThread())) {
             throw new IllegalStateException("flow \"" + graph.name
                     + "\" runs in the thread that joins it, and another one joins it already; join it in one thread");
         }
         runner.isForValue = isForValue;
-        arrive(runner);
+        enterJoiner(runner);
         try {
             while (!(isForValue ? isValueKnown() : done.isSet())) {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                if (!runAtHome(runner) && !runArrived(mine)) {
+                if (!runInJoiner(runner) && !runSubmitted(joiner)) {
                     LockSupport.park(this);
                 }
             }
         } finally {
-            mine.thread = null;
-            depart();
+            joiner.thread = null;
+            exitJoiner();
         }
     }
 
-    private static boolean runArrived(Home mine) {
-        Runnable arrived = mine.arrived.poll();
-        if (arrived == null) {
+    private static boolean runSubmitted(Joiner joiner) {
+        Runnable submitted = joiner.submitted.poll();
+        if (submitted == null) {
             return false;
         }
-        arrived.run();
+        submitted.run();
         return true;
     }
 
@@ -267,7 +270,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      *
      * @return the value of the plan's output, or its default, null if the plan has no output
      * @throws FlowFailedException if the output has no value
-     * @throws InterruptedException if the caller was interrupted; the run goes on
+     * @throws InterruptedException if the caller was interrupted; the run continues
      * @see #awaitValue()
      */
     public R get() throws InterruptedException {
@@ -275,38 +278,39 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
     }
 
     /**
-     * Waits until the plan's outputs have ended and returns the value of the run, while the rest of it goes on.
+     * Waits until the plan's outputs have ended and returns the value of the run. The other nodes continue.
      *
      * {@snippet :
      * try (FlowRun<Page> run = plan.start(order)) {
-     *     show(run.awaitValue()); // the page is there, and the audit is still being written
-     *     run.join();             // close() would cancel it
+     *     show(run.awaitValue()); // the page is complete, the audit is still being written
+     *     run.join();             // close() would cancel the audit
      * }
      * }
      *
-     * <p>The result callbacks of the outputs have returned by then. The run may still fail, and then undo what the value came
-     * from. If it was started {@linkplain RunOptions#inCallersThread() in its caller's thread}, it goes on when one joins. A plan
-     * without an output has its value when the run ends.
+     * <p>The result callbacks of the outputs have returned by then. The run may still fail, and then undo the nodes
+     * that the value was computed from. If it was started {@linkplain RunOptions#inCallersThread() in its caller's
+     * thread}, it continues when a thread joins it. If the plan has no output, this method waits for the end of the
+     * run.
      *
      * @return the value of the plan's output, or its default, null if the plan has no output
-     * @throws FlowFailedException as soon as it is certain that an output has no value; its status is that of the run so far
-     * @throws InterruptedException if the caller was interrupted; the run goes on
+     * @throws FlowFailedException if an output has no value; its status is that of the run so far
+     * @throws InterruptedException if the caller was interrupted; the run continues
      */
     public R awaitValue() throws InterruptedException {
         if (graph.outputs.length == 0) {
             return get();
         }
-        if (options.groups == null || isValueKnown() || endsByItself()) {
-            serveAndWaitForValue();
+        if (options.groups == null || isValueKnown() || hasDeadline()) {
+            runAndWaitForValue();
         } else {
-            waitForLong(nodesOfValue(), this::serveAndWaitForValue);
+            waitRegistered(nodesOfValue(), this::runAndWaitForValue);
         }
-        return new FlowResult<R>(board, returns, status(), now(), List.of(), null).value();
+        return new FlowResult<R>(states, returns, status(), now(), List.of(), null).value();
     }
 
-    private void serveAndWaitForValue() throws InterruptedException {
-        if (home != null) {
-            serve(home, true);
+    private void runAndWaitForValue() throws InterruptedException {
+        if (joiner != null) {
+            runUntil(joiner, true);
             return;
         }
         Signal known = signalOfValue();
@@ -315,7 +319,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         }
     }
 
-    /** Returns the outputs and what leads to them. */
+    /** Returns the outputs and their upstream nodes. */
     private BitSet nodesOfValue() {
         BitSet nodes = graph.ancestorsOf(graph.outputs);
         for (int output : graph.outputs) {
@@ -334,30 +338,31 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
     }
 
     /**
-     * Tells whether the run has ended.
+     * Returns whether the run has ended.
      *
-     * @return true if {@link #join()} does not wait
+     * @return whether {@link #join()} would return without waiting
      */
     public boolean isDone() {
         return done.isSet();
     }
 
     /**
-     * Returns how a node stands.
+     * Returns the current state of a node.
      *
-     * @param id which
-     * @return its state now
+     * @param id the id of the node
+     * @return its state
      * @throws IllegalArgumentException if there is no such node
      */
     public NodeState state(String id) {
-        return board.state(graph.indexOf(id));
+        return states.state(graph.indexOf(id));
     }
 
     /**
-     * Cancels what has not ended, and waits until every action has returned. An interrupt does not end the waiting; the interrupt
-     * status is kept. Closed again, this does nothing. One thread at a time may call this.
+     * Cancels all nodes that have not ended, and waits until every action has returned. If the caller is interrupted,
+     * this method continues to wait and preserves the interrupt status. A second call has no effect. Only one thread at
+     * a time may call this.
      *
-     * @throws IllegalStateException if an action of this run calls it, which would wait for itself
+     * @throws IllegalStateException if an action of this run calls this method, which would wait for itself
      */
     @Override
     public void close() {
@@ -368,11 +373,11 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
         cancel("it was closed before its end");
         boolean interrupted = false;
         closer = Thread.currentThread();
-        while (!done.isSet() || isAnybodyInside()) {
-            if (home != null && runArrived(home)) {
+        while (!done.isSet() || hasThreadsInside()) {
+            if (joiner != null && runSubmitted(joiner)) {
                 continue;
             }
-            if (!done.isSet() && home == null) {
+            if (!done.isSet() && joiner == null) {
                 interrupted |= awaitDone();
             } else {
                 LockSupport.park(this);

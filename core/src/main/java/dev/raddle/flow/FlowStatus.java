@@ -1,14 +1,14 @@
 package dev.raddle.flow;
 
-/** How a run ended. The first that applies. */
+/** The status of a run: the first that applies. */
 public enum FlowStatus {
-    /** The deadline of the run came first. */
+    /** The deadline of the run passed first. */
     TIMED_OUT,
     /** The run was cancelled. */
     CANCELLED,
     /**
-     * A sink failed or timed out; with {@link RunOptions#only} one of the targets did; under {@link OnFailure#FAIL_FAST} any node
-     * did.
+     * A sink failed or timed out; with {@link RunOptions#only} one of the targets did; under
+     * {@link OnFailure#FAIL_FAST} any node did.
      */
     FAILED,
     /** Some node failed or timed out, and no sink did. */

@@ -1,41 +1,43 @@
 package dev.raddle.flow;
 
-/** Functions of no to nine arguments, with a result or without one, that may throw anything: what nodes do. */
+/**
+ * Functions of zero to nine arguments, with or without a result, that may throw any exception: the actions of nodes.
+ */
 public final class Fn {
 
     private Fn() {}
 
     /**
-     * Does something with a value.
+     * An action on a value.
      *
      * @param <A> the value's type
      */
     @FunctionalInterface
     public interface V1<A> {
         /**
-         * Does it.
+         * Performs the action.
          *
          * @param a the value
-         * @throws Exception if it failed
+         * @throws Exception if the action fails
          */
         void accept(A a) throws Exception;
     }
 
     /**
-     * Does something.
+     * An action without arguments.
      */
     @FunctionalInterface
     public interface V0 {
         /**
-         * Does it.
+         * Performs the action.
          *
-         * @throws Exception if it failed
+         * @throws Exception if the action fails
          */
         void accept() throws Exception;
     }
 
     /**
-     * Does something with two values.
+     * An action on two values.
      *
      * @param <A> an argument's type
      * @param <B> an argument's type
@@ -43,17 +45,17 @@ public final class Fn {
     @FunctionalInterface
     public interface V2<A, B> {
         /**
-         * Does it.
+         * Performs the action.
          *
          * @param a an argument
          * @param b an argument
-         * @throws Exception if it failed
+         * @throws Exception if the action fails
          */
         void accept(A a, B b) throws Exception;
     }
 
     /**
-     * Does something with three values.
+     * An action on three values.
      *
      * @param <A> an argument's type
      * @param <B> an argument's type
@@ -62,18 +64,18 @@ public final class Fn {
     @FunctionalInterface
     public interface V3<A, B, C> {
         /**
-         * Does it.
+         * Performs the action.
          *
          * @param a an argument
          * @param b an argument
          * @param c an argument
-         * @throws Exception if it failed
+         * @throws Exception if the action fails
          */
         void accept(A a, B b, C c) throws Exception;
     }
 
     /**
-     * Does something with four values.
+     * An action on four values.
      *
      * @param <A> an argument's type
      * @param <B> an argument's type
@@ -83,19 +85,19 @@ public final class Fn {
     @FunctionalInterface
     public interface V4<A, B, C, D> {
         /**
-         * Does it.
+         * Performs the action.
          *
          * @param a an argument
          * @param b an argument
          * @param c an argument
          * @param d an argument
-         * @throws Exception if it failed
+         * @throws Exception if the action fails
          */
         void accept(A a, B b, C c, D d) throws Exception;
     }
 
     /**
-     * Does something with five values.
+     * An action on five values.
      *
      * @param <A> an argument's type
      * @param <B> an argument's type
@@ -106,20 +108,20 @@ public final class Fn {
     @FunctionalInterface
     public interface V5<A, B, C, D, E> {
         /**
-         * Does it.
+         * Performs the action.
          *
          * @param a an argument
          * @param b an argument
          * @param c an argument
          * @param d an argument
          * @param e an argument
-         * @throws Exception if it failed
+         * @throws Exception if the action fails
          */
         void accept(A a, B b, C c, D d, E e) throws Exception;
     }
 
     /**
-     * Does something with six values.
+     * An action on six values.
      *
      * @param <A> an argument's type
      * @param <B> an argument's type
@@ -131,7 +133,7 @@ public final class Fn {
     @FunctionalInterface
     public interface V6<A, B, C, D, E, F> {
         /**
-         * Does it.
+         * Performs the action.
          *
          * @param a an argument
          * @param b an argument
@@ -139,13 +141,13 @@ public final class Fn {
          * @param d an argument
          * @param e an argument
          * @param f an argument
-         * @throws Exception if it failed
+         * @throws Exception if the action fails
          */
         void accept(A a, B b, C c, D d, E e, F f) throws Exception;
     }
 
     /**
-     * Does something with seven values.
+     * An action on seven values.
      *
      * @param <A> an argument's type
      * @param <B> an argument's type
@@ -158,7 +160,7 @@ public final class Fn {
     @FunctionalInterface
     public interface V7<A, B, C, D, E, F, G> {
         /**
-         * Does it.
+         * Performs the action.
          *
          * @param a an argument
          * @param b an argument
@@ -167,13 +169,13 @@ public final class Fn {
          * @param e an argument
          * @param f an argument
          * @param g an argument
-         * @throws Exception if it failed
+         * @throws Exception if the action fails
          */
         void accept(A a, B b, C c, D d, E e, F f, G g) throws Exception;
     }
 
     /**
-     * Does something with eight values.
+     * An action on eight values.
      *
      * @param <A> an argument's type
      * @param <B> an argument's type
@@ -187,7 +189,7 @@ public final class Fn {
     @FunctionalInterface
     public interface V8<A, B, C, D, E, F, G, H> {
         /**
-         * Does it.
+         * Performs the action.
          *
          * @param a an argument
          * @param b an argument
@@ -197,13 +199,13 @@ public final class Fn {
          * @param f an argument
          * @param g an argument
          * @param h an argument
-         * @throws Exception if it failed
+         * @throws Exception if the action fails
          */
         void accept(A a, B b, C c, D d, E e, F f, G g, H h) throws Exception;
     }
 
     /**
-     * Does something with nine values.
+     * An action on nine values.
      *
      * @param <A> an argument's type
      * @param <B> an argument's type
@@ -218,7 +220,7 @@ public final class Fn {
     @FunctionalInterface
     public interface V9<A, B, C, D, E, F, G, H, I> {
         /**
-         * Does it.
+         * Performs the action.
          *
          * @param a an argument
          * @param b an argument
@@ -229,7 +231,7 @@ public final class Fn {
          * @param g an argument
          * @param h an argument
          * @param i an argument
-         * @throws Exception if it failed
+         * @throws Exception if the action fails
          */
         void accept(A a, B b, C c, D d, E e, F f, G g, H h, I i) throws Exception;
     }
@@ -242,10 +244,10 @@ public final class Fn {
     @FunctionalInterface
     public interface F0<T> {
         /**
-         * Applies it.
+         * Applies this function.
          *
          * @return the result, which may be null if T allows it
-         * @throws Exception if it failed
+         * @throws Exception if the function fails
          */
         T apply() throws Exception;
     }
@@ -259,11 +261,11 @@ public final class Fn {
     @FunctionalInterface
     public interface F1<A, T> {
         /**
-         * Applies it.
+         * Applies this function.
          *
          * @param a an argument
          * @return the result, which may be null if T allows it
-         * @throws Exception if it failed
+         * @throws Exception if the function fails
          */
         T apply(A a) throws Exception;
     }
@@ -278,12 +280,12 @@ public final class Fn {
     @FunctionalInterface
     public interface F2<A, B, T> {
         /**
-         * Applies it.
+         * Applies this function.
          *
          * @param a an argument
          * @param b an argument
          * @return the result, which may be null if T allows it
-         * @throws Exception if it failed
+         * @throws Exception if the function fails
          */
         T apply(A a, B b) throws Exception;
     }
@@ -299,13 +301,13 @@ public final class Fn {
     @FunctionalInterface
     public interface F3<A, B, C, T> {
         /**
-         * Applies it.
+         * Applies this function.
          *
          * @param a an argument
          * @param b an argument
          * @param c an argument
          * @return the result, which may be null if T allows it
-         * @throws Exception if it failed
+         * @throws Exception if the function fails
          */
         T apply(A a, B b, C c) throws Exception;
     }
@@ -322,14 +324,14 @@ public final class Fn {
     @FunctionalInterface
     public interface F4<A, B, C, D, T> {
         /**
-         * Applies it.
+         * Applies this function.
          *
          * @param a an argument
          * @param b an argument
          * @param c an argument
          * @param d an argument
          * @return the result, which may be null if T allows it
-         * @throws Exception if it failed
+         * @throws Exception if the function fails
          */
         T apply(A a, B b, C c, D d) throws Exception;
     }
@@ -347,7 +349,7 @@ public final class Fn {
     @FunctionalInterface
     public interface F5<A, B, C, D, E, T> {
         /**
-         * Applies it.
+         * Applies this function.
          *
          * @param a an argument
          * @param b an argument
@@ -355,7 +357,7 @@ public final class Fn {
          * @param d an argument
          * @param e an argument
          * @return the result, which may be null if T allows it
-         * @throws Exception if it failed
+         * @throws Exception if the function fails
          */
         T apply(A a, B b, C c, D d, E e) throws Exception;
     }
@@ -374,7 +376,7 @@ public final class Fn {
     @FunctionalInterface
     public interface F6<A, B, C, D, E, F, T> {
         /**
-         * Applies it.
+         * Applies this function.
          *
          * @param a an argument
          * @param b an argument
@@ -383,7 +385,7 @@ public final class Fn {
          * @param e an argument
          * @param f an argument
          * @return the result, which may be null if T allows it
-         * @throws Exception if it failed
+         * @throws Exception if the function fails
          */
         T apply(A a, B b, C c, D d, E e, F f) throws Exception;
     }
@@ -403,7 +405,7 @@ public final class Fn {
     @FunctionalInterface
     public interface F7<A, B, C, D, E, F, G, T> {
         /**
-         * Applies it.
+         * Applies this function.
          *
          * @param a an argument
          * @param b an argument
@@ -413,7 +415,7 @@ public final class Fn {
          * @param f an argument
          * @param g an argument
          * @return the result, which may be null if T allows it
-         * @throws Exception if it failed
+         * @throws Exception if the function fails
          */
         T apply(A a, B b, C c, D d, E e, F f, G g) throws Exception;
     }
@@ -434,7 +436,7 @@ public final class Fn {
     @FunctionalInterface
     public interface F8<A, B, C, D, E, F, G, H, T> {
         /**
-         * Applies it.
+         * Applies this function.
          *
          * @param a an argument
          * @param b an argument
@@ -445,7 +447,7 @@ public final class Fn {
          * @param g an argument
          * @param h an argument
          * @return the result, which may be null if T allows it
-         * @throws Exception if it failed
+         * @throws Exception if the function fails
          */
         T apply(A a, B b, C c, D d, E e, F f, G g, H h) throws Exception;
     }
@@ -467,7 +469,7 @@ public final class Fn {
     @FunctionalInterface
     public interface F9<A, B, C, D, E, F, G, H, I, T> {
         /**
-         * Applies it.
+         * Applies this function.
          *
          * @param a an argument
          * @param b an argument
@@ -479,7 +481,7 @@ public final class Fn {
          * @param h an argument
          * @param i an argument
          * @return the result, which may be null if T allows it
-         * @throws Exception if it failed
+         * @throws Exception if the function fails
          */
         T apply(A a, B b, C c, D d, E e, F f, G g, H h, I i) throws Exception;
     }

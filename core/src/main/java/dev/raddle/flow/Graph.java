@@ -11,38 +11,38 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A compiled flow: nodes, edges and clauses as numbers. Nothing in it changes.
+ * A compiled flow: nodes, edges and clauses as numbers. Immutable.
  *
- * <p>The edges into node v are {@code upStart[v]} to {@code upStart[v + 1]}, in the order of declaration; the dependencies of v
- * are {@code dependencyStart[v]} to {@code dependencyStart[v + 1]}, and the edges of dependency d are {@code dependencyEdge[d]}
- * to {@code dependencyEdge[d + 1]}. The edges out of node u are {@code downStart[u]} to {@code downStart[u + 1]}; each is a
- * target and two bits that say what it is.
+ * <p>The edges into node v are {@code upStart[v]} to {@code upStart[v + 1]}, in the order of declaration; the
+ * dependencies of v are {@code dependencyStart[v]} to {@code dependencyStart[v + 1]}, and the edges of dependency d are
+ * {@code dependencyEdge[d]} to {@code dependencyEdge[d + 1]}. The edges out of node u are {@code downStart[u]} to
+ * {@code downStart[u + 1]}; each is a target and two bits for its kind.
  *
- * <p>A clause is a choice that one node makes among some of its edges: so many successes are enough.
+ * <p>A clause is a choice that one node makes among some of its edges: it is met by a given number of successes.
  */
 final class Graph {
 
-    /** An edge out of a node that counts when the node succeeds, and decides its target when it does not. */
+    /** An edge that is met when its node succeeds, and ends its target when the node ends otherwise. */
     static final int TO_MUST = 0;
 
-    /** An edge out of a node that counts when the node ends. */
+    /** An edge that is met when its node ends. */
     static final int TO_AFTER = 1;
 
-    /** An edge out of a node to a clause instead of a node. */
+    /** An edge from a node to a clause. */
     static final int TO_CLAUSE = 2;
 
-    // What a node is, as bits.
+    // Traits of a node, as bits.
 
-    /** It may begin before all of its upstreams have ended. */
+    /** The node may begin before all of its upstreams have ended. */
     static final byte CHOOSES = 1;
 
-    /** It has no options, is no run of its own, and no output. */
+    /** The node has no options, is no nested run, and no output. */
     static final byte PLAIN = 2;
 
-    /** Each of its dependencies is a must of one node, which its action takes as an argument. */
+    /** Each dependency of the node is a must of one node, whose value is an argument of the action. */
     static final byte TAKES_MUSTS = 4;
 
-    /** It is triggered when one thing is met. */
+    /** The node waits for a single edge or clause. */
     static final byte WAITS_FOR_ONE = 8;
 
     final String name;
@@ -50,7 +50,7 @@ final class Graph {
     final String[] ids;
     private final Ids index;
     final Body[] bodies;
-    final @Nullable NodeOptions[] options; // null if they are NONE
+    final @Nullable NodeOptions[] options; // null instead of NONE
     final byte[] traits;
     final boolean[] sinks;
     final boolean[] isOutput;
@@ -58,7 +58,7 @@ final class Graph {
     final int[] roots;
     final boolean hasTimeouts;
     final boolean hasGroups;
-    final boolean hasComputing; // whether some nodes run among those that burn CPU
+    final boolean hasComputing; // whether some nodes run on the compute scheduler
     final boolean hasNested;
     final boolean hasCallbacks;
     final boolean hasCompensations;
@@ -77,15 +77,15 @@ final class Graph {
     final int[] clauseSize;
     final int[] clauseNeeded;
 
-    /** What a run counts, at its beginning: see {@link Board}. */
-    final int[] pending; // of all nodes, and then needed, lost and winner of all clauses
+    /** The initial counters of a run, see {@link NodeStates}. */
+    final int[] pending; // of all nodes, followed by needed, lost and winner of all clauses
 
     final int[] consumers;
 
     private final ConcurrentHashMap<Integer, BitSet> ancestors =
-            new ConcurrentHashMap<>(0); // of nodes that read far upstream
+            new ConcurrentHashMap<>(0); // of the nodes that read indirect upstreams
 
-    private volatile @Nullable String digest; // null until a journal asks
+    private volatile @Nullable String digest; // computed on first use
 
     Graph(Compiler from) {
         name = from.name;
@@ -144,18 +144,18 @@ final class Graph {
         return known;
     }
 
-    /** Returns the position of a node, which must be of the definition that this was made of. */
+    /** Returns the position of a node, which must belong to the definition of this graph. */
     int indexOf(Node<?> node) {
         int position = node.position;
         if (position < size && bodies[position] == node.body && ids[position].equals(node.id())) {
             return position;
         }
         indexOf(node.id());
-        throw new IllegalArgumentException(node + " is of another flow, and flow \"" + name
-                + "\" has one of that name; ask with the node that it was defined with");
+        throw new IllegalArgumentException(node + " belongs to another flow, and flow \"" + name
+                + "\" has a node of that name; pass that node instead");
     }
 
-    /** Returns what is the same for plans with the same nodes, dependencies and outputs, in every JVM. */
+    /** Returns a digest of the nodes, dependencies and outputs, which is the same in every JVM. */
     String digest() {
         String known = digest;
         if (known == null) {
@@ -190,7 +190,7 @@ final class Graph {
         return HexFormat.of().formatHex(sum.digest());
     }
 
-    /** Adds a text with its length, so that no two lists of texts are the same bytes. */
+    /** Adds a text with its length, so that different lists of texts have different bytes. */
     private static void add(MessageDigest sum, String text) {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         sum.update((bytes.length + ":").getBytes(StandardCharsets.US_ASCII));
@@ -206,12 +206,12 @@ final class Graph {
         return text + (shown < size ? " and " + (size - shown) + " more" : "");
     }
 
-    /** Returns all nodes, each after all that it depends on, and otherwise in the order of declaration. */
+    /** Returns all nodes in topological order, upstreams first, and otherwise in the order of declaration. */
     int[] upstreamsFirst() {
         int[] order = new int[size];
         int count = 0;
         int[] nextEdge = upStart.clone();
-        int[] open = new int[size]; // the way to the node that is looked at
+        int[] open = new int[size]; // the path to the current node
         boolean[] seen = new boolean[size];
         for (int start = 0; start < size; start++) {
             int depth = 0;
@@ -236,7 +236,7 @@ final class Graph {
         return order;
     }
 
-    /** Tells whether one node may read another: whether there is a way between them. */
+    /** Returns whether there is a path from one node to another, which may then read it. */
     boolean isUpstream(int upstream, int node) {
         for (int edge = upStart[node]; edge < upStart[node + 1]; edge++) {
             if (up[edge] == upstream) {
@@ -251,7 +251,10 @@ final class Graph {
         return known.get(upstream);
     }
 
-    /** Returns all nodes from which a way leads to one of some nodes, without those themselves. */
+    /**
+     * Returns all nodes from which a path leads to one of the given nodes; these are included only if they are upstream
+     * too.
+     */
     BitSet ancestorsOf(int... nodes) {
         BitSet found = new BitSet(size);
         int[] open = new int[Math.max(size, nodes.length)];

@@ -2,15 +2,18 @@ package dev.raddle.flow;
 
 import java.util.Arrays;
 
-/** The ids of a flow's nodes by their positions, and the positions by ids, without an object for each. For one thread until copied. */
+/**
+ * The ids of a flow's nodes by position, and the positions by id, without an object for each. Not thread-safe until
+ * copied.
+ */
 final class Ids {
 
     /*
-     * The table is open: an id lies at the place that its hash says or at the next that was free, and there are at least twice as
-     * many places as ids, so a search ends soon. A place holds the position and one, or zero if it is free.
+     * The table uses open addressing with linear probing, and has at least twice as many slots as there are ids, so a
+     * search is short. A slot contains the position plus one, or zero if it is free.
      */
 
-    private static final int NOBODY = -1;
+    private static final int NOT_FOUND = -1;
 
     private String[] ids;
     private int[] table;
@@ -26,7 +29,7 @@ final class Ids {
         this.size = size;
     }
 
-    /** Appends an id. Returns false if there is one like it already, which is the one that will be found. */
+    /** Appends an id. Returns false if an equal id is present already; {@link #find} returns that one. */
     boolean add(String id) {
         if (size == ids.length) {
             ids = Arrays.copyOf(ids, 2 * size);
@@ -40,37 +43,37 @@ final class Ids {
     }
 
     private boolean index(int position) {
-        int place = placeOf(ids[position]);
-        if (table[place] != 0) {
+        int slot = slotOf(ids[position]);
+        if (table[slot] != 0) {
             return false;
         }
-        table[place] = position + 1;
+        table[slot] = position + 1;
         return true;
     }
 
-    /** Returns where an id lies, or could. */
-    private int placeOf(String id) {
+    /** Returns the slot of an id, or the free slot where it belongs. */
+    private int slotOf(String id) {
         int hash = id.hashCode() * 0x9E3779B9; // spreads ids that differ in their last letters only
         int last = table.length - 1;
-        int place = (hash ^ hash >>> 16) & last;
-        while (table[place] != 0 && !ids[table[place] - 1].equals(id)) {
-            place = (place + 1) & last;
+        int slot = (hash ^ hash >>> 16) & last;
+        while (table[slot] != 0 && !ids[table[slot] - 1].equals(id)) {
+            slot = (slot + 1) & last;
         }
-        return place;
+        return slot;
     }
 
     /** Returns the position of an id, or -1. */
     int find(String id) {
-        int found = table[placeOf(id)];
-        return found == 0 ? NOBODY : found - 1;
+        int found = table[slotOf(id)];
+        return found == 0 ? NOT_FOUND : found - 1;
     }
 
-    /** Returns the same ids, which stay as they are. */
+    /** Returns a copy, which later additions do not change. */
     Ids copy() {
         return new Ids(ids.clone(), table.clone(), size);
     }
 
-    /** Returns the ids by their positions, with room behind them. Not to be changed. */
+    /** Returns the ids by position, in an array that may be longer. The caller must not change it. */
     String[] byPosition() {
         return ids;
     }

@@ -2,7 +2,7 @@ package dev.raddle.flow;
 
 import java.util.List;
 
-/** A plan cannot be built. The message names all problems. */
+/** Thrown when a plan cannot be built. The message names all problems. */
 public final class InvalidFlowException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1;
@@ -16,7 +16,7 @@ public final class InvalidFlowException extends IllegalArgumentException {
     }
 
     /**
-     * Returns what is wrong.
+     * Returns the problems of the definition.
      *
      * @return one sentence for each problem
      */

@@ -6,8 +6,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a {@linkplain FlowBuilder#map(String, Dependency, MapOptions, Fn.F1) map} goes over its elements. Immutable; each method
- * returns a changed copy.
+ * The options of a {@linkplain FlowBuilder#map(String, Dependency, MapOptions, Fn.F1) map} over a collection.
+ * Immutable; each method returns a changed copy.
  *
  * {@snippet :
  * MapOptions.limit(8).withTimeout(Duration.ofSeconds(2)).withRetry(RetryPolicy.attempts(3))
@@ -28,66 +28,66 @@ public final class MapOptions {
     }
 
     /**
-     * Returns options of which nothing is set: all elements at the same time, each once and without a timeout.
+     * Returns the default options: all elements concurrently, each with one attempt and without a timeout.
      *
-     * @return the same at every call
+     * @return the same options at every call
      */
     public static MapOptions defaults() {
         return DEFAULTS;
     }
 
     /**
-     * Returns options with a limit and nothing else.
+     * Returns the default options with a limit.
      *
-     * @param elements see {@link #withLimit}
+     * @param limit the limit, see {@link #withLimit}
      * @return new options
      * @throws IllegalArgumentException if it is less than 1
      */
-    public static MapOptions limit(int elements) {
-        return DEFAULTS.withLimit(elements);
+    public static MapOptions limit(int limit) {
+        return DEFAULTS.withLimit(limit);
     }
 
     /**
-     * Limits how many elements are worked on at the same time. The others wait without a thread, in the order of the list. An
-     * element whose time is over, or that is cancelled, has its place until the node ends.
+     * Limits the number of elements that are processed concurrently. The others wait without a thread, in the order of
+     * the collection. An element that has timed out or was cancelled counts until the node ends.
      *
-     * @param elements at least 1
+     * @param limit the limit, at least 1
      * @return a changed copy
      * @throws IllegalArgumentException if it is less than 1
      */
-    public MapOptions withLimit(int elements) {
-        if (elements < 1) {
-            throw new IllegalArgumentException("limit must be at least 1, was " + elements);
+    public MapOptions withLimit(int limit) {
+        if (limit < 1) {
+            throw new IllegalArgumentException("limit must be at least 1, was " + limit);
         }
-        return new MapOptions(elements, timeout, retry);
+        return new MapOptions(limit, timeout, retry);
     }
 
     /**
-     * Limits how long one element may take, from the moment at which it is its turn: all its attempts and the rests between them
-     * count, and waiting for its turn does not. An element that takes longer is interrupted and fails the node.
+     * Limits the duration of each element, from its start: all its attempts and the pauses between them are included,
+     * the wait for its start is not. An element that takes longer is interrupted and fails the node.
      *
-     * @param length positive
+     * @param timeout the timeout, positive
      * @return a changed copy
      * @throws IllegalArgumentException if it is not positive
      */
-    public MapOptions withTimeout(Duration length) {
-        if (!length.isPositive()) {
-            throw new IllegalArgumentException("timeout of an element must be positive, was " + length);
+    public MapOptions withTimeout(Duration timeout) {
+        if (!timeout.isPositive()) {
+            throw new IllegalArgumentException("timeout of an element must be positive, was " + timeout);
         }
-        return new MapOptions(limit, length, retry);
+        return new MapOptions(limit, timeout, retry);
     }
 
     /**
-     * Has an element tried again after failures, as a {@linkplain Node#retry node} is.
+     * Sets the retry policy of each element, like that of a {@linkplain Node#retry node}.
      *
-     * @param policy how often, and after which rests
+     * @param policy the number of attempts and the pauses between them
      * @return a changed copy
      */
     public MapOptions withRetry(RetryPolicy policy) {
         return new MapOptions(limit, timeout, Objects.requireNonNull(policy, "retry"));
     }
 
-    /** Returns how many elements at the same time, or 0 if that does not matter. */
+    /** Returns the limit of concurrent elements, or 0 if there is none. */
     int limit() {
         return limit;
     }

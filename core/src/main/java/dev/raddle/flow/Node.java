@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A step of a flow that is being defined: what others depend on, and what says how it behaves. As a dependency it is a must:
- * who names it waits for its success and gets its value.
+ * A node of a flow that is being defined, with its options. As a dependency it is a must: a node that depends on it
+ * waits for its success and receives its value.
  *
  * {@snippet :
  * Node<Promo> promo = f.node("promo", user, u -> promos.of(u))
@@ -22,18 +22,19 @@ import org.jspecify.annotations.Nullable;
  *         .defaultValue(Promo.NONE);
  * }
  *
- * <p>A node belongs to its builder and to the thread that defines; plans built before do not see what is changed later.
+ * <p>A node belongs to its builder, and like it is not thread-safe. Later changes do not affect plans that were built
+ * before.
  *
- * @param <T> the type of its value
+ * @param <T> the type of the value of the node
  */
 public final class Node<T> extends Dependency<T> {
 
     private final String id;
     final int position; // in the order of declaration
-    private Dependency<?>[] dependencies; // with room for more at the end
+    private Dependency<?>[] dependencies; // may be longer than dependencyCount
     private int dependencyCount;
     final Body body;
-    final boolean isNested; // whether that is a run of its own
+    final boolean isNested; // whether the body is a nested run
 
     NodeOptions options = NodeOptions.NONE;
 
@@ -70,19 +71,19 @@ public final class Node<T> extends Dependency<T> {
     }
 
     /**
-     * Returns the name of this node.
+     * Returns the id of this node.
      *
-     * @return unique in its flow
+     * @return the id, which is unique in the flow
      */
     public String id() {
         return id;
     }
 
     /**
-     * Adds dependencies whose values the action does not get as arguments. It may read them through its context.
+     * Adds dependencies whose values are not arguments of the action. The action can read them through its context.
      *
-     * @param more what must be met, too
-     * @return this
+     * @param more the dependencies to add
+     * @return this node
      */
     public Node<T> needs(Dependency<?>... more) {
         int count = dependencyCount + more.length;
@@ -96,44 +97,45 @@ public final class Node<T> extends Dependency<T> {
     }
 
     /**
-     * Limits how long the node may take, from the moment at which it is ready: the wait for a permit of its group, all
-     * attempts and the rests between them count. Then it has timed out; its action is interrupted, and its result dropped.
+     * Limits the duration of the node, from the time at which it is ready: the wait for a permit of its group, all
+     * attempts and the pauses between them are included. After that the node is timed out, its action is interrupted,
+     * and its result is dropped.
      *
-     * @param length positive
-     * @return this
+     * @param timeout the timeout, positive
+     * @return this node
      */
-    public Node<T> timeout(Duration length) {
-        if (!length.isPositive()) {
-            throw new IllegalArgumentException("timeout of node \"" + id + "\" must be positive, was " + length);
+    public Node<T> timeout(Duration timeout) {
+        if (!timeout.isPositive()) {
+            throw new IllegalArgumentException("timeout of node \"" + id + "\" must be positive, was " + timeout);
         }
-        return with(options.withTimeout(length));
+        return with(options.withTimeout(timeout));
     }
 
     /**
-     * Has the action not interrupted when its time is over or the run is cancelled. Its result is dropped all the same.
+     * Excludes the action from interrupts on timeout and cancellation. Its result is dropped nevertheless.
      *
-     * @return this
+     * @return this node
      */
     public Node<T> noInterrupt() {
         return with(options.with(NodeOptions.NO_INTERRUPT));
     }
 
     /**
-     * Has the action tried again after failures.
+     * Sets the retry policy of the action.
      *
-     * @param policy how often, and after which rests
-     * @return this
+     * @param policy the number of attempts and the pauses between them
+     * @return this node
      */
     public Node<T> retry(RetryPolicy policy) {
         return with(options.withRetry(Objects.requireNonNull(policy, "retry")));
     }
 
     /**
-     * Recovers from a failure of the action: the node then succeeds with another value, and what depends on it goes on. It is
-     * not asked for if the node did not run, timed out or was cancelled.
+     * Sets a fallback for failures of the action: the node then succeeds with the value of the fallback. The fallback
+     * is not called if the node did not run, timed out or was cancelled.
      *
-     * @param recovery gets what the last attempt has thrown; if it throws, the node fails
-     * @return this
+     * @param recovery a function of the exception of the last attempt; if it throws, the node fails
+     * @return this node
      */
     public Node<T> fallback(Fn.F1<Throwable, ? extends T> recovery) {
         Objects.requireNonNull(recovery, "fallback");
@@ -141,10 +143,10 @@ public final class Node<T> extends Dependency<T> {
     }
 
     /**
-     * Recovers from a failure of the action with a value.
+     * Sets a fallback value for failures of the action.
      *
-     * @param value may be null
-     * @return this
+     * @param value the value, may be null
+     * @return this node
      * @see #fallback(Fn.F1)
      */
     @SuppressWarnings("NullAway") // null is a value
@@ -153,72 +155,74 @@ public final class Node<T> extends Dependency<T> {
     }
 
     /**
-     * Sets what readers and the caller see if the node does not succeed. This is no recovery: what must have the node's
-     * success fails.
+     * Sets the value that readers and the caller receive if the node does not succeed. The node still counts as not
+     * successful: nodes that require its success fail.
      *
-     * @param value may be null
-     * @return this
+     * @param value the value, may be null
+     * @return this node
      */
     public Node<T> defaultValue(@Nullable T value) {
         return with(options.withDefault(new NodeOptions.Constant(value)));
     }
 
     /**
-     * Sets what finds out what readers and the caller see if the node does not succeed. It is asked once, by whoever decides
-     * the node. If it throws, there is no value.
+     * Sets a supplier of the default value, see {@link #defaultValue}. It is called once, by the thread that ends the
+     * node. If it throws, there is no value.
      *
-     * @param supplier may return null
-     * @return this
+     * @param supplier the supplier of the value, which may be null
+     * @return this node
      */
     public Node<T> defaultFrom(Supplier<? extends @Nullable T> supplier) {
         return with(options.withDefault(Objects.requireNonNull(supplier, "default")));
     }
 
     /**
-     * Sets a condition, which is asked once, when the node would begin. If it is false the node is skipped, and with it what
-     * must have its success; if it throws, the node fails. Branches are conditions and {@code anyOf}.
+     * Sets a condition, which is evaluated once, when the node is about to begin. If it is false, the node is skipped,
+     * and so are the nodes that require its success; if it throws, the node fails. Branches are built from conditions
+     * and {@code anyOf}.
      *
-     * @param condition whether to run
-     * @return this
+     * @param condition the condition for running the node
+     * @return this node
      */
     public Node<T> when(Predicate<? super NodeContext<?>> condition) {
         return with(options.withCondition(Objects.requireNonNull(condition, "condition")));
     }
 
     /**
-     * Has the node never skipped for being unneeded, nor what it needs.
+     * Marks the node as essential: neither it nor its upstreams are skipped as unneeded.
      *
-     * @return this
+     * @return this node
      */
     public Node<T> essential() {
         return with(options.with(NodeOptions.ESSENTIAL));
     }
 
     /**
-     * Says that the action burns CPU: it runs in the run's scheduler for that, a pool as large as the machine.
+     * Marks the action as CPU-bound: it runs on the run's compute scheduler, by default a pool with as many threads as
+     * processors.
      *
-     * @return this
+     * @return this node
      */
     public Node<T> compute() {
         return with(options.with(NodeOptions.COMPUTE));
     }
 
     /**
-     * Has the action run in a group, under its limits: while it waits for a permit it is {@link NodeState#WAITING} and holds no
-     * thread. The run must have {@linkplain RunOptions#withGroups groups}.
+     * Runs the action in a group, under its limits: while the node waits for a permit it is {@link NodeState#WAITING}
+     * and holds no thread. The run must have {@linkplain RunOptions#withGroups groups}.
      *
-     * @param key of the group
-     * @return this
+     * @param key the key of the group
+     * @return this node
      */
     public Node<T> group(String key) {
         return with(options.withGroup(new NodeOptions.Constant(Objects.requireNonNull(key, "group"))));
     }
 
     /**
-     * Has the action run in a group whose key depends on the run.
+     * Runs the action in a group whose key depends on the run.
      *
-     * @param key returns the key; asked once, when the node is ready. If it throws, the node fails
-     * @return this
+     * @param key a function that returns the key, called once, when the node is ready. If it throws, the node fails
+     * @return this node
      * @see #group(String)
      */
     public Node<T> group(Function<? super NodeContext<?>, String> key) {
@@ -226,21 +230,23 @@ public final class Node<T> extends Dependency<T> {
     }
 
     /**
-     * Sets what is called right before the action is entered, once, in its thread. What it throws goes to the run's sink.
+     * Adds a callback that is called once, immediately before the action and in its thread. Its exceptions go to the
+     * run's sink.
      *
-     * @param callback hears of the beginning
-     * @return this
+     * @param callback the callback to add
+     * @return this node
      */
     public Node<T> onBegin(Consumer<? super NodeContext<?>> callback) {
         return with(options.withBegin(Objects.requireNonNull(callback, "callback")));
     }
 
     /**
-     * Sets what is called when the node is decided, once, whether it ran or not, before anything that depends on it begins.
-     * What it throws goes to the run's sink. A node that is restored from a journal was told of in an earlier run.
+     * Adds a callback that is called once, when the node has ended, whether it ran or not, before any node that depends
+     * on it begins. Its exceptions go to the run's sink. It is not called for a node that is restored from a journal,
+     * since an earlier run called it.
      *
-     * @param callback hears of the result
-     * @return this
+     * @param callback the callback to add
+     * @return this node
      */
     public Node<T> onResult(Consumer<? super NodeReport<T>> callback) {
         Objects.requireNonNull(callback, "callback");
@@ -248,12 +254,13 @@ public final class Node<T> extends Dependency<T> {
     }
 
     /**
-     * Sets what undoes the node's work if it succeeded and the run did not: if the run fails, is cancelled or runs out of time.
-     * Nodes are undone in the reverse order of their completion, one after the other, before the run is reported as ended. In a
-     * run with a {@linkplain FlowJournal journal} that includes what earlier runs have completed.
+     * Sets a compensation, which undoes the effects of the node if the node succeeded and the run fails, is cancelled
+     * or times out. Nodes are undone in the reverse order of their completion, one after the other, before the run
+     * ends. In a run with a {@linkplain FlowJournal journal} this includes the nodes that earlier runs have completed.
      *
-     * @param undo gets the node's value; what it throws is collected in the result, and the node counts as not undone
-     * @return this
+     * @param undo a function of the node's value; its exceptions are collected in the result, and the node counts as
+     *     not undone
+     * @return this node
      */
     public Node<T> compensate(Fn.V1<? super T> undo) {
         Objects.requireNonNull(undo, "compensate");

@@ -6,59 +6,61 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node's action can ask about its run. It may be kept and asked from any thread, also after the node has ended.
+ * The view of a run that the action of a node receives. Thread-safe; it may also be used after the node has ended.
  *
- * <p>A node may read its upstreams and theirs, and no others. Reading never waits.
+ * <p>A node can read its direct and indirect upstreams only. Reading never waits.
  *
  * @param <P> the type of the run's parameter
  */
 public interface NodeContext<P> {
 
     /**
-     * Returns what the run was started with.
+     * Returns the parameter of the run.
      *
      * @return the parameter, null if the run was started with null
      */
     P param();
 
     /**
-     * Returns which node this is.
+     * Returns the id of this node.
      *
-     * @return its id
+     * @return the id
      */
     String id();
 
     /**
-     * Tells whether the node's result is wanted no more: its time is over, or it or the run was cancelled.
+     * Returns whether the result of the node is no longer needed: the node has timed out, or it or the run was
+     * cancelled.
      *
-     * @return true if the action should return soon
+     * @return whether the action should return soon
      */
     boolean isCancelled();
 
     /**
-     * Returns how much time is left for the node.
+     * Returns the remaining time of the node.
      *
      * @return the time until its deadline or that of the run; {@link Long#MAX_VALUE} nanoseconds if there is neither
      */
     Duration remaining();
 
     /**
-     * Returns the value of an upstream node, near or far.
+     * Returns the value of a direct or indirect upstream node.
      *
      * @param <T> the value's type
-     * @param node which
+     * @param node the node
      * @return its result, or its default if it did not succeed
-     * @throws IllegalArgumentException if that is not upstream of this node; the message has the id
+     * @throws IllegalArgumentException if the node is not upstream of this one; the message has the id
      * @throws IllegalStateException if there is no value: the node has not ended, or has neither a result nor a default
      */
     <T> T read(Node<T> node);
 
     /**
-     * Returns the value of an upstream node, near or far.
+     * Returns the value of a direct or indirect upstream node.
      *
-     * @param id which
+     * @param id the id of the node
      * @return its result, or its default if it did not succeed
-     * @throws IllegalArgumentException if there is no such node, or it is not upstream of this one; the message has the id
+     * @throws IllegalArgumentException if there is no such node, or it is not upstream of this one; the message has the
+     *     id
      * @throws IllegalStateException if there is no value: the node has not ended, or has neither a result nor a default
      */
     @Nullable
@@ -68,34 +70,34 @@ public interface NodeContext<P> {
      * Returns the value of an upstream node, if it has ended with one.
      *
      * @param <T> the value's type
-     * @param node which
+     * @param node the node
      * @return its result or its default; empty if there is none, or it is null
-     * @throws IllegalArgumentException if that is not upstream of this node
+     * @throws IllegalArgumentException if the node is not upstream of this one
      */
     <T> Optional<T> peek(Node<T> node);
 
     /**
      * Returns the value of an upstream node, if it has ended with one.
      *
-     * @param id which
+     * @param id the id of the node
      * @return its result or its default; empty if there is none, or it is null
      * @throws IllegalArgumentException if there is no such node, or it is not upstream of this one
      */
     Optional<Object> peek(String id);
 
     /**
-     * Returns how an upstream node stands.
+     * Returns the current state of an upstream node.
      *
-     * @param id which
-     * @return its state now
+     * @param id the id of the node
+     * @return its state
      * @throws IllegalArgumentException if there is no such node, or it is not upstream of this one
      */
     NodeState state(String id);
 
     /**
-     * Returns how an upstream node has ended.
+     * Returns the outcome of an upstream node.
      *
-     * @param id which
+     * @param id the id of the node
      * @return its outcome, without its default
      * @throws IllegalArgumentException if there is no such node, or it is not upstream of this one
      * @throws IllegalStateException if it has not ended
@@ -103,7 +105,7 @@ public interface NodeContext<P> {
     Outcome<?> outcome(String id);
 
     /**
-     * Returns which node was the first to succeed.
+     * Returns the id of the node of an {@code anyOf} dependency that was the first to succeed.
      *
      * @param any a dependency of this node, made by {@code anyOf}
      * @return the id of the winner

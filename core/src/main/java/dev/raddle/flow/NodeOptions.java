@@ -8,7 +8,7 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** How a node behaves. Most nodes share {@link #NONE}. */
+/** The options of a node. Most nodes share {@link #NONE}. */
 record NodeOptions(
         int flags,
         @Nullable Duration timeout,
@@ -27,7 +27,7 @@ record NodeOptions(
     static final int ESSENTIAL = 2;
     static final int COMPUTE = 4;
 
-    /** A value that is known before it is asked for. */
+    /** A constant function. */
     record Constant(@Nullable Object value) implements Supplier<@Nullable Object>, Function<NodeContext<?>, String> {
         @Override
         public @Nullable Object get() {
@@ -96,7 +96,7 @@ record NodeOptions(
 
     @SuppressWarnings("unchecked") // the node's values are of the callback's type
     <T> NodeOptions withResult(Consumer<? super NodeReport<T>> callback) {
-        Consumer<NodeReport<?>> hears = report -> callback.accept((NodeReport<T>) report);
+        Consumer<NodeReport<?>> added = report -> callback.accept((NodeReport<T>) report);
         return new NodeOptions(
                 flags,
                 timeout,
@@ -106,15 +106,15 @@ record NodeOptions(
                 condition,
                 group,
                 begin,
-                result == null ? hears : new Both<>(result, hears),
+                result == null ? added : new Both<>(result, added),
                 compensation);
     }
 
-    /** Two callbacks, of which one is called whatever the other throws. */
+    /** Two callbacks, each of which is called even if the other throws. */
     record Both<X>(Consumer<? super X> first, Consumer<? super X> second) implements Consumer<X> {
         @Override
-        public void accept(X heard) {
-            throw new IllegalStateException("each callback is called by itself");
+        public void accept(X argument) {
+            throw new IllegalStateException("each callback is called separately");
         }
     }
 

@@ -1,34 +1,34 @@
 package dev.raddle.flow;
 
-/** How a node of a run stands. */
+/** The state of a node of a run. */
 public enum NodeState {
-    /** It has not begun. */
+    /** The node has not begun. */
     PENDING,
-    /** It is ready, and waits for a permit of its group; it holds no thread. */
+    /** The node is ready, and waits for a permit of its group without a thread. */
     WAITING,
-    /** Its action runs, or is about to. */
+    /** The action is running, or about to run. */
     RUNNING,
-    /** Its action, or its fallback, has returned a value, which may be null. */
+    /** The action or the fallback has returned a value, which may be null. */
     SUCCESS,
-    /** Its action has thrown, or what it depends on has failed. */
+    /** The action has thrown, or an upstream has failed. */
     FAILED,
-    /** Its time, that of the run, or that of what it depends on was over. */
+    /** The node, the run or an upstream has timed out. */
     TIMED_OUT,
     /** The run was cancelled, or stopped by a failure, or the node had become obsolete. */
     CANCELLED,
-    /** It was not needed, or its condition was false, or what it depends on was skipped. */
+    /** The node was unneeded, or its condition was false, or an upstream was skipped. */
     SKIPPED;
 
     /**
-     * Tells whether a node in this state changes no more.
+     * Returns whether this state is final.
      *
-     * @return false for the first three states
+     * @return false for the first three states, else true
      */
     public boolean isTerminal() {
         return compareTo(RUNNING) > 0;
     }
 
-    /** Tells whether this makes a run worse than a success. */
+    /** Returns whether this state excludes success of the run. */
     boolean isFailure() {
         return this == FAILED || this == TIMED_OUT;
     }

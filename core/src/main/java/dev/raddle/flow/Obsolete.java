@@ -1,9 +1,9 @@
 package dev.raddle.flow;
 
-/** What becomes of a running node that nobody needs any more. */
+/** The treatment of a running node that has become unneeded. */
 public enum Obsolete {
-    /** It goes on and keeps its result. */
+    /** The node continues, and its result counts. */
     FINISH,
-    /** It is cancelled and interrupted. */
+    /** The node is cancelled and interrupted. */
     INTERRUPT
 }

@@ -1,13 +1,16 @@
 package dev.raddle.flow;
 
-/** What a failure of one node means for the rest of the run. */
+/** The effect of the failure of a node on the rest of the run. */
 public enum OnFailure {
-    /** Nothing for those that do not depend on it. What only the nodes that depend on it would have used is skipped. */
+    /**
+     * Nodes that do not depend on the failed node continue, except for those that only its dependents need, which are
+     * skipped.
+     */
     CONTINUE,
     /**
-     * Nothing for those that do not depend on it, and everything that can run runs, as with {@code make -k}: a node stays needed
-     * although the node that needs it has failed. Only a node that does not need it any more, because its choice is met or its
-     * condition does not hold, releases it.
+     * All nodes that can run do run, as with {@code make -k}: a node stays needed although the node that needs it has
+     * failed. It is released only by a node that no longer needs it because its clause is met or its condition is
+     * false.
      */
     KEEP_GOING,
     /** The rest of the run is cancelled. */

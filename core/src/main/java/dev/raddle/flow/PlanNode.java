@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * One node of a plan, for drawing and checking.
  *
- * @param id its name
- * @param upstreams what it depends on, in declaration order
- * @param essential whether it is never skipped as not needed
+ * @param id the id of the node
+ * @param upstreams the dependencies, in declaration order
+ * @param essential whether the node is never skipped as unneeded
  * @param output whether the plan returns its value
  * @param group the key of its group; null if it has none, or the key depends on the run
  */

@@ -1,32 +1,35 @@
 package dev.raddle.flow;
 
-/** Nodes that became ready one after the other, and lie nowhere else: a list whose links are in the board. */
+/**
+ * A list of ready nodes, first in first out, whose links are in {@link NodeStates}. A node is in one list or stack at a
+ * time.
+ */
 final class ReadyNodes {
 
-    int first = Settled.NOBODY;
-    int last; // meaningless, as is its link, if there are none
+    int first = NodeEnd.NO_NODE;
+    int last; // undefined, like its link, if the list is empty
     int count;
 
-    void add(Board board, int node) {
+    void add(NodeStates states, int node) {
         if (count++ == 0) {
             first = node;
         } else {
-            board.link(last, node);
+            states.link(last, node);
         }
         last = node;
     }
 
-    /** Takes the node that was added first, or -1. */
-    int takeFirst(Board board) {
+    /** Removes and returns the node that was added first, or -1. */
+    int takeFirst(NodeStates states) {
         int node = first;
         if (count > 0) {
             count--;
-            first = count == 0 ? Settled.NOBODY : board.below(node);
+            first = count == 0 ? NodeEnd.NO_NODE : states.below(node);
         }
         return node;
     }
 
-    /** Returns all in a list of their own. */
+    /** Moves all nodes to a new list. */
     ReadyNodes takeAll() {
         ReadyNodes all = new ReadyNodes();
         all.first = first;
@@ -37,7 +40,7 @@ final class ReadyNodes {
     }
 
     void clear() {
-        first = Settled.NOBODY;
+        first = NodeEnd.NO_NODE;
         count = 0;
     }
 }

@@ -4,43 +4,45 @@ import dev.raddle.task.Scheduler;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
-/** The ready nodes of one run that wait for a thread of one scheduler, and the calls for such threads. */
+/** The ready nodes of one run that wait for a thread of one scheduler, and the count of requests for such threads. */
 final class ReadyStack {
 
     /*
-     * Overview. A node is pushed once in its life, so a compare-and-set is all that the stack takes, for any number of nodes that
-     * are pushed together; links are in the board.
+     * Overview. Each node is pushed at most once, so there is no ABA problem, and one compare-and-set pushes any number
+     * of nodes together. The links are in NodeStates.
      *
-     * For each pushed node the scheduler is called for a thread. But one that says how many threads it has is not called more often
-     * at once: `coming` counts its calls under way. Then there may be more nodes than calls, and
+     * The scheduler receives one request for a thread for each pushed node. If it has a known number of threads, at
+     * most that many requests are outstanding at a time; `requests` counts them. Then there may be more nodes than
+     * requests, and
      *
-     *   there are nodes only while a call is under way, or somebody sees to it that one is
+     *   the stack is not empty only while a request is outstanding, or a thread is about to place one
      *
-     * because a thread that comes counts down first, takes a node, and calls for another thread if it leaves any. Who pushes does
-     * that first and then reads the count: either it sees that the last call has come, and calls, or that one sees its nodes.
+     * because a thread that executes a request first decrements the count, then takes a node, and then requests another
+     * thread if it leaves any nodes. A thread that pushes does so first and then reads the count: either it sees that
+     * the last request has been executed, and places one, or the thread of that request sees the pushed nodes.
      */
 
     private static final VarHandle TOP;
-    private static final VarHandle COMING;
+    private static final VarHandle REQUESTS;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             TOP = lookup.findVarHandle(ReadyStack.class, "top", int.class);
-            COMING = lookup.findVarHandle(ReadyStack.class, "coming", int.class);
+            REQUESTS = lookup.findVarHandle(ReadyStack.class, "requests", int.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
     }
 
     final Scheduler scheduler;
-    private final Board board;
-    private final int threads; // of the scheduler; calls are not counted if it does not say
-    private volatile int top = Settled.NOBODY;
-    private volatile int coming;
+    private final NodeStates states;
+    private final int threads; // of the scheduler; requests are not counted if it is unknown
+    private volatile int top = NodeEnd.NO_NODE;
+    private volatile int requests;
 
-    ReadyStack(Board board, Scheduler scheduler) {
-        this.board = board;
+    ReadyStack(NodeStates states, Scheduler scheduler) {
+        this.states = states;
         this.scheduler = scheduler;
         threads = Math.max(1, scheduler.parallelism());
     }
@@ -49,52 +51,52 @@ final class ReadyStack {
         return top < 0;
     }
 
-    /** Pushes nodes that are linked, the first on top. */
+    /** Pushes a list of linked nodes, the first on top. */
     void push(int first, int last) {
         int below;
         do {
             below = top;
-            board.link(last, below);
+            states.link(last, below);
         } while (!TOP.compareAndSet(this, below, first));
     }
 
-    /** Takes the node on top, or -1. */
+    /** Removes and returns the node on top, or -1. */
     int pop() {
         int node;
         do {
             node = top;
-        } while (node >= 0 && !TOP.compareAndSet(this, node, board.below(node)));
+        } while (node >= 0 && !TOP.compareAndSet(this, node, states.below(node)));
         return node;
     }
 
-    /** Tells whether there may be more nodes than calls. */
-    boolean countsCalls() {
+    /** Returns whether requests are counted, so that there may be more nodes than requests. */
+    boolean countsRequests() {
         return threads != Integer.MAX_VALUE;
     }
 
-    boolean isThreadComing() {
-        return coming > 0;
+    boolean hasRequests() {
+        return requests > 0;
     }
 
-    /** Tells whether one call more is of use. It is under way then. */
-    boolean mayCall() {
-        if (!countsCalls()) {
+    /** Counts one more request, unless the scheduler cannot use it. Returns whether the caller must place it. */
+    boolean tryAddRequest() {
+        if (!countsRequests()) {
             return true;
         }
         int known;
         do {
-            known = coming;
+            known = requests;
             if (known >= threads) {
                 return false;
             }
-        } while (!COMING.compareAndSet(this, known, known + 1));
+        } while (!REQUESTS.compareAndSet(this, known, known + 1));
         return true;
     }
 
-    /** Hears that a call is not under way any more. */
-    void hasCome() {
-        if (countsCalls()) {
-            COMING.getAndAdd(this, -1);
+    /** Called when a request has been executed or refused. Decrements the count of requests. */
+    void removeRequest() {
+        if (countsRequests()) {
+            REQUESTS.getAndAdd(this, -1);
         }
     }
 }

@@ -15,7 +15,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one run of a flow shall be. Immutable; each method returns a changed copy.
+ * The options of one run of a flow. Immutable; each method returns a changed copy.
  *
  * {@snippet :
  * RunOptions.timeout(Duration.ofMillis(300)).onFailure(OnFailure.FAIL_FAST).withGroups(executor::scheduler)
@@ -59,9 +59,9 @@ public final class RunOptions {
     FlowJournal journal;
 
     @Nullable
-    String work; // what the journal is for, instead of the parameter
+    String work; // the key that identifies the work for the journal; null for the parameter
 
-    int rootsAtOnce; // how many nodes without dependencies are triggered at a time; 0 for all
+    int rootsAtOnce; // the limit of nodes without dependencies that are triggered at a time; 0 for all
     boolean timed = true;
 
     private RunOptions() {}
@@ -91,18 +91,18 @@ public final class RunOptions {
         return new RunOptions(this);
     }
 
-    /** Returns what carries the caller's context into a thread. */
+    /** Returns the propagation of the caller's context into a thread. */
     Propagation forThreads() {
         return scopedValues.isEmpty() && sink == LOG ? PLAIN : new Propagation(List.of(), scopedValues, sink);
     }
 
-    /** Returns what carries the caller's context into each node, or null if there is nothing to carry. */
+    /** Returns the propagation of the caller's context into each node, or null if there are no propagators. */
     @Nullable
     Propagation forNodes() {
         return propagators.isEmpty() ? null : new Propagation(propagators, List.of(), sink);
     }
 
-    /** Returns options for a run inside a run with these options. */
+    /** Returns the options of a nested run. */
     RunOptions forNested(OnFailure policy, TimeSource clock, int atOnce) {
         RunOptions nested = copy();
         nested.timeout = null;
@@ -119,77 +119,77 @@ public final class RunOptions {
     }
 
     /**
-     * Returns options of which nothing is set: virtual threads, no deadline but that of an enclosing scope, and failures stop
-     * nothing but what depends on them.
+     * Returns the default options: virtual threads, only the deadline of an enclosing scope, and failures that stop
+     * only the nodes that depend on the failed one.
      *
-     * @return the same at every call
+     * @return the same options at every call
      */
     public static RunOptions defaults() {
         return DEFAULTS;
     }
 
     /**
-     * Returns options with a timeout and nothing else.
+     * Returns the default options with a timeout.
      *
-     * @param length see {@link #withTimeout}
+     * @param timeout the timeout, see {@link #withTimeout}
      * @return new options
      */
-    public static RunOptions timeout(Duration length) {
-        return DEFAULTS.withTimeout(length);
+    public static RunOptions timeout(Duration timeout) {
+        return DEFAULTS.withTimeout(timeout);
     }
 
     /**
-     * Returns options with a deadline and nothing else.
+     * Returns the default options with a deadline.
      *
-     * @param moment see {@link #withDeadline}
+     * @param deadline the deadline, see {@link #withDeadline}
      * @return new options
      */
-    public static RunOptions deadline(Deadline moment) {
-        return DEFAULTS.withDeadline(moment);
+    public static RunOptions deadline(Deadline deadline) {
+        return DEFAULTS.withDeadline(deadline);
     }
 
     /**
-     * Limits how long the run may take, from its start. Then whatever has not ended has timed out.
+     * Limits the duration of the run, from its start. Nodes that have not ended by then are timed out.
      *
-     * @param length if it is not positive, nothing runs
+     * @param timeout the timeout; if it is not positive, no node runs
      * @return a changed copy
      */
-    public RunOptions withTimeout(Duration length) {
+    public RunOptions withTimeout(Duration timeout) {
         RunOptions changed = copy();
-        changed.timeout = Objects.requireNonNull(length, "timeout");
+        changed.timeout = Objects.requireNonNull(timeout, "timeout");
         changed.deadline = null;
         return changed;
     }
 
     /**
-     * Sets until when the run must have ended. The deadline of an enclosing scope holds besides.
+     * Sets the deadline of the run. The deadline of an enclosing scope applies, too.
      *
-     * @param moment if it has passed, nothing runs
+     * @param deadline the deadline; if it has passed, no node runs
      * @return a changed copy
      */
-    public RunOptions withDeadline(Deadline moment) {
+    public RunOptions withDeadline(Deadline deadline) {
         RunOptions changed = copy();
-        changed.deadline = Objects.requireNonNull(moment, "deadline");
+        changed.deadline = Objects.requireNonNull(deadline, "deadline");
         changed.timeout = null;
         return changed;
     }
 
     /**
-     * Sets where actions run; in virtual threads unless set.
+     * Sets the scheduler of actions; the default is virtual threads.
      *
-     * @param where a scheduler, also one with a single thread: no thread waits for a node
+     * @param scheduler the scheduler; a single thread is sufficient, since no thread waits for a node
      * @return a changed copy
      */
-    public RunOptions withScheduler(Scheduler where) {
+    public RunOptions withScheduler(Scheduler scheduler) {
         RunOptions changed = copy();
-        changed.scheduler = Objects.requireNonNull(where, "scheduler");
+        changed.scheduler = Objects.requireNonNull(scheduler, "scheduler");
         changed.inCallersThread = false;
         return changed;
     }
 
     /**
-     * Has all actions without a group run one after the other in the thread that calls {@link FlowPlan#run} or
-     * {@link FlowRun#join}. A deadline interrupts them, but does not let that call return before they do.
+     * Runs all actions without a group one after the other in the thread that calls {@link FlowPlan#run} or
+     * {@link FlowRun#join}. A deadline interrupts the actions, but that call does not return before they do.
      *
      * @return a changed copy
      */
@@ -200,21 +200,22 @@ public final class RunOptions {
     }
 
     /**
-     * Sets where actions run that burn CPU; in the common pool unless set.
+     * Sets the scheduler of actions that are CPU-bound; the default is the common pool.
      *
-     * @param where a scheduler
+     * @param scheduler the scheduler
      * @return a changed copy
      */
-    public RunOptions withComputeScheduler(Scheduler where) {
+    public RunOptions withComputeScheduler(Scheduler scheduler) {
         RunOptions changed = copy();
-        changed.compute = Objects.requireNonNull(where, "compute");
+        changed.compute = Objects.requireNonNull(scheduler, "compute");
         return changed;
     }
 
     /**
-     * Sets where nodes with a group run.
+     * Sets the schedulers of nodes with a group.
      *
-     * @param schedulers returns the scheduler of a group's key, such as {@code executor::scheduler} of a group executor
+     * @param schedulers a function from the key of a group to its scheduler, such as {@code executor::scheduler} of a
+     *     group executor
      * @return a changed copy
      */
     public RunOptions withGroups(Function<String, Scheduler> schedulers) {
@@ -224,21 +225,21 @@ public final class RunOptions {
     }
 
     /**
-     * Sets who hears of each node as of a task whose owner is the flow. Set again, both hear.
+     * Adds a listener, which is notified of each node as of a task whose owner is the flow.
      *
-     * @param hears a listener
+     * @param added the listener to add
      * @return a changed copy
      */
-    public RunOptions withListener(TaskListener hears) {
+    public RunOptions withListener(TaskListener added) {
         RunOptions changed = copy();
-        changed.listener = listener == null ? Objects.requireNonNull(hears, "listener") : listener.and(hears);
+        changed.listener = listener == null ? Objects.requireNonNull(added, "listener") : listener.and(added);
         return changed;
     }
 
     /**
-     * Adds a context that is carried from the thread that starts the run into each action and callback.
+     * Adds a context that is propagated from the thread that starts the run to each action and callback.
      *
-     * @param propagator how to carry it
+     * @param propagator the propagator of the context
      * @return a changed copy
      */
     public RunOptions withPropagator(ContextPropagator propagator) {
@@ -248,9 +249,9 @@ public final class RunOptions {
     }
 
     /**
-     * Adds a scoped value that is carried from the thread that starts the run into each action and callback.
+     * Adds a scoped value whose binding is propagated from the thread that starts the run to each action and callback.
      *
-     * @param value which, if it is bound
+     * @param value the scoped value, which may be unbound
      * @return a changed copy
      */
     public RunOptions withScopedValue(ScopedValue<?> value) {
@@ -266,21 +267,21 @@ public final class RunOptions {
     }
 
     /**
-     * Sets where exceptions of callbacks go; to the log unless set.
+     * Sets the sink of exceptions that are thrown by callbacks; the default is the log.
      *
-     * @param target hears of them
+     * @param sink the sink
      * @return a changed copy
      */
-    public RunOptions withExceptionSink(ExceptionSink target) {
+    public RunOptions withExceptionSink(ExceptionSink sink) {
         RunOptions changed = copy();
-        changed.sink = Objects.requireNonNull(target, "sink");
+        changed.sink = Objects.requireNonNull(sink, "sink");
         return changed;
     }
 
     /**
-     * Sets what a failure means for the rest of the run; nothing unless set.
+     * Sets the effect of a failure on the rest of the run; the default is {@link OnFailure#CONTINUE}.
      *
-     * @param policy whether to go on
+     * @param policy the policy
      * @return a changed copy
      */
     public RunOptions onFailure(OnFailure policy) {
@@ -290,9 +291,9 @@ public final class RunOptions {
     }
 
     /**
-     * Sets what becomes of a running node that nobody needs any more; it finishes unless set.
+     * Sets the treatment of a running node that has become unneeded; the default is {@link Obsolete#FINISH}.
      *
-     * @param policy whether to interrupt it
+     * @param policy the policy
      * @return a changed copy
      */
     public RunOptions obsolete(Obsolete policy) {
@@ -302,11 +303,11 @@ public final class RunOptions {
     }
 
     /**
-     * Runs only some nodes and what they need. All others are skipped, essential or not. For the status of the run each of the
-     * targets counts as a sink, also one that another target depends on: the run is FAILED if any of them fails or times out, and
-     * DEGRADED if that happens only to what they need.
+     * Runs only the given nodes and their upstreams. All others are skipped, even essential ones. For the status of the
+     * run each target counts as a sink, even one that another target depends on: the run is FAILED if any target fails
+     * or times out, and DEGRADED if only their upstreams do.
      *
-     * @param targets ids of nodes
+     * @param targets the ids of the nodes
      * @return a changed copy
      */
     public RunOptions only(String... targets) {
@@ -316,21 +317,21 @@ public final class RunOptions {
     }
 
     /**
-     * Sets what knows the time; real time unless set, or the time of an enclosing scope's deadline.
+     * Sets the time source; the default is that of the deadline of an enclosing scope, or real time.
      *
-     * @param source a clock
+     * @param timeSource the time source
      * @return a changed copy
      */
-    public RunOptions withTimeSource(TimeSource source) {
+    public RunOptions withTimeSource(TimeSource timeSource) {
         RunOptions changed = copy();
-        changed.time = Objects.requireNonNull(source, "time");
+        changed.time = Objects.requireNonNull(timeSource, "time");
         return changed;
     }
 
     /**
-     * Has the run not look at the clock for each node: for flows of very many very short nodes. Its result then has no times of
-     * nodes, and so no timeline and no critical path. A run with a listener, or one that a flight recording asks for, looks all the
-     * same: they are told how long nodes ran.
+     * Disables reading the clock for each node, for flows with very many very short nodes. The result then has no times
+     * of nodes, hence no timeline and no critical path. A run with a listener or a flight recording reads the clock
+     * nevertheless, since these receive the durations of nodes.
      *
      * @return a changed copy
      */
@@ -341,33 +342,35 @@ public final class RunOptions {
     }
 
     /**
-     * Sets what keeps the values of finished nodes, so that a later run of the same plan with an equal parameter need not run them
-     * again. A run of another plan, or with another parameter, is refused: {@code start} throws IllegalArgumentException.
+     * Sets the journal, which stores the values of finished nodes, so that a later run of the same plan with an equal
+     * parameter need not run them again. A run of another plan, or with another parameter, is refused: {@code start}
+     * throws IllegalArgumentException.
      *
-     * @param book for this run
+     * @param journal the journal of this run
      * @return a changed copy
      */
-    public RunOptions withJournal(FlowJournal book) {
+    public RunOptions withJournal(FlowJournal journal) {
         RunOptions changed = copy();
-        changed.journal = Objects.requireNonNull(book, "journal");
+        changed.journal = Objects.requireNonNull(journal, "journal");
         changed.work = null;
         return changed;
     }
 
     /**
-     * Sets what keeps the values of finished nodes, as {@link #withJournal(FlowJournal)} does, for parameters that are not equal
-     * when they mean the same, or that the journal cannot keep.
+     * Sets the journal, like {@link #withJournal(FlowJournal)}, for parameters whose {@code equals} does not identify
+     * the same work, or that the journal cannot store.
      *
      * {@snippet :
      * RunOptions.defaults().withJournal(journal, "order-17")
      * }
      *
-     * @param book for this run
-     * @param key what the run is about; later runs with this journal have to give the same, and their parameters are not compared
+     * @param journal the journal of this run
+     * @param key the identity of the work; later runs with this journal must use an equal key, and their parameters are
+     *     not compared
      * @return a changed copy
      */
-    public RunOptions withJournal(FlowJournal book, String key) {
-        RunOptions changed = withJournal(book);
+    public RunOptions withJournal(FlowJournal journal, String key) {
+        RunOptions changed = withJournal(journal);
         changed.work = Objects.requireNonNull(key, "key");
         return changed;
     }

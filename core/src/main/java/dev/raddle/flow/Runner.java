@@ -7,53 +7,54 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one thread has in hand for one run: nodes that have ended and of which nobody has been told, and nodes that are ready. In
- * the slot of a node it says that this thread runs it.
+ * The state of one thread in one run: ended nodes that are not processed yet, and ready nodes. In the slot of a node it
+ * means that this thread is inside the node.
  */
-final class Runner implements Mark {
+final class Runner implements NodePhase {
 
-    /** A place of which no node is: whoever only decides runs nothing. */
-    static final byte NOWHERE = 3;
+    /** The place of a runner that only applies transitions and runs no nodes. */
+    static final byte NO_PLACE = 3;
 
     private static final int[] EMPTY = {};
 
     @Nullable
     Thread thread;
 
-    byte place; // whose nodes it may go on with
+    byte place; // the place whose nodes it runs
 
     /**
-     * How many nodes it has finished and not told the run. Whoever ends the node that it is in takes this over: it was written
-     * before the step to this runner, and is not written again before the runner has found out.
+     * The number of nodes that it has finished and not reported to the run. A thread that ends the node that this
+     * runner is in takes this count over. This is safe: the count is written before the node's slot is set to this
+     * runner, and not again before the runner has found that its node was ended.
      */
     int finished;
 
-    long now; // the moment at which the last node ended, or -1
+    long now; // the time at which the last node ended, or -1
     long began; // when it entered the action of the node that it is in, or -1
 
-    volatile @Nullable Attempts<?> attempts; // that it is at, of a node with a retry policy
-    int failed = Settled.NOBODY; // the first node that failed and is to stop the run
-    boolean isLettingGo; // whether somebody further down the stack takes what is open
-    boolean isHome; // whether its thread is the one that joins this run or one around it, whose interrupts are its own
-    boolean isForValue; // at home: whether it goes on only until the outputs have ended
-    boolean placesAnywhere; // whether it places nodes in groups also if it is the thread for alarms
-    int postponed; // places, as bits, whose schedulers want what is handed over run in this thread
-    final ReadyNodes ready = new ReadyNodes(); // to be handed over
+    volatile @Nullable Attempts<?> attempts; // the attempts in progress, of a node with a retry policy
+    int failed = NodeEnd.NO_NODE; // the first node whose failure must stop the run
+    boolean isReleasing; // whether a frame further down the stack processes the nodes to release
+    boolean isJoiner; // whether its thread joins this run or an outer one, so that interrupts are meant for the joiner
+    boolean isForValue; // of the joiner: whether it stops when the outputs have ended
+    boolean placesAnywhere; // whether it places nodes in groups even on the alarm thread
+    int postponed; // the places, as bits, whose schedulers execute requests in this thread
+    final ReadyNodes ready = new ReadyNodes(); // to be dispatched
     final ReadyNodes grouped = new ReadyNodes(); // to be placed in their groups
-    int kept = Settled.NOBODY; // the top of a stack of nodes that it runs itself: of one at most, unless it is at home
+    int kept = NodeEnd.NO_NODE; // the top of the stack of nodes that it runs itself: at most one, except for the joiner
 
-    /** The steps that its thread does at the bottom of its stack; null until there is one. */
+    /** The steps that its thread runs at the bottom of its stack; null until there is one. */
     @Nullable
-    Later later;
+    DeferredSteps deferred;
 
-    boolean isBottom; // whether it does those steps itself; otherwise a runner further down the stack does
-    boolean isCollecting; // whether its caller stops the nested runs that it finds
-    private @Nullable List<Engine> stopped; // runs in the places of nodes that it has ended; null if there are none
+    boolean isBottom; // whether it runs those steps itself; otherwise a runner further down the stack does
+    boolean isCollecting; // whether its caller stops the nested runs that it has collected
+    private @Nullable List<Engine> stopped; // the nested runs of nodes that it has ended; null if there are none
     private int[] ended = EMPTY;
     private int endedCount;
-    private int told;
-    private int[] open = EMPTY;
-    private int openCount;
+    private int processed;
+    private int[] toRelease = EMPTY;
+    private int toReleaseCount;
 
     void addEnded(int node) {
         if (endedCount == ended.length) {
@@ -62,45 +63,45 @@ final class Runner implements Mark {
         ended[endedCount++] = node;
     }
 
-    /** Returns the node that ended first of those that nobody was told of, or -1. */
+    /** Returns the next ended node to process, in the order of the ends, or -1. */
     int nextEnded() {
-        if (told < endedCount) {
-            return ended[told++];
+        if (processed < endedCount) {
+            return ended[processed++];
         }
-        told = 0;
+        processed = 0;
         endedCount = 0;
         return -1;
     }
 
-    /** Tells whether there are nodes that have ended and of which nobody has been told. */
+    /** Returns whether there are ended nodes that are not processed. */
     boolean hasEnded() {
-        return told < endedCount;
+        return processed < endedCount;
     }
 
-    /** Notes a node whose upstreams have one consumer less. */
-    void addOpen(int node) {
-        if (openCount == open.length) {
-            open = grown(open);
+    /** Adds a node whose upstreams are to be released. */
+    void addToRelease(int node) {
+        if (toReleaseCount == toRelease.length) {
+            toRelease = grown(toRelease);
         }
-        open[openCount++] = node;
+        toRelease[toReleaseCount++] = node;
     }
 
-    /** Returns the steps that its thread does later; creates the list if there is none. */
-    Later later() {
-        Later known = later;
+    /** Returns the deferred steps of its thread; creates the list if there is none. */
+    DeferredSteps deferred() {
+        DeferredSteps known = deferred;
         if (known == null) {
-            known = new Later(place == Handover.GROUPED);
-            later = known;
+            known = new DeferredSteps(place == Dispatcher.GROUPED);
+            deferred = known;
             isBottom = true;
         }
         return known;
     }
 
-    boolean hasLater() {
-        return later != null && !later.isEmpty();
+    boolean hasDeferred() {
+        return deferred != null && !deferred.isEmpty();
     }
 
-    /** Adds a nested run whose node has ended otherwise. */
+    /** Adds a nested run whose node was ended. */
     void addStopped(Engine run) {
         if (stopped == null) {
             stopped = new ArrayList<>();
@@ -114,8 +115,8 @@ final class Runner implements Mark {
         return all == null ? List.of() : all;
     }
 
-    int takeOpen() {
-        return openCount == 0 ? -1 : open[--openCount];
+    int takeToRelease() {
+        return toReleaseCount == 0 ? -1 : toRelease[--toReleaseCount];
     }
 
     private static int[] grown(int[] full) {

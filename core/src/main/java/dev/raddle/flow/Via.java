@@ -1,14 +1,14 @@
 package dev.raddle.flow;
 
-/** Where a node's value comes from. */
+/** The source of a node's value. */
 public enum Via {
-    /** From its action. */
+    /** The action. */
     ACTION,
-    /** From its fallback, after the action had failed. The node has succeeded. */
+    /** The fallback, after the action had failed. The node has succeeded. */
     FALLBACK,
-    /** It is the default, because the node did not succeed. */
+    /** The default, because the node did not succeed. */
     DEFAULT,
-    /** From the journal: an earlier run had finished the node. */
+    /** The journal: an earlier run had finished the node. */
     JOURNAL,
     /** There is no value. */
     NONE

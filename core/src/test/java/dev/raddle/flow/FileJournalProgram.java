@@ -7,7 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Another process that uses a journal, to be killed. */
+/** A process that uses a journal and can be killed. */
 final class FileJournalProgram {
 
     private static final int CHAINS = 3;
@@ -22,10 +22,11 @@ final class FileJournalProgram {
         this.process = process;
     }
 
-    /** Starts one that runs a flow of some chains and prints what it does, or one that only opens its journal. */
+    /** Starts a process that runs a flow of several chains and prints its nodes, or one that only opens its journal. */
     static FileJournalProgram start(String what, Path journal) throws Exception {
-        String classPath =
-                home(FileJournal.class) + System.getProperty("path.separator") + home(FileJournalProgram.class);
+        String classPath = locationOf(FileJournal.class)
+                + System.getProperty("path.separator")
+                + locationOf(FileJournalProgram.class);
         return new FileJournalProgram(new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "-cp",
@@ -37,12 +38,12 @@ final class FileJournalProgram {
                 .start());
     }
 
-    private static String home(Class<?> type) throws Exception {
+    private static String locationOf(Class<?> type) throws Exception {
         return Path.of(type.getProtectionDomain().getCodeSource().getLocation().toURI())
                 .toString();
     }
 
-    /** Lets it do all, and returns what it has printed. */
+    /** Waits for the end of the process and returns its output. */
     List<String> linesAtEnd() throws IOException {
         process.outputWriter().close();
         try (BufferedReader output = process.inputReader()) {
@@ -50,7 +51,7 @@ final class FileJournalProgram {
         }
     }
 
-    /** Lets it do a bit more than so much, kills it, and returns what it has printed. */
+    /** Waits for a number of lines, kills the process shortly after, and returns its output. */
     List<String> linesWhenKilledAfter(int count) throws Exception {
         List<String> lines = new ArrayList<>();
         process.outputWriter().append(".".repeat(count + 2)).flush();
@@ -84,7 +85,7 @@ final class FileJournalProgram {
             FlowBuilder<Void> f = FlowPlan.define("killed");
             for (String id : ids()) {
                 Node<String> node = f.node(id, () -> {
-                    System.in.read(); // may it?
+                    System.in.read(); // wait for permission
                     System.out.println(id);
                     return id.toUpperCase(Locale.ROOT);
                 });

@@ -37,7 +37,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class FileJournalTest {
 
-    /** A file on a disk that becomes full. */
+    /** A file on a disk that can become full or fail. */
     private static final class Disk extends RandomAccessFile {
         private boolean full;
         private boolean broken;
@@ -65,7 +65,7 @@ class FileJournalTest {
         }
     }
 
-    /** A codec that does something first. */
+    /** A codec that performs an action before each conversion. */
     private record Prepared(Runnable encoding, Runnable decoding) implements Codec {
         @Override
         public byte[] encode(Object value) throws IOException {
@@ -100,7 +100,7 @@ class FileJournalTest {
     }
 
     @Test
-    void what_was_recorded_is_there_when_the_file_is_opened_again() throws IOException {
+    void records_are_present_when_the_file_is_opened_again() throws IOException {
         try (FileJournal journal = open()) {
             journal.finished("a b", "value\nof two lines");
             journal.finished("nothing", null);
@@ -117,7 +117,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_record_that_is_cut_off_anywhere_is_dropped_and_the_next_one_is_whole() throws IOException {
+    void a_record_that_is_truncated_anywhere_is_dropped_and_the_next_one_is_complete() throws IOException {
         long before;
         try (FileJournal journal = open()) {
             journal.finished("a", "A");
@@ -139,7 +139,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_part_of_a_header_is_refused_and_left_as_it_is() throws IOException {
+    void a_part_of_a_header_is_refused_and_not_changed() throws IOException {
         open().close();
         byte[] header = Files.readAllBytes(file);
         for (int length = 1; length < header.length; length++) {
@@ -165,7 +165,7 @@ class FileJournalTest {
 
     @Test
     @DisabledOnOs(OS.WINDOWS)
-    void nobody_else_may_read_a_new_journal() throws IOException {
+    void a_new_journal_is_readable_by_its_owner_only() throws IOException {
         open().close();
         assertThat(Files.getPosixFilePermissions(file))
                 .containsExactlyInAnyOrder(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
@@ -189,7 +189,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_run_of_another_plan_or_with_another_parameter_is_refused_and_the_file_is_left_as_it_is() throws Exception {
+    void a_run_of_another_plan_or_with_another_parameter_is_refused_and_the_file_is_not_changed() throws Exception {
         run(greeting("greeting"), "alice", null);
         byte[] before = Files.readAllBytes(file);
         assertThatThrownBy(() -> run(greeting("greeting"), "bob", null))
@@ -220,11 +220,11 @@ class FileJournalTest {
     }
 
     @Test
-    void a_parameter_that_the_codec_cannot_keep_needs_a_key() throws Exception {
+    void a_parameter_that_the_codec_cannot_encode_needs_a_key() throws Exception {
         List<String> order = new ArrayList<>(List.of("book"));
         assertThatThrownBy(() -> run(greeting("greeting"), order, null))
                 .isInstanceOf(IllegalArgumentException.class)
-                .hasMessageContaining("cannot keep the parameter of the run, a java.util.ArrayList")
+                .hasMessageContaining("cannot store the parameter of the run, a java.util.ArrayList")
                 .hasMessageContaining("RunOptions.withJournal(journal, key)");
         run(greeting("greeting"), order, "order-17");
         order.add("pen");
@@ -234,7 +234,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_file_that_cannot_be_bound_lets_no_run_begin() throws Exception {
+    void no_run_begins_if_its_file_cannot_be_bound() throws Exception {
         FileJournal closed = open();
         closed.close();
         assertThatThrownBy(() ->
@@ -256,7 +256,7 @@ class FileJournalTest {
     @ParameterizedTest
     @ValueSource(
             strings = {"something else\n", "something else", "raddle-flow-journal/1\n", "raddle-flow-journal/10", "r"})
-    void another_file_is_refused_and_left_as_it_is(String content) throws IOException {
+    void a_file_that_is_not_a_journal_is_refused_and_not_changed(String content) throws IOException {
         Files.writeString(file, content);
 
         assertThatThrownBy(this::open).hasMessageContaining("it begins with \"" + content.strip() + "\", and");
@@ -264,7 +264,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_folder_and_a_file_in_no_folder_and_a_link_to_nothing_are_refused() throws IOException {
+    void directories_files_in_missing_directories_and_dangling_links_are_refused() throws IOException {
         assertThatThrownBy(() -> FileJournal.open(folder, Codec.strings())).isInstanceOf(IOException.class);
         file = folder.resolve("none/run.journal");
         assertThatThrownBy(this::open).isInstanceOf(IOException.class);
@@ -273,7 +273,7 @@ class FileJournalTest {
     }
 
     @Test
-    void one_at_a_time_may_have_it_open_under_any_name() throws Exception {
+    void only_one_journal_at_a_time_has_a_file_open_under_any_name() throws Exception {
         List<Supplier<Path>> names = List.of(
                 () -> file,
                 () -> Path.of("").toAbsolutePath().relativize(file.toAbsolutePath()),
@@ -307,7 +307,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_file_that_is_locked_by_something_else_in_the_process_is_refused() throws IOException {
+    void a_file_that_is_locked_by_other_code_of_the_process_is_refused() throws IOException {
         open().close();
         try (FileChannel other = FileChannel.open(file, StandardOpenOption.WRITE)) {
             other.lock();
@@ -317,7 +317,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_file_that_could_not_be_read_may_be_opened_when_it_can() throws IOException {
+    void a_file_that_was_unreadable_can_be_opened_once_it_is_readable() throws IOException {
         Files.writeString(file, "something else\n");
         assertThatThrownBy(this::open).hasMessageContaining("is not a journal");
         Files.write(file, new byte[0]);
@@ -325,7 +325,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_file_that_can_neither_be_read_nor_closed_is_refused_with_what_came_first() throws IOException {
+    void a_file_that_can_neither_be_read_nor_closed_is_refused_with_the_first_failure() throws IOException {
         Files.writeString(file, "something else\n");
         Opening opening = path -> new RandomAccessFile(path, "rw") {
             @Override
@@ -345,7 +345,7 @@ class FileJournalTest {
 
     @ParameterizedTest
     @ValueSource(longs = {Integer.MAX_VALUE - 7L, Integer.MAX_VALUE + 1L, 1L << 40})
-    void a_file_that_is_too_large_is_refused_and_left_as_it_is(long length) throws IOException {
+    void a_file_that_is_too_large_is_refused_and_not_changed(long length) throws IOException {
         open().close();
         Opening opening = path -> new RandomAccessFile(path, "rw") {
             @Override
@@ -361,7 +361,7 @@ class FileJournalTest {
     }
 
     @Test
-    void an_old_journal_that_is_closed_again_does_not_let_a_third_one_in() throws Exception {
+    void closing_an_old_journal_again_does_not_allow_a_third_one() throws Exception {
         FileJournal old = open();
         old.close();
         try (FileJournal current = open()) {
@@ -374,7 +374,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_journal_that_is_closed_records_nothing_and_says_so() throws IOException {
+    void a_closed_journal_records_nothing_and_throws() throws IOException {
         FileJournal journal = open();
         journal.finished("a", "A");
         journal.close();
@@ -389,7 +389,7 @@ class FileJournalTest {
     }
 
     @Test
-    void an_interrupt_of_who_records_is_kept_and_does_no_harm() throws IOException {
+    void an_interrupt_of_a_recording_thread_is_preserved_and_harmless() throws IOException {
         Thread.currentThread().interrupt();
         try (FileJournal journal = FileJournal.open(file, new Prepared(Thread.currentThread()::interrupt, NOTHING))) {
             journal.finished("a", null);
@@ -409,7 +409,7 @@ class FileJournalTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void interrupts_of_who_records_at_any_time_do_no_harm(boolean virtual) throws Exception {
+    void interrupts_of_a_recording_thread_are_harmless_at_any_time(boolean virtual) throws Exception {
         AtomicBoolean kept = new AtomicBoolean();
         try (FileJournal journal = open()) {
             Thread.Builder builder = virtual ? Thread.ofVirtual() : Thread.ofPlatform();
@@ -442,7 +442,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_value_that_cannot_be_encoded_leaves_no_trace() throws IOException {
+    void a_value_that_cannot_be_encoded_is_not_recorded() throws IOException {
         AtomicBoolean fails = new AtomicBoolean();
         try (FileJournal journal =
                 FileJournal.open(file, new Prepared(() -> (fails.get() ? FAILING : NOTHING).run(), NOTHING))) {
@@ -457,7 +457,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_record_for_which_the_disk_has_no_room_leaves_no_trace() throws IOException {
+    void a_record_that_does_not_fit_on_the_disk_is_removed() throws IOException {
         Disk[] disk = new Disk[1];
         try (FileJournal journal = FileJournal.open(file, Codec.strings(), name -> disk[0] = new Disk(name))) {
             journal.finished("a", "A");
@@ -475,7 +475,7 @@ class FileJournalTest {
     }
 
     @Test
-    void half_a_record_that_cannot_be_taken_back_is_overwritten_or_cut_off() throws IOException {
+    void a_torn_record_that_cannot_be_removed_is_overwritten_or_dropped_on_open() throws IOException {
         Disk[] disk = new Disk[1];
         try (FileJournal journal = FileJournal.open(file, Codec.strings(), name -> disk[0] = new Disk(name))) {
             journal.finished("a", "A");
@@ -498,7 +498,7 @@ class FileJournalTest {
     }
 
     @Test
-    void a_value_that_cannot_be_decoded_is_named_and_the_file_is_left_as_it_is() throws IOException {
+    void a_value_that_cannot_be_decoded_is_named_and_the_file_is_not_changed() throws IOException {
         try (FileJournal journal = open()) {
             journal.finished("nothing", null);
             journal.finished("a b", "A");
@@ -515,7 +515,7 @@ class FileJournalTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"", " ", "%", "%41", "+", "a b\nc", "-", "\u00fc\ud83d\ude00", "=", "\r"})
-    void any_text_will_do_for_an_id_and_a_value(String text) throws IOException {
+    void ids_and_values_can_be_any_text(String text) throws IOException {
         try (FileJournal journal = open()) {
             journal.finished(text, text);
             journal.finished("gone" + text, "x");
@@ -528,19 +528,19 @@ class FileJournalTest {
     }
 
     @Test
-    void a_text_that_would_not_come_back_the_same_is_refused() throws IOException {
+    void a_text_that_cannot_be_restored_exactly_is_refused() throws IOException {
         String half = "\ud83d";
         try (FileJournal journal = open()) {
             assertThatThrownBy(() -> journal.finished("a", half))
-                    .hasMessage("a text with half a surrogate pair cannot be kept; cut it elsewhere");
+                    .hasMessage("a text with an unpaired surrogate cannot be stored; split it elsewhere");
             assertThatThrownBy(() -> journal.finished(half, "A")).isInstanceOf(IOException.class);
             assertThat(journal.find("a")).isNull();
         }
     }
 
-    // FlowJournal: no node is recorded that was not done, and none that is recorded is run again
+    // FlowJournal: only finished nodes are recorded, and recorded nodes are not run again
     @Test
-    void a_process_that_is_killed_again_and_again_does_each_recorded_node_once() throws Exception {
+    void a_process_that_is_killed_repeatedly_runs_each_recorded_node_once() throws Exception {
         List<String> ran = new ArrayList<>();
         for (int lines : new int[] {1, 6, 11, 3}) {
             List<String> recorded = recorded(ran);
@@ -553,7 +553,7 @@ class FileJournalTest {
             ran.addAll(now);
         }
         List<String> recorded = recorded(ran);
-        assertThat(recorded).hasSizeGreaterThan(10); // all but three, which may be under way, in each process
+        assertThat(recorded).hasSizeGreaterThan(10); // all but three, which may be in progress, in each process
 
         List<String> last = FileJournalProgram.start("run", file).linesAtEnd();
 
@@ -576,18 +576,18 @@ class FileJournalTest {
     }
 
     @Test
-    void a_value_that_cannot_be_kept_fails_its_node() throws Exception {
+    void a_value_that_cannot_be_stored_fails_its_node() throws Exception {
         FlowBuilder<Void> f = FlowPlan.define("numbers");
         f.node("number", () -> 1);
         try (FileJournal journal = open()) {
             FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withJournal(journal));
             assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
-            assertThat(result.node("number").cause()).hasMessageContaining("this journal keeps strings");
+            assertThat(result.node("number").cause()).hasMessageContaining("this journal stores strings");
         }
     }
 
     @Test
-    void a_second_run_does_only_what_the_first_has_not_finished() throws Exception {
+    void a_second_run_runs_only_the_nodes_that_the_first_has_not_finished() throws Exception {
         AtomicInteger runsOfA = new AtomicInteger();
         AtomicInteger runsOfB = new AtomicInteger();
         FlowBuilder<Void> f = FlowPlan.define("resumed");

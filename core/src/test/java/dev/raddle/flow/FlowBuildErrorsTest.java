@@ -16,7 +16,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** F19: all that is wrong with a flow, in one report, and by name. */
+/** F19: all problems of a flow definition, in one report, by name. */
 @Timeout(60)
 class FlowBuildErrorsTest {
 
@@ -65,7 +65,7 @@ class FlowBuildErrorsTest {
     }
 
     @Test
-    void every_cycle_that_stands_alone_is_named() {
+    void every_separate_cycle_is_named() {
         f.node("p", must("q"), v -> v);
         f.node("q", must("p"), v -> v);
         f.node("r", must("s"), v -> v);
@@ -97,7 +97,7 @@ class FlowBuildErrorsTest {
     }
 
     @Test
-    void an_unknown_id_is_named_with_who_wants_it() {
+    void an_unknown_id_is_named_with_the_node_that_depends_on_it() {
         f.node("x", anyOf("a", "typo"), v -> v);
         assertThat(problems())
                 .containsExactly("unknown id: node \"x\" depends on \"typo\", which is not a node of this flow");
@@ -116,7 +116,7 @@ class FlowBuildErrorsTest {
     }
 
     @Test
-    void a_duplicate_among_many_edges_is_found_too() {
+    void a_duplicate_among_many_edges_is_found() {
         List<Node<Integer>> many = new java.util.ArrayList<>();
         for (int i = 0; i < 20; i++) {
             many.add(f.node("n" + i, () -> 1));
@@ -128,7 +128,7 @@ class FlowBuildErrorsTest {
     }
 
     @Test
-    void an_impossible_number_is_named() {
+    void an_impossible_number_of_successes_is_named() {
         Node<Integer> b = f.node("b", () -> 1);
         f.node("x", atLeast(3, a, b), v -> v);
         f.node("y", atLeast(0, a, b), v -> v);
@@ -150,7 +150,7 @@ class FlowBuildErrorsTest {
     }
 
     @Test
-    void a_node_of_another_flow_is_one_even_if_this_flow_has_one_of_that_name() {
+    void a_node_of_another_flow_is_a_problem_even_if_this_flow_has_a_node_of_that_name() {
         FlowBuilder<Void> other = FlowPlan.define("other");
         Node<String> foreign = other.node("a", () -> "not a number");
         f.node("x", optional(foreign), v -> v);
@@ -160,7 +160,7 @@ class FlowBuildErrorsTest {
     }
 
     @Test
-    void all_problems_come_in_one_report_cycles_too() {
+    void all_problems_including_cycles_are_in_one_report() {
         f.node("a", () -> 2);
         f.node("", () -> 2);
         f.node("x", must("typo"), v -> v);
@@ -189,7 +189,7 @@ class FlowBuildErrorsTest {
     }
 
     @Test
-    void what_is_null_or_out_of_range_is_refused_where_it_is_said() {
+    void null_and_out_of_range_arguments_are_refused_immediately() {
         assertThatNullPointerException().isThrownBy(() -> f.node(null, () -> 1));
         assertThatNullPointerException().isThrownBy(() -> f.node("x", (Fn.F0<Integer>) null));
         assertThatNullPointerException().isThrownBy(() -> a.retry(null));
@@ -218,7 +218,7 @@ class FlowBuildErrorsTest {
 
     @Test
     @Timeout(10)
-    void nodes_beside_a_cycle_cost_no_search_each() {
+    void nodes_outside_of_cycles_are_not_searched_individually() {
         FlowBuilder<Void> large = FlowPlan.define("large");
         large.node("in", must("in"), v -> v);
         for (int i = 0; i < 100_000; i++) {
@@ -230,7 +230,7 @@ class FlowBuildErrorsTest {
 
     @Test
     @Timeout(10)
-    void a_chain_into_a_cycle_costs_no_search_for_each_node() {
+    void the_nodes_of_a_chain_into_a_cycle_are_not_searched_individually() {
         FlowBuilder<Void> large = FlowPlan.define("large");
         large.node("n0", () -> 1);
         for (int i = 1; i < 100_000; i++) {
@@ -242,7 +242,7 @@ class FlowBuildErrorsTest {
 
     @Test
     @Timeout(10)
-    void many_small_cycles_cost_what_they_are_and_not_the_whole_graph_each() {
+    void the_cost_of_a_small_cycle_does_not_depend_on_the_size_of_the_graph() {
         FlowBuilder<Void> large = FlowPlan.define("large");
         for (int i = 0; i < 200_000; i++) {
             large.node("n" + i, must("n" + i), v -> v);
@@ -252,7 +252,7 @@ class FlowBuildErrorsTest {
 
     @Test
     @Timeout(10)
-    void cycles_that_share_a_node_are_named_up_to_some_number_and_the_others_when_those_are_mended() {
+    void cycles_that_share_a_node_are_named_up_to_a_limit_and_the_others_after_those_are_fixed() {
         FlowBuilder<Void> large = FlowPlan.define("large");
         String[] spokes = new String[200_000];
         for (int i = 0; i < spokes.length; i++) {
@@ -264,7 +264,7 @@ class FlowBuildErrorsTest {
         assertThat(large.problems())
                 .startsWith("cycle: n0 --> hub --> n0", "cycle: n1 --> hub --> n1", "cycle: n2 --> hub --> n2")
                 .hasSizeLessThan(10_000)
-                .endsWith("cycle: loop --> loop (self loop)"); // which shares none
+                .endsWith("cycle: loop --> loop (self loop)"); // which shares no node
     }
 
     @Test

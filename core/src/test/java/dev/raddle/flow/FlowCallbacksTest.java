@@ -30,7 +30,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** F3 and F12: what is told of nodes, and what becomes of all that foreign code throws. */
+/** F3 and F12: callbacks and listeners of nodes, and the treatment of exceptions of user code. */
 @Timeout(60)
 class FlowCallbacksTest {
 
@@ -47,7 +47,7 @@ class FlowCallbacksTest {
 
     // F3
     @Test
-    void a_node_that_runs_is_told_of_its_begin_then_runs_and_then_of_its_result() throws Exception {
+    void the_begin_callback_precedes_the_action_and_the_result_callback_follows_it() throws Exception {
         List<String> events = new ArrayList<>();
         Node<String> a = f.node("a", () -> {
                     events.add("action");
@@ -65,7 +65,7 @@ class FlowCallbacksTest {
 
     // F3
     @Test
-    void a_node_that_does_not_run_is_told_of_its_result_only() throws Exception {
+    void a_node_that_does_not_run_has_only_its_result_callback_called() throws Exception {
         List<String> events = new ArrayList<>();
         Node<String> bad = failing("bad");
         for (Node<String> node :
@@ -77,7 +77,7 @@ class FlowCallbacksTest {
     }
 
     @Test
-    void a_second_callback_is_called_besides_the_first() throws Exception {
+    void a_second_callback_is_called_in_addition_to_the_first() throws Exception {
         List<String> events = new ArrayList<>();
         f.node("a", () -> "A")
                 .onBegin(c -> events.add("begin 1"))
@@ -119,13 +119,13 @@ class FlowCallbacksTest {
         assertThat(swallowed).isEmpty();
     }
 
-    @SuppressWarnings("InfiniteRecursion") // that is the point
+    @SuppressWarnings("InfiniteRecursion") // intended
     private static String endless() {
         return endless() + "!";
     }
 
     @Test
-    void an_action_that_throws_an_interruption_of_its_own_has_failed_and_not_been_cancelled() throws Exception {
+    void an_action_that_throws_an_interrupted_exception_itself_has_failed_and_was_not_cancelled() throws Exception {
         Node<String> a = f.node("a", () -> {
             throw new InterruptedException("own");
         });
@@ -137,7 +137,7 @@ class FlowCallbacksTest {
 
     // F12
     @Test
-    void callbacks_that_throw_reach_the_sink_and_change_nothing() throws Exception {
+    void exceptions_of_callbacks_are_reported_to_the_sink_and_have_no_other_effect() throws Exception {
         Node<String> a = f.node("a", () -> "A")
                 .onBegin(c -> {
                     throw new IllegalStateException("begin is broken");
@@ -159,7 +159,7 @@ class FlowCallbacksTest {
 
     // F12
     @Test
-    void of_two_callbacks_that_throw_both_reach_the_sink() throws Exception {
+    void exceptions_of_two_callbacks_are_both_reported_to_the_sink() throws Exception {
         f.node("a", () -> "A")
                 .onResult(report -> {
                     throw new IllegalStateException("first is broken");
@@ -167,19 +167,19 @@ class FlowCallbacksTest {
                 .onResult(report -> {
                     throw new IllegalStateException("second is broken");
                 });
-        List<Throwable> heard = new ArrayList<>();
+        List<Throwable> recorded = new ArrayList<>();
         f.build().run(null, options.withExceptionSink(ExceptionSink.to((source, error) -> {
-            heard.add(error);
-            heard.addAll(List.of(error.getSuppressed()));
+            recorded.add(error);
+            recorded.addAll(List.of(error.getSuppressed()));
         })));
-        assertThat(heard)
+        assertThat(recorded)
                 .extracting(Throwable::getMessage)
                 .containsExactlyInAnyOrder("first is broken", "second is broken");
     }
 
     // F12
     @Test
-    void a_sink_that_throws_changes_nothing_either() throws Exception {
+    void a_sink_that_throws_has_no_effect() throws Exception {
         Node<String> a = f.node("a", () -> "A").onResult(report -> {
             throw new IllegalStateException("result is broken");
         });
@@ -191,7 +191,7 @@ class FlowCallbacksTest {
 
     // F12
     @Test
-    void a_default_supplier_that_throws_gives_no_value_and_is_suppressed_in_the_cause() throws Exception {
+    void the_exception_of_a_default_supplier_is_suppressed_in_the_cause() throws Exception {
         AtomicInteger asked = new AtomicInteger();
         Node<String> a = failing("a").defaultFrom(() -> {
             asked.incrementAndGet();
@@ -209,7 +209,7 @@ class FlowCallbacksTest {
 
     // F12
     @Test
-    void a_default_may_be_null_and_is_not_asked_for_if_the_node_succeeds() throws Exception {
+    void a_default_may_be_null_and_is_not_computed_if_the_node_succeeds() throws Exception {
         AtomicInteger asked = new AtomicInteger();
         Node<String> a = failing("a").defaultValue(null);
         Node<String> b = f.node("b", () -> "B").defaultFrom(() -> "D" + asked.incrementAndGet());
@@ -229,8 +229,8 @@ class FlowCallbacksTest {
         assertThat(result.node(a).cause()).isNull();
     }
 
-    /** Hears of tasks by their names. */
-    private static final class Hearer implements TaskListener {
+    /** Records the events of tasks by their names. */
+    private static final class RecordingListener implements TaskListener {
         private final Map<String, List<String>> events = new ConcurrentHashMap<>();
         private final Set<TaskIdentity> identities =
                 java.util.Collections.synchronizedSet(java.util.Collections.newSetFromMap(new IdentityHashMap<>()));
@@ -257,43 +257,43 @@ class FlowCallbacksTest {
         }
     }
 
-    // the socket for metrics: see TaskListener
+    // see TaskListener
     @Test
-    void a_listener_hears_that_each_node_is_submitted_once_and_settled_once() throws Exception {
-        Hearer hearer = new Hearer();
+    void a_listener_is_notified_once_of_the_submission_and_once_of_the_end_of_each_node() throws Exception {
+        RecordingListener recorder = new RecordingListener();
         Node<String> a = f.node("a", () -> "A");
         Node<String> bad = failing("bad");
         f.node("must", bad, x -> x);
         f.node("off", a, x -> x).when(c -> false);
-        f.build().run(null, options.withListener(hearer));
-        assertThat(hearer.events.get("a")).containsExactly("submitted", "started", "settled SUCCESS");
-        assertThat(hearer.events.get("bad")).containsExactly("submitted", "started", "settled FAILED");
-        assertThat(hearer.events.get("off")).containsExactly("submitted", "settled SKIPPED");
-        assertThat(hearer.events.get("must")).containsExactly("submitted", "settled FAILED");
+        f.build().run(null, options.withListener(recorder));
+        assertThat(recorder.events.get("a")).containsExactly("submitted", "started", "settled SUCCESS");
+        assertThat(recorder.events.get("bad")).containsExactly("submitted", "started", "settled FAILED");
+        assertThat(recorder.events.get("off")).containsExactly("submitted", "settled SKIPPED");
+        assertThat(recorder.events.get("must")).containsExactly("submitted", "settled FAILED");
     }
 
     // see TaskIdentity
     @Test
-    void a_listener_has_heard_of_a_start_before_it_hears_of_the_end() throws Exception {
+    void a_listener_is_notified_of_the_start_before_the_end() throws Exception {
         VirtualTime clock = new VirtualTime();
         CountDownLatch otherSettled = new CountDownLatch(1);
-        List<String> heard = Collections.synchronizedList(new ArrayList<>());
+        List<String> recorded = Collections.synchronizedList(new ArrayList<>());
         f.node("a", new Plug()::call);
         f.node("other", new Plug()::call);
         TaskListener listener = new TaskListener() {
             @Override
             public void onStarted(TaskIdentity task, long waitNanos) {
                 if (task.name().equals("a")) {
-                    clock.advance(Duration.ofSeconds(1)); // all are ended now, but for this one
+                    clock.advance(Duration.ofSeconds(1)); // all have ended now, except for this one
                     awaitQuietly(otherSettled);
-                    heard.add("started");
+                    recorded.add("started");
                 }
             }
 
             @Override
             public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
                 if (task.name().equals("a")) {
-                    heard.add("settled");
+                    recorded.add("settled");
                 } else {
                     otherSettled.countDown();
                 }
@@ -306,7 +306,7 @@ class FlowCallbacksTest {
                                 .withTimeSource(clock)
                                 .withListener(listener));
         assertThat(result.node("a").state()).isEqualTo(NodeState.TIMED_OUT);
-        assertThat(heard).containsExactly("started", "settled");
+        assertThat(recorded).containsExactly("started", "settled");
     }
 
     private static void awaitQuietly(CountDownLatch latch) {
@@ -318,7 +318,7 @@ class FlowCallbacksTest {
     }
 
     @Test
-    void a_listener_hears_how_long_a_node_ran_also_if_the_run_does_not_keep_times() throws Exception {
+    void a_listener_receives_the_run_time_of_a_node_even_if_the_run_keeps_no_times() throws Exception {
         VirtualTime clock = new VirtualTime();
         AtomicLong ran = new AtomicLong();
         f.node("a", () -> {
@@ -341,23 +341,23 @@ class FlowCallbacksTest {
     }
 
     @Test
-    void a_listener_hears_of_one_node_by_one_identity_that_no_other_run_has() throws Exception {
-        Hearer hearer = new Hearer();
+    void a_listener_receives_one_identity_for_each_node_of_each_run() throws Exception {
+        RecordingListener recorder = new RecordingListener();
         f.node("a", () -> "A");
         FlowPlan<Void, Void> plan = f.build();
-        plan.run(null, options.withListener(hearer));
-        assertThat(hearer.identities).hasSize(1);
-        plan.run(null, options.withListener(hearer));
-        assertThat(hearer.identities).hasSize(2);
-        assertThat(Set.copyOf(hearer.identities)).hasSize(2);
+        plan.run(null, options.withListener(recorder));
+        assertThat(recorder.identities).hasSize(1);
+        plan.run(null, options.withListener(recorder));
+        assertThat(recorder.identities).hasSize(2);
+        assertThat(Set.copyOf(recorder.identities)).hasSize(2);
     }
 
     // see TaskListener.onStarted
     @Test
-    void a_listener_hears_how_long_a_node_has_waited_for_its_thread_and_how_long_it_ran() throws Exception {
+    void a_listener_receives_the_wait_time_and_the_run_time_of_a_node() throws Exception {
         VirtualTime time = new VirtualTime();
         StepScheduler steps = new StepScheduler();
-        List<Long> heard = new ArrayList<>();
+        List<Long> recorded = new ArrayList<>();
         f.node("a", () -> {
             time.advance(Duration.ofNanos(7));
             return "A";
@@ -365,12 +365,12 @@ class FlowCallbacksTest {
         TaskListener listener = new TaskListener() {
             @Override
             public void onStarted(TaskIdentity task, long waitNanos) {
-                heard.add(waitNanos);
+                recorded.add(waitNanos);
             }
 
             @Override
             public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
-                heard.add(runNanos);
+                recorded.add(runNanos);
             }
         };
         FlowRun<Void> run = f.build()
@@ -378,12 +378,12 @@ class FlowCallbacksTest {
         time.advance(Duration.ofNanos(5));
         steps.runAll();
         run.join();
-        assertThat(heard).containsExactly(5L, 7L);
+        assertThat(recorded).containsExactly(5L, 7L);
     }
 
     @Test
-    void two_listeners_both_hear_and_one_that_throws_changes_nothing() throws Exception {
-        Hearer hearer = new Hearer();
+    void two_listeners_are_both_notified_and_one_that_throws_has_no_effect() throws Exception {
+        RecordingListener recorder = new RecordingListener();
         TaskListener broken = new TaskListener() {
             @Override
             public void onStarted(TaskIdentity task, long waitNanos) {
@@ -392,15 +392,15 @@ class FlowCallbacksTest {
         };
         Node<String> a = f.node("a", () -> "A");
         FlowResult<String> result =
-                f.returning(a).run(null, options.withListener(broken).withListener(hearer));
+                f.returning(a).run(null, options.withListener(broken).withListener(recorder));
         assertThat(result.value()).isEqualTo("A");
-        assertThat(hearer.events.get("a")).containsExactly("submitted", "started", "settled SUCCESS");
+        assertThat(recorder.events.get("a")).containsExactly("submitted", "started", "settled SUCCESS");
         assertThat(swallowed).anyMatch(each -> each.endsWith("listener is broken"));
     }
 
     // Outcome
     @Test
-    void an_outcome_says_how_a_node_ended_without_its_default() throws Exception {
+    void an_outcome_describes_the_end_of_a_node_without_its_default() throws Exception {
         Node<String> a = failing("a").defaultValue("D");
         Node<String> skipped = f.node("skipped", () -> "S").when(c -> false);
         Node<String> any = f.node("any", anyOf(a), x -> x);
@@ -411,7 +411,7 @@ class FlowCallbacksTest {
         assertThat(result.outcome(any)).isEqualTo(result.outcome("any"));
     }
 
-    /** Cancels a run when it hears of a node. */
+    /** Cancels a run when a certain node is submitted. */
     private static final class Canceller implements TaskListener {
         private final List<String> events = new ArrayList<>();
         private Runnable cancel = () -> {};
@@ -433,7 +433,7 @@ class FlowCallbacksTest {
     }
 
     @Test
-    void a_listener_never_hears_that_a_node_has_settled_while_it_hears_that_it_was_submitted() throws Exception {
+    void a_listener_is_never_notified_of_the_end_during_the_notification_of_the_submission() throws Exception {
         Canceller canceller = new Canceller();
         StepScheduler steps = new StepScheduler();
         Node<String> a = f.node("a", () -> "A");
@@ -447,8 +447,8 @@ class FlowCallbacksTest {
     }
 
     @Test
-    void errors_of_callbacks_and_listeners_reach_the_sink_and_change_nothing() throws Exception {
-        List<String> heard = new java.util.concurrent.CopyOnWriteArrayList<>();
+    void errors_of_callbacks_and_listeners_are_reported_to_the_sink_and_have_no_other_effect() throws Exception {
+        List<String> recorded = new java.util.concurrent.CopyOnWriteArrayList<>();
         TaskListener broken = new TaskListener() {
             @Override
             public void onSubmitted(TaskIdentity task) {
@@ -481,10 +481,10 @@ class FlowCallbacksTest {
                         RunOptions.defaults()
                                 .withListener(broken)
                                 .withExceptionSink(
-                                        ExceptionSink.to((source, failure) -> heard.add(failure.getMessage()))));
+                                        ExceptionSink.to((source, failure) -> recorded.add(failure.getMessage()))));
         assertThat(result.value()).isEqualTo("AB");
         assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
-        assertThat(heard)
+        assertThat(recorded)
                 .containsExactlyInAnyOrder(
                         "submitted a",
                         "begin a",

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** F3: runs that another thread cancels at any moment, above all those that count without atomic steps. */
+/** F3: runs that another thread cancels at any time, especially those that count without atomic operations. */
 @Timeout(60)
 class FlowCancelRacesTest {
 
@@ -41,16 +41,16 @@ class FlowCancelRacesTest {
         }
     }
 
-    /** One run, and what its canceller waits for. */
+    /** One run, and the condition that its canceller waits for. */
     private static final class Play {
         private final Way way;
-        private final int after; // so many entries of actions
+        private final int after; // the number of entered actions
         private final int spins;
-        private final boolean waits; // whether actions do not leave before the cancel: so that it comes in time
+        private final boolean waits; // whether actions wait for the cancel, so that it is never too late
         private final AtomicInteger entries = new AtomicInteger();
         private final AtomicIntegerArray entered = new AtomicIntegerArray(IDS.length());
         private final AtomicIntegerArray begun = new AtomicIntegerArray(IDS.length());
-        private final AtomicIntegerArray told = new AtomicIntegerArray(IDS.length());
+        private final AtomicIntegerArray reported = new AtomicIntegerArray(IDS.length());
         private final CountDownLatch cancelled = new CountDownLatch(1);
         private volatile @Nullable FlowRun<String> run;
 
@@ -75,7 +75,7 @@ class FlowCancelRacesTest {
         int callbacks() {
             int sum = 0;
             for (int node = 0; node < IDS.length(); node++) {
-                sum += begun.get(node) + told.get(node);
+                sum += begun.get(node) + reported.get(node);
             }
             return sum;
         }
@@ -83,7 +83,7 @@ class FlowCancelRacesTest {
 
     private final AtomicReference<@Nullable Play> next = new AtomicReference<>();
     private final FlowBuilder<Play> flow = FlowPlan.define("race", Play.class);
-    private Play now = new Play(Way.HERE, new Random(0), false); // written before the run begins that reads it
+    private Play now = new Play(Way.HERE, new Random(0), false); // written before the run that reads it begins
     private volatile boolean over;
     private Thread canceller = Thread.ofPlatform().unstarted(this::cancelEach);
 
@@ -129,7 +129,7 @@ class FlowCancelRacesTest {
                 })
                 .needs(needs)
                 .onBegin(c -> ((Play) c.param()).begun.incrementAndGet(numberOf(id)))
-                .onResult(report -> now.told.incrementAndGet(numberOf(id)));
+                .onResult(report -> now.reported.incrementAndGet(numberOf(id)));
     }
 
     private static String fail(NodeContext<Play> context) {
@@ -161,7 +161,7 @@ class FlowCancelRacesTest {
 
     @ParameterizedTest
     @EnumSource
-    void every_node_ends_once_and_the_run_ends_whatever_the_cancel_meets(Way way) throws Exception {
+    void every_node_ends_once_and_the_run_ends_in_any_race_with_a_cancel(Way way) throws Exception {
         FlowPlan<Play, String> plan = plan();
         Random random = new Random(way.ordinal());
         now = new Play(Way.HERE, random, false);
@@ -199,7 +199,7 @@ class FlowCancelRacesTest {
         int node = numberOf(report.id());
         int entries = play.entered.get(node);
         assertThat(report.state().isTerminal()).as("%s has ended", report.id()).isTrue();
-        assertThat(play.told.get(node)).as("results of " + report.id()).isEqualTo(1);
+        assertThat(play.reported.get(node)).as("results of " + report.id()).isEqualTo(1);
         assertThat(entries)
                 .as("entries of " + report.id())
                 .isLessThanOrEqualTo(report.id().equals("f") ? 2 : 1);

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F21: what a failed run undoes. */
+/** F21: the compensations of a failed run. */
 @Timeout(60)
 class FlowCompensationTest {
 
@@ -112,7 +112,7 @@ class FlowCompensationTest {
     }
 
     @Test
-    void all_is_undone_before_the_run_is_reported_as_ended() throws Exception {
+    void all_nodes_are_undone_before_the_run_is_reported_as_ended() throws Exception {
         Plug undoing = new Plug();
         Node<String> a = f.node("a", () -> "A").compensate(value -> undoing.call());
         failing("bad", a);
@@ -124,7 +124,7 @@ class FlowCompensationTest {
     }
 
     @Test
-    void failures_of_compensations_are_collected_and_the_others_are_called() throws Exception {
+    void failures_of_compensations_are_collected_and_the_other_compensations_are_called() throws Exception {
         Node<String> a = step("a");
         Node<String> b = f.node("b", a, x -> x).compensate(value -> {
             throw new IllegalStateException("b cannot be undone");
@@ -141,7 +141,7 @@ class FlowCompensationTest {
     }
 
     @Test
-    void a_node_that_recovered_or_gave_null_is_undone_with_that_value() throws Exception {
+    void a_node_that_recovered_or_returned_null_is_undone_with_that_value() throws Exception {
         Node<String> a = failing("a").fallbackValue("F").compensate(value -> undone.add("a " + value));
         Node<String> b = f.node("b", a, x -> (String) null).compensate(value -> undone.add("b " + value));
         failing("bad", b);
@@ -150,12 +150,12 @@ class FlowCompensationTest {
     }
 
     @Test
-    void each_completed_node_is_undone_once_whatever_the_cancel_meets() throws Exception {
+    void each_completed_node_is_undone_once_in_any_race_with_a_cancel() throws Exception {
         FlowBuilder<AtomicInteger[]> g = FlowPlan.define("race", AtomicInteger[].class);
         Node<String> last = null;
         for (int i = 0; i < 4; i++) {
             int me = i;
-            // the value says in whose favour to count
+            // the value identifies the run to count for
             Node<AtomicInteger> node =
                     last == null ? g.node("n" + i, c -> c.param()[me]) : g.node("n" + i, last, (c, x) -> c.param()[me]);
             node.compensate(AtomicInteger::incrementAndGet);
@@ -181,7 +181,7 @@ class FlowCompensationTest {
     }
 
     @Test
-    void undoing_needs_no_further_thread_of_the_scheduler() throws Exception {
+    void compensations_need_no_further_thread_of_the_scheduler() throws Exception {
         AtomicInteger handed = new AtomicInteger();
         List<String> swallowed = new CopyOnWriteArrayList<>();
         Scheduler once = task -> {
@@ -203,9 +203,9 @@ class FlowCompensationTest {
         assertThat(swallowed).isEmpty();
     }
 
-    // a run's time is over when it is undone, but that is no reason not to undo it
+    // the deadline of a run does not apply to its compensations
     @Test
-    void what_undoes_a_run_that_ran_out_of_time_may_open_a_scope() throws Exception {
+    void a_compensation_of_a_run_that_timed_out_may_open_a_scope() throws Exception {
         VirtualTime time = new VirtualTime();
         Plug slow = new Plug();
         Node<String> a = f.node("a", () -> "A").compensate(value -> {
@@ -227,7 +227,7 @@ class FlowCompensationTest {
 
     // F8: run() returns at the deadline even if an action ignores interrupts
     @Test
-    void an_action_that_ignores_its_interrupt_on_the_only_thread_does_not_hold_up_the_undoing() throws Exception {
+    void an_action_that_ignores_its_interrupt_on_the_only_thread_does_not_delay_compensations() throws Exception {
         VirtualTime time = new VirtualTime();
         Plug slow = Plug.stubborn();
         CountDownLatch ended = new CountDownLatch(1);
@@ -273,7 +273,7 @@ class FlowCompensationTest {
     }
 
     @Test
-    void closing_a_run_in_its_callers_thread_waits_for_what_undoes_it() throws Exception {
+    void closing_a_run_in_its_callers_thread_waits_for_its_compensations() throws Exception {
         Plug undoing = Plug.stubborn();
         AtomicBoolean isClosing = new AtomicBoolean();
         Node<String> a = f.node("a", () -> "A").compensate(value -> undoing.call());

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F17: the caller's context is in every node and callback, and nowhere afterwards. */
+/** F17: the caller's context is available in every node and callback, and removed afterwards. */
 @Timeout(60)
 class FlowContextTest {
 
@@ -98,7 +98,7 @@ class FlowContextTest {
     }
 
     @Test
-    void no_attempt_sees_what_another_has_left_in_the_context() throws Exception {
+    void no_attempt_sees_context_changes_of_another() throws Exception {
         List<String> found = new ArrayList<>();
         FlowBuilder<Void> f = FlowPlan.define("attempts");
         f.node("a", () -> {
@@ -113,17 +113,17 @@ class FlowContextTest {
     }
 
     @Test
-    void a_listener_hears_of_a_start_before_the_context_is_in_force_and_of_a_submission_in_it() throws Exception {
-        Map<String, String> heard = new ConcurrentHashMap<>();
+    void a_listener_is_notified_of_a_start_without_the_context_and_of_a_submission_with_it() throws Exception {
+        Map<String, String> recorded = new ConcurrentHashMap<>();
         TaskListener listener = new TaskListener() {
             @Override
             public void onSubmitted(TaskIdentity task) {
-                heard.put(task.name() + " submitted", String.valueOf(MDC.get()));
+                recorded.put(task.name() + " submitted", String.valueOf(MDC.get()));
             }
 
             @Override
             public void onStarted(TaskIdentity task, long waitNanos) {
-                heard.put(task.name() + " started", String.valueOf(MDC.get()));
+                recorded.put(task.name() + " started", String.valueOf(MDC.get()));
             }
         };
         FlowBuilder<Void> f = FlowPlan.define("heard");
@@ -131,7 +131,7 @@ class FlowContextTest {
         f.node("b", a, x -> x);
         inContext(() -> f.build().run(null, options.withListener(listener)));
 
-        assertThat(heard)
+        assertThat(recorded)
                 .containsOnly(
                         Map.entry("a submitted", "request 7"),
                         Map.entry("b submitted", "request 7"),
@@ -141,7 +141,7 @@ class FlowContextTest {
     }
 
     @Test
-    void a_node_knows_the_deadline_of_its_run_also_where_a_context_is_carried() throws Exception {
+    void a_node_sees_the_deadline_of_its_run_even_with_a_propagated_context() throws Exception {
         VirtualTime time = new VirtualTime();
         FlowBuilder<Void> f = FlowPlan.define("deadline");
         Node<Boolean> a = f.node("a", () -> {
@@ -232,7 +232,7 @@ class FlowContextTest {
     }
 
     @Test
-    void the_context_is_gone_from_the_thread_when_the_run_is_over() throws Exception {
+    void the_context_is_removed_from_the_thread_when_the_run_has_ended() throws Exception {
         FlowPlan<Void, String> plan = plan();
         try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
             inContext(() -> plan.run(null, options.withScheduler(Scheduler.from(pool))));
@@ -250,7 +250,7 @@ class FlowContextTest {
     }
 
     @Test
-    void what_is_inside_a_node_sees_the_context_too() throws Exception {
+    void scopes_and_tasks_inside_a_node_see_the_context() throws Exception {
         FlowBuilder<Void> f = FlowPlan.define("inner");
         Node<String> a = f.node("a", () -> {
                     try (ThreadScope scope = ThreadScope.open()) {
@@ -263,7 +263,7 @@ class FlowContextTest {
     }
 
     @Test
-    void a_propagator_that_throws_reaches_the_sink_and_changes_nothing() throws Exception {
+    void exceptions_of_a_propagator_are_reported_to_the_sink_and_have_no_other_effect() throws Exception {
         Queue<String> swallowed = new ConcurrentLinkedQueue<>();
         List<ContextPropagator> broken = new ArrayList<>();
         broken.add(() -> {
@@ -287,7 +287,7 @@ class FlowContextTest {
     }
 
     @Test
-    void without_the_option_a_scoped_value_does_not_travel() throws Exception {
+    void without_the_option_a_scoped_value_is_not_propagated() throws Exception {
         FlowBuilder<Void> f = FlowPlan.define("unregistered");
         FlowPlan<Void, String> plan = f.returning(f.node("a", FlowContextTest::context));
         assertThat(inContext(() -> plan.run(null)).value()).isEqualTo("acme null null");

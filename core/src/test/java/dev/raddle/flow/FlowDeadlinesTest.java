@@ -39,7 +39,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** How runs and nodes end before they are done: deadlines, timeouts, cancels, first failures, closes, interrupts. */
+/** Premature ends of runs and nodes: deadlines, timeouts, cancels, first failures, closes, interrupts. */
 @Timeout(60)
 class FlowDeadlinesTest {
 
@@ -58,7 +58,7 @@ class FlowDeadlinesTest {
 
     // F8, D7
     @Test
-    void at_the_deadline_what_has_not_ended_has_timed_out_with_its_default_and_what_has_ended_stays() throws Exception {
+    void nodes_that_have_not_ended_at_the_deadline_time_out_with_their_defaults() throws Exception {
         Plug slow = Plug.stubborn();
         AtomicInteger ran = new AtomicInteger();
         Node<String> quick = f.node("quick", () -> "Q");
@@ -73,7 +73,7 @@ class FlowDeadlinesTest {
         slow.awaitBegun();
 
         time.advance(SECOND);
-        FlowResult<String> result = run.join(); // although the action goes on
+        FlowResult<String> result = run.join(); // although the action is still running
 
         assertThat(slow.returns()).isZero();
         assertThat(result.status()).isEqualTo(FlowStatus.TIMED_OUT);
@@ -115,14 +115,14 @@ class FlowDeadlinesTest {
     // F8
     @ParameterizedTest
     @ValueSource(longs = {0, -1, -1_000_000_000_000L})
-    void with_a_deadline_that_has_passed_nothing_runs(long nanos) throws Exception {
+    void no_node_runs_if_the_deadline_has_passed(long nanos) throws Exception {
         AtomicInteger ran = new AtomicInteger();
-        AtomicInteger told = new AtomicInteger();
+        AtomicInteger results = new AtomicInteger();
         f.node("a", ran::incrementAndGet)
                 .onBegin(c -> ran.incrementAndGet())
-                .onResult(report -> told.incrementAndGet())
+                .onResult(report -> results.incrementAndGet())
                 .defaultValue(7);
-        f.node("b", anyOf("a"), x -> ran.incrementAndGet()).onResult(report -> told.incrementAndGet());
+        f.node("b", anyOf("a"), x -> ran.incrementAndGet()).onResult(report -> results.incrementAndGet());
         FlowPlan<Void, Void> plan = f.build();
 
         for (RunOptions options : new RunOptions[] {
@@ -130,23 +130,23 @@ class FlowDeadlinesTest {
             untimed.withDeadline(Deadline.after(time, Duration.ofNanos(nanos))),
             untimed.withTimeout(Duration.ofNanos(nanos)).inCallersThread()
         }) {
-            told.set(0);
+            results.set(0);
             FlowResult<Void> result = plan.run(null, options);
 
             assertThat(result.status()).isEqualTo(FlowStatus.TIMED_OUT);
             assertThat(result.nodes()).allMatch(node -> node.state() == NodeState.TIMED_OUT);
             assertThat(result.node("a").value()).isEqualTo(7);
             assertThat(ran).hasValue(0);
-            assertThat(told).hasValue(2);
+            assertThat(results).hasValue(2);
         }
     }
 
-    /** What was done to the nodes of one run. */
+    /** Counts the events of the nodes of one run. */
     private static final class Tally {
         private static final int NODES = 6;
         private final AtomicInteger[] entered = numbers();
         private final AtomicInteger[] begun = numbers();
-        private final AtomicInteger[] told = numbers();
+        private final AtomicInteger[] results = numbers();
 
         private static AtomicInteger[] numbers() {
             AtomicInteger[] numbers = new AtomicInteger[NODES];
@@ -163,7 +163,7 @@ class FlowDeadlinesTest {
         int calls() {
             int sum = 0;
             for (int i = 0; i < NODES; i++) {
-                sum += begun[i].get() + told[i].get();
+                sum += begun[i].get() + results[i].get();
             }
             return sum;
         }
@@ -176,14 +176,14 @@ class FlowDeadlinesTest {
         });
     }
 
-    // F3, F8, F9: the deadline, or a cancel, races the begin and the end of every node
+    // F3, F8, F9: the deadline, or a cancel, races with the begin and the end of every node
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void callbacks_come_exactly_once_whatever_the_deadline_meets(boolean cancel) throws Exception {
+    void callbacks_are_called_exactly_once_in_any_race_with_the_deadline(boolean cancel) throws Exception {
         FlowBuilder<Tally> g = FlowPlan.define("tally", Tally.class);
         AtomicReference<Tally> now = new AtomicReference<>();
         AtomicInteger spins =
-                new AtomicInteger(); // of each action: a deadline acts in a thread that has to start first
+                new AtomicInteger(); // of each action: a deadline acts in a thread that must be started first
         Fn.F1<NodeContext<Tally>, String> action = c -> {
             c.param().add(c.param().entered, c.id());
             spin(spins.get());
@@ -201,7 +201,7 @@ class FlowDeadlinesTest {
         Node<String> e = tallied(g.node("e", after(c), next));
         Node<String> end = tallied(g.node("f", anyOf(d, e), next));
         for (Node<String> node : java.util.List.of(a, b, c, d, e, end)) {
-            node.onResult(report -> now.get().add(now.get().told, report.id()));
+            node.onResult(report -> now.get().add(now.get().results, report.id()));
         }
         FlowPlan<Tally, String> plan = g.returning(end);
         int early = 0;
@@ -225,7 +225,7 @@ class FlowDeadlinesTest {
                 assertThat(tally.calls()).as("callbacks after the end").isEqualTo(calls);
                 early += result.status() == FlowStatus.SUCCESS || result.status() == FlowStatus.DEGRADED ? 0 : 1;
                 for (int node = 0; node < Tally.NODES; node++) {
-                    assertThat(tally.told[node]).as("result of " + node).hasValue(1);
+                    assertThat(tally.results[node]).as("result of " + node).hasValue(1);
                     assertThat(tally.entered[node].get()).isLessThanOrEqualTo(node == 2 ? 3 : 1);
                     assertThat(tally.begun[node])
                             .as("begin of " + node)
@@ -243,9 +243,9 @@ class FlowDeadlinesTest {
         }
     }
 
-    // F8: nothing starts afterwards
+    // F8: no node starts afterwards
     @Test
-    void a_condition_that_outlives_the_deadline_lets_nothing_begin() throws Exception {
+    void no_node_begins_after_a_condition_that_returns_after_the_deadline() throws Exception {
         Plug condition = Plug.stubborn();
         AtomicInteger ran = new AtomicInteger();
         f.node("a", ran::incrementAndGet).when(c -> {
@@ -267,9 +267,9 @@ class FlowDeadlinesTest {
 
     // F8: no callback after it returned
     @Test
-    void a_listener_hears_nothing_of_a_node_after_it_has_settled() throws Exception {
+    void a_listener_is_not_notified_of_a_node_after_its_end() throws Exception {
         Plug condition = Plug.stubborn();
-        StringBuffer heard = new StringBuffer();
+        StringBuffer recorded = new StringBuffer();
         f.node("a", () -> "A").when(c -> {
             try {
                 condition.call();
@@ -281,12 +281,12 @@ class FlowDeadlinesTest {
         TaskListener listener = new TaskListener() {
             @Override
             public void onStarted(TaskIdentity task, long waitNanos) {
-                heard.append("started ");
+                recorded.append("started ");
             }
 
             @Override
             public void onSettled(TaskIdentity task, dev.raddle.task.Outcome<?> outcome, long runNanos) {
-                heard.append("settled ");
+                recorded.append("settled ");
             }
         };
         FlowRun<Void> run = f.build().start(null, timed.withListener(listener));
@@ -295,15 +295,15 @@ class FlowDeadlinesTest {
         run.join();
         condition.letGo();
         run.close();
-        assertThat(heard).hasToString("settled ");
+        assertThat(recorded).hasToString("settled ");
     }
 
     // F3
     @Test
-    void a_node_whose_begin_callback_meets_the_deadline_is_entered_and_has_timed_out() throws Exception {
+    void a_node_whose_begin_callback_runs_at_the_deadline_is_entered_and_has_timed_out() throws Exception {
         Plug callback = Plug.stubborn();
         AtomicInteger ran = new AtomicInteger();
-        AtomicInteger told = new AtomicInteger();
+        AtomicInteger results = new AtomicInteger();
         f.node("a", () -> {
                     ran.incrementAndGet();
                     return "A";
@@ -315,7 +315,7 @@ class FlowDeadlinesTest {
                         throw new AssertionError(impossible);
                     }
                 })
-                .onResult(report -> told.incrementAndGet());
+                .onResult(report -> results.incrementAndGet());
         FlowRun<Void> run = f.build().start(null, timed);
         callback.awaitBegun();
         time.advance(SECOND);
@@ -324,13 +324,13 @@ class FlowDeadlinesTest {
         run.join();
         run.close();
         assertThat(ran).hasValue(1);
-        assertThat(told).hasValue(1);
+        assertThat(results).hasValue(1);
         assertThat(callback.interrupts()).isZero();
     }
 
-    // F3: a cancel decides in the thread that calls it, so this is no matter of time
+    // F3: a cancel acts in the calling thread, so this does not depend on timing
     @Test
-    void a_cancel_that_meets_a_begin_callback_takes_effect_when_that_is_over() throws Exception {
+    void a_cancel_during_a_begin_callback_takes_effect_after_the_callback() throws Exception {
         Plug callback = Plug.stubborn();
         AtomicInteger ran = new AtomicInteger();
         f.node("a", ran::incrementAndGet).onBegin(c -> {
@@ -352,9 +352,9 @@ class FlowDeadlinesTest {
         assertThat(callback.interrupts()).isZero();
     }
 
-    // F8: what is ended first must not have others skipped that the deadline ends, too
+    // F8: the nodes that are ended first must not cause skips of others that the deadline ends, too
     @Test
-    void at_the_deadline_pending_nodes_have_timed_out_in_whatever_order_they_were_declared() throws Exception {
+    void at_the_deadline_pending_nodes_time_out_regardless_of_their_order_of_declaration() throws Exception {
         Plug slow = new Plug();
         f.node("last", must("middle"), x -> x);
         f.node("middle", must("first"), x -> x);
@@ -396,7 +396,7 @@ class FlowDeadlinesTest {
 
     // D7
     @Test
-    void an_action_that_must_not_be_interrupted_is_not_and_its_result_is_dropped_all_the_same() throws Exception {
+    void the_result_of_an_action_that_must_not_be_interrupted_is_dropped_without_an_interrupt() throws Exception {
         Plug slow = new Plug();
         AtomicReference<NodeContext<?>> context = new AtomicReference<>();
         Node<String> a = f.node("a", c -> {
@@ -418,7 +418,7 @@ class FlowDeadlinesTest {
         assertThat(result.node(a).state()).isEqualTo(NodeState.TIMED_OUT);
     }
 
-    // a node's timeout counts from when it is ready
+    // the timeout of a node begins when the node is ready
     @Test
     void a_node_that_is_ready_and_has_no_thread_times_out_without_running() throws Exception {
         StepScheduler steps = new StepScheduler();
@@ -448,7 +448,7 @@ class FlowDeadlinesTest {
 
     // F9
     @Test
-    void a_cancel_ends_the_rest_of_the_run_and_what_has_ended_stays() throws Exception {
+    void a_cancel_ends_the_rest_of_the_run_and_ended_nodes_are_unchanged() throws Exception {
         Plug slow = new Plug();
         Node<String> quick = f.node("quick", () -> "Q");
         Node<String> a = f.node("a", quick, x -> slow.call());
@@ -472,7 +472,7 @@ class FlowDeadlinesTest {
     }
 
     @Test
-    void a_cancel_after_the_end_changes_nothing() throws Exception {
+    void a_cancel_after_the_end_has_no_effect() throws Exception {
         Node<String> a = f.node("a", () -> "A");
         FlowRun<String> run = f.returning(a).start(null);
         FlowResult<String> before = run.join();
@@ -538,7 +538,7 @@ class FlowDeadlinesTest {
 
     // deadlines of enclosing scopes
     @Test
-    void a_run_has_no_more_time_than_the_scope_around_it() throws Exception {
+    void a_run_is_limited_by_the_deadline_of_its_enclosing_scope() throws Exception {
         Plug slow = new Plug();
         f.node("a", slow::call);
         AtomicReference<Deadline> seen = new AtomicReference<>();
@@ -556,7 +556,7 @@ class FlowDeadlinesTest {
     }
 
     @Test
-    void a_scope_opened_in_a_node_has_no_more_time_than_the_node_or_the_run() throws Exception {
+    void a_scope_opened_in_a_node_is_limited_by_the_deadlines_of_the_node_and_the_run() throws Exception {
         Fn.F0<Optional<Duration>> left = () -> {
             try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
                 return scope.remaining();
@@ -575,7 +575,7 @@ class FlowDeadlinesTest {
     }
 
     @Test
-    void a_context_says_how_much_time_is_left() throws Exception {
+    void a_context_returns_the_remaining_time() throws Exception {
         Node<Duration> own = f.node("own", NodeContext::remaining).timeout(Duration.ofMillis(300));
         Node<Duration> plain = f.node("plain", NodeContext::remaining);
         FlowPlan<Void, java.util.Map<String, Object>> plan = f.returning(java.util.List.of(own, plain));
@@ -604,7 +604,7 @@ class FlowDeadlinesTest {
         slow.awaitInterrupt();
         assertThat(run.join().status()).isEqualTo(FlowStatus.CANCELLED);
         Wait.until(() -> closer.getState() == Thread.State.WAITING);
-        closer.interrupt(); // does not end its waiting, and is kept
+        closer.interrupt(); // does not end the wait, and is preserved
         assertThat(closing.isDone()).isFalse();
         slow.letGo();
         assertThat(closing.get()).isTrue();
@@ -617,7 +617,7 @@ class FlowDeadlinesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void an_action_that_closes_its_own_run_is_told_so(boolean withTimeout) throws Exception {
+    void an_action_that_closes_its_own_run_receives_an_exception(boolean withTimeout) throws Exception {
         AtomicReference<FlowRun<?>> itself = new AtomicReference<>();
         AtomicReference<Throwable> thrown = new AtomicReference<>();
         CountDownLatch set = new CountDownLatch(1);
@@ -667,9 +667,9 @@ class FlowDeadlinesTest {
         assertThat(thrown.get()).hasMessageContaining("closes its own run");
     }
 
-    // a rest between attempts that nobody may interrupt must not outlive the run
+    // a pause between attempts that must not be interrupted must not outlive the run
     @Test
-    void close_does_not_wait_for_a_rest_between_attempts() throws Exception {
+    void close_does_not_wait_for_a_pause_between_attempts() throws Exception {
         AtomicInteger ran = new AtomicInteger();
         CountDownLatch failed = new CountDownLatch(1);
         CountDownLatch closed = new CountDownLatch(1);
@@ -693,7 +693,7 @@ class FlowDeadlinesTest {
 
     // interrupts of the caller
     @Test
-    void a_join_that_is_interrupted_leaves_the_run_alone() throws Exception {
+    void an_interrupted_join_does_not_affect_the_run() throws Exception {
         Plug slow = new Plug();
         Node<String> a = f.node("a", slow::call);
         FlowRun<String> run = f.returning(a).start(null);
@@ -726,7 +726,7 @@ class FlowDeadlinesTest {
     }
 
     @Test
-    void a_caller_that_runs_the_nodes_itself_is_interrupted_like_one_that_waits() throws Exception {
+    void a_caller_that_runs_the_nodes_itself_can_be_interrupted_like_one_that_waits() throws Exception {
         Plug slow = new Plug();
         AtomicInteger ran = new AtomicInteger();
         Node<String> a = f.node("a", slow::call);
@@ -745,12 +745,12 @@ class FlowDeadlinesTest {
         assertThat(running.get()).isInstanceOf(InterruptedException.class);
         assertThat(ran).hasValue(0);
         assertThat(run.isDone()).isFalse();
-        assertThat(run.get()).isEqualTo(1); // one may join again
+        assertThat(run.get()).isEqualTo(1); // the run can be joined again
         run.close();
     }
 
     @Test
-    void a_run_in_its_callers_thread_that_nobody_joins_is_closed_without_running() {
+    void a_run_in_its_callers_thread_that_is_not_joined_is_closed_without_running() {
         AtomicInteger ran = new AtomicInteger();
         f.node("a", ran::incrementAndGet);
         FlowRun<Void> run = f.build().start(null, RunOptions.defaults().inCallersThread());
@@ -761,7 +761,7 @@ class FlowDeadlinesTest {
     }
 
     @Test
-    void in_the_callers_thread_a_deadline_interrupts_the_action_and_the_interrupt_does_not_stay() throws Exception {
+    void in_the_callers_thread_a_deadline_interrupts_the_action_and_the_interrupt_is_cleared() throws Exception {
         Plug slow = new Plug();
         Node<String> a = f.node("a", slow::call);
         FlowRun<String> run = f.returning(a).start(null, timed.inCallersThread());
@@ -805,17 +805,17 @@ class FlowDeadlinesTest {
         time.awaitAlarms(2);
         time.advance(Duration.ofMillis(400));
         time.awaitAlarms(2);
-        time.advance(Duration.ofMillis(400)); // the third would rest beyond the deadline
+        time.advance(Duration.ofMillis(400)); // the pause before the third would exceed the deadline
         FlowResult<Void> result = run.join();
         assertThat(tries).hasValue(3);
         assertThat(result.node("b").state()).isEqualTo(NodeState.TIMED_OUT);
-        assertThat(result.status()).isEqualTo(FlowStatus.FAILED); // its deadline has not come
+        assertThat(result.status()).isEqualTo(FlowStatus.FAILED); // its deadline has not passed
     }
 
-    // D3, F9: a fallback is for what an action has thrown
+    // D3, F9: a fallback is for exceptions of the action
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_retry_that_would_begin_too_late_is_a_timeout_and_no_failure(boolean ofTheRun) throws Exception {
+    void a_retry_that_would_begin_too_late_is_a_timeout_and_not_a_failure(boolean ofTheRun) throws Exception {
         Duration length = Duration.ofMillis(100);
         AtomicInteger asked = new AtomicInteger();
         Node<String> a = f.<String>node("a", () -> {
@@ -840,7 +840,7 @@ class FlowDeadlinesTest {
     }
 
     @Test
-    void a_timeout_that_an_action_has_thrown_is_a_failure_and_has_a_fallback() throws Exception {
+    void a_timeout_exception_thrown_by_an_action_is_a_failure_and_has_a_fallback() throws Exception {
         Node<String> a = f.<String>node("a", () -> {
                     throw new TaskTimeoutException("call to the bank", "bank", Duration.ofMillis(5), 1);
                 })
@@ -853,9 +853,9 @@ class FlowDeadlinesTest {
                 .isEqualTo("call to the bank");
     }
 
-    // F8: a default that is asked for is the user's code
+    // F8: a default supplier is user code
     @Test
-    void a_default_that_is_long_in_coming_holds_up_no_other_end_and_lets_nothing_begin() throws Exception {
+    void a_slow_default_supplier_does_not_delay_other_ends_and_no_node_begins_meanwhile() throws Exception {
         Plug asked = new Plug();
         Plug running = new Plug();
         AtomicInteger ran = new AtomicInteger();
@@ -883,7 +883,7 @@ class FlowDeadlinesTest {
         assertThat(run.join().node(later).state()).isEqualTo(NodeState.TIMED_OUT);
     }
 
-    /** A time in which something happens before an alarm is set, and before somebody is told what time it is. */
+    /** A time source with hooks before an alarm is set and before the time is read. */
     private final class Hooked implements TimeSource {
         private volatile Runnable beforeAlarm = () -> {};
         private volatile Runnable beforeNow = () -> {};
@@ -924,10 +924,10 @@ class FlowDeadlinesTest {
     }
 
     @Test
-    void a_report_does_not_change_when_a_thread_that_comes_late_looks_at_the_clock() throws Exception {
+    void a_report_does_not_change_when_a_late_thread_reads_the_clock() throws Exception {
         Hooked hooked = new Hooked();
         CountDownLatch asked = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch proceed = new CountDownLatch(1);
         Thread starter = Thread.currentThread();
         f.node("a", () -> "A");
         FlowPlan<Void, Void> plan = f.build();
@@ -935,7 +935,7 @@ class FlowDeadlinesTest {
         hooked.beforeNow = () -> {
             if (Thread.currentThread() != starter && isOn.getAndSet(false)) {
                 asked.countDown();
-                Wait.uninterruptibly(goOn);
+                Wait.uninterruptibly(proceed);
             }
         };
         FlowRun<Void> run = plan.start(null, RunOptions.defaults().withTimeSource(hooked));
@@ -943,14 +943,14 @@ class FlowDeadlinesTest {
         run.cancel("enough");
         NodeReport<?> early = run.join().node("a");
         time.advance(SECOND);
-        goOn.countDown();
+        proceed.countDown();
         run.close();
         assertThat(run.join().node("a")).isEqualTo(early);
         assertThat(early.state()).isEqualTo(NodeState.CANCELLED);
     }
 
     @Test
-    void a_report_does_not_change_when_a_condition_outlives_its_node() throws Exception {
+    void a_report_does_not_change_when_a_condition_returns_after_the_end_of_its_node() throws Exception {
         Plug asked = Plug.stubborn();
         f.node("a", () -> "A").when(c -> {
             try {
@@ -971,7 +971,7 @@ class FlowDeadlinesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_node_that_is_ended_while_it_runs_has_begun_when_it_was_entered(boolean interrupted) throws Exception {
+    void a_node_that_is_ended_while_it_runs_has_the_begin_time_of_its_entry(boolean interrupted) throws Exception {
         Plug slow = new Plug();
         Node<String> a = f.node("a", slow::call);
         if (!interrupted) {
@@ -992,7 +992,7 @@ class FlowDeadlinesTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_node_begins_after_the_callbacks_of_what_it_waited_for_and_after_its_condition(boolean conditional)
+    void a_node_begins_after_the_callbacks_of_its_upstreams_and_after_its_condition(boolean conditional)
             throws Exception {
         Node<Integer> a = f.node("a", () -> 1);
         Node<Integer> b = f.node("b", a, x -> x);
@@ -1010,10 +1010,10 @@ class FlowDeadlinesTest {
         assertThat(result.node(b).endNanos()).isEqualTo(SECOND.toNanos());
     }
 
-    // what throws in the engine's own steps
+    // exceptions inside the engine
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_timeout_that_cannot_be_watched_fails_its_node_and_the_run_goes_on(boolean chooses) throws Exception {
+    void a_timeout_that_cannot_be_set_fails_its_node_and_the_run_continues(boolean chooses) throws Exception {
         Hooked broken = new Hooked();
         Node<String> root = f.node("root", () -> {
             broken.beforeAlarm = () -> {
@@ -1031,27 +1031,27 @@ class FlowDeadlinesTest {
         assertThat(result.node(a).state()).isEqualTo(NodeState.FAILED);
         assertThat(result.node(a).value()).isEqualTo("D");
         assertThat(result.explain("a"))
-                .isEqualTo("FAILED: its timeout could not be watched:"
-                        + " java.lang.IllegalStateException: no alarm today");
+                .isEqualTo(
+                        "FAILED: its timeout could not be set:" + " java.lang.IllegalStateException: no alarm today");
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_run_all_of_whose_roots_have_a_timeout_that_cannot_be_watched_ends(boolean atHome) throws Exception {
+    void a_run_ends_if_the_timeouts_of_all_its_roots_cannot_be_set(boolean inCallersThread) throws Exception {
         Hooked broken = new Hooked();
         broken.beforeAlarm = () -> {
             throw new IllegalStateException("no alarm today");
         };
-        AtomicInteger told = new AtomicInteger();
-        f.node("a", () -> 1).timeout(SECOND).onResult(report -> told.incrementAndGet());
+        AtomicInteger results = new AtomicInteger();
+        f.node("a", () -> 1).timeout(SECOND).onResult(report -> results.incrementAndGet());
         RunOptions options = RunOptions.defaults().withTimeSource(broken);
-        FlowResult<Void> result = f.build().run(null, atHome ? options.inCallersThread() : options);
+        FlowResult<Void> result = f.build().run(null, inCallersThread ? options.inCallersThread() : options);
         assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
-        assertThat(told).hasValue(1);
+        assertThat(results).hasValue(1);
     }
 
     @Test
-    void a_deadline_that_cannot_be_watched_is_told_to_who_starts_the_run_and_the_scheduler_is_let_go() {
+    void a_deadline_that_cannot_be_set_fails_the_start_and_the_lease_of_the_scheduler_is_closed() {
         Hooked broken = new Hooked();
         broken.beforeAlarm = () -> {
             throw new IllegalStateException("no alarm today");
@@ -1068,7 +1068,7 @@ class FlowDeadlinesTest {
     }
 
     @Test
-    void a_time_source_that_breaks_meanwhile_is_reported_and_the_run_ends() throws Exception {
+    void a_time_source_that_fails_during_the_run_is_reported_and_the_run_ends() throws Exception {
         Hooked broken = new Hooked();
         AtomicInteger reported = new AtomicInteger();
         Node<Integer> a = f.node("a", () -> {
@@ -1089,7 +1089,7 @@ class FlowDeadlinesTest {
         assertThat(result.value()).isEqualTo(4);
         assertThat(result.node(d).state()).isEqualTo(NodeState.FAILED);
         assertThat(result.elapsed()).isGreaterThanOrEqualTo(Duration.ZERO);
-        assertThat(result.explain("d")).contains("at a moment that was not noted");
+        assertThat(result.explain("d")).contains("at an unknown time");
         assertThat(reported.get()).isPositive();
     }
 

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** F22: runs in runs need no stack, however deep they are. */
+/** F22: nested runs of any depth do not grow the stack. */
 @Timeout(60)
 class FlowDepthTest {
 
@@ -25,7 +25,7 @@ class FlowDepthTest {
     private static final Duration SECOND = Duration.ofSeconds(1);
     private static final Scheduler CALLER = Runnable::run;
 
-    /** Where nodes run. */
+    /** The threads on which nodes run. */
     private enum Where {
         VIRTUAL_THREADS(options -> options),
         CALLERS_THREAD(RunOptions::inCallersThread),
@@ -49,14 +49,14 @@ class FlowDepthTest {
     private final AtomicInteger ended = new AtomicInteger();
     private final AtomicInteger undone = new AtomicInteger();
 
-    /** A plan that adds one to its parameter at each of so many levels, and then what the innermost node returns. */
+    /** Returns a plan that adds one to its parameter at each level, and then the value of the innermost node. */
     private FlowPlan<Integer, Integer> nested(int levels, Where where, Fn.F1<Integer, Integer> innermost) {
         FlowBuilder<Integer> inner = FlowPlan.define("level 0", Integer.class);
         FlowPlan<Integer, Integer> plan = inner.returning(inner.node("innermost", c -> innermost.apply(c.param())));
         for (int level = 1; level <= levels; level++) {
             FlowBuilder<Integer> around = FlowPlan.define("level " + level, Integer.class);
             Node<Integer> more = around.node("more", c -> c.param() + 1);
-            if (level % 100 == 0) { // each of these runs has a thread to undo it
+            if (level % 100 == 0) { // each of these runs has a thread for its compensations
                 more.compensate(v -> undone.incrementAndGet());
             }
             Node<Integer> sub = around.subflow("sub", plan, more).onResult(report -> ended.incrementAndGet());
@@ -70,7 +70,7 @@ class FlowDepthTest {
 
     @ParameterizedTest
     @EnumSource(Where.class)
-    void subflows_may_be_as_deep_as_there_is_memory(Where where) throws Exception {
+    void the_depth_of_subflows_is_limited_by_memory_only(Where where) throws Exception {
         FlowPlan<Integer, Integer> plan = nested(LEVELS, where, x -> x);
         FlowResult<Integer> result = plan.run(0, where.how.apply(RunOptions.defaults()));
         assertThat(result.value()).isEqualTo(LEVELS);
@@ -79,7 +79,7 @@ class FlowDepthTest {
 
     @ParameterizedTest
     @EnumSource(Where.class)
-    void a_failure_comes_up_from_any_depth_and_the_levels_are_undone(Where where) throws Exception {
+    void a_failure_is_passed_up_from_any_depth_and_the_levels_are_undone(Where where) throws Exception {
         IllegalStateException broken = new IllegalStateException("broken");
         FlowPlan<Integer, Integer> plan = nested(LEVELS, where, x -> {
             throw broken;
@@ -134,7 +134,7 @@ class FlowDepthTest {
     }
 
     @Test
-    void maps_of_nothing_in_a_long_chain_need_no_stack() throws Exception {
+    void empty_maps_in_a_long_chain_do_not_grow_the_stack() throws Exception {
         for (Where where : List.of(Where.VIRTUAL_THREADS, Where.IN_PLACE, Where.CALLERS_THREAD)) {
             FlowBuilder<Void> f = FlowPlan.define("maps");
             Node<List<Integer>> last = f.node("first", () -> List.<Integer>of());
@@ -147,7 +147,7 @@ class FlowDepthTest {
     }
 
     @Test
-    void a_pool_of_one_thread_is_enough_for_any_depth() throws Exception {
+    void a_pool_of_one_thread_suffices_for_any_depth() throws Exception {
         try (ExecutorService pool = Executors.newSingleThreadExecutor()) {
             RunOptions options = RunOptions.defaults().withScheduler(Scheduler.from(pool));
             assertThat(nested(LEVELS, Where.ONE_THREAD, x -> x).run(0, options).value())

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Plans and runs in the formats of others. */
+/** Plans and runs in the formats of Mermaid, Graphviz, JSON and Chrome traces. */
 @Timeout(60)
 class FlowDrawingTest {
 
@@ -101,7 +101,7 @@ class FlowDrawingTest {
     }
 
     @Test
-    void json_parses_and_says_all_that_is_known() throws Exception {
+    void json_is_valid_and_complete() throws Exception {
         Object parsed = new Json(result().toJson()).whole();
         Map<?, ?> run = (Map<?, ?>) parsed;
         assertThat(run.get("flow")).isEqualTo("drawn \"so\"");
@@ -119,7 +119,7 @@ class FlowDrawingTest {
     }
 
     @Test
-    void a_chrome_trace_parses_and_has_an_event_for_each_node_that_ran() throws Exception {
+    void a_chrome_trace_is_valid_and_has_an_event_for_each_node_that_ran() throws Exception {
         FlowResult<Void> result = result();
         Map<?, ?> trace = (Map<?, ?>) new Json(result.toChromeTrace()).whole();
         List<?> events = (List<?>) trace.get("traceEvents");
@@ -133,7 +133,7 @@ class FlowDrawingTest {
     }
 
     @Test
-    void nodes_that_ran_at_the_same_time_stand_in_different_rows() throws Exception {
+    void nodes_that_ran_at_the_same_time_are_in_different_rows() throws Exception {
         FlowBuilder<Void> g = FlowPlan.define("rows");
         CyclicBarrier both = new CyclicBarrier(2);
         g.node("x", () -> both.await());
@@ -147,7 +147,7 @@ class FlowDrawingTest {
     }
 
     @Test
-    void an_empty_run_is_drawn_too() throws Exception {
+    void an_empty_run_can_be_drawn() throws Exception {
         FlowBuilder<Void> g = FlowPlan.define("empty");
         FlowResult<Void> result = g.build().run(null);
         assertThat(new Json(result.toJson()).whole()).isInstanceOf(Map.class);
@@ -156,7 +156,7 @@ class FlowDrawingTest {
         assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
     }
 
-    /** As much of a JSON parser as it takes to know that a text is JSON. */
+    /** A minimal JSON parser. */
     private static final class Json {
         private final String text;
         private int at;

@@ -13,7 +13,7 @@ import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** F23: one sentence that says why a node is in its state, and the path that a run's length is due to. */
+/** F23: one sentence that explains the state of a node, and the path that determined the duration of a run. */
 @Timeout(60)
 class FlowExplainTest {
 
@@ -38,13 +38,13 @@ class FlowExplainTest {
     }
 
     @Test
-    void a_success_says_when() throws Exception {
+    void a_success_has_its_time() throws Exception {
         taking("a", 12);
         assertThat(run(options).explain("a")).isEqualTo("SUCCESS: its action returned at +12 ms");
     }
 
     @Test
-    void a_skip_names_who_was_decided_by_whom_and_when() throws Exception {
+    void a_skip_names_the_decided_node_its_upstream_and_the_time() throws Exception {
         Node<String> a = taking("a", 12);
         Node<String> c = taking("c", 1);
         Node<String> d = f.node("d", c, x -> x);
@@ -59,7 +59,7 @@ class FlowExplainTest {
     }
 
     @Test
-    void failures_say_what_was_thrown_or_whose_they_are() throws Exception {
+    void failures_name_the_exception_or_the_upstream() throws Exception {
         f.node("bad", () -> {
             time.advance(Duration.ofMillis(3));
             throw new IllegalStateException("broken");
@@ -80,13 +80,13 @@ class FlowExplainTest {
                 .isEqualTo("FAILED: it must have \"bad\", which is FAILED:"
                         + " its action threw java.lang.IllegalStateException: broken at +3 ms");
         assertThat(result.explain("choice"))
-                .isEqualTo("FAILED: too few of those among which it could choose can succeed; \"bad\" is FAILED:"
+                .isEqualTo("FAILED: too few of its alternatives can succeed; \"bad\" is FAILED:"
                         + " its action threw java.lang.IllegalStateException: broken at +3 ms");
         assertThat(result.explain("other"))
                 .isEqualTo("SUCCESS: its fallback recovered from java.lang.IllegalStateException: broken, too");
     }
 
-    /** An exception whose text cannot be had. */
+    /** An exception whose text cannot be computed. */
     private static final class Unspeakable extends RuntimeException {
         @Override
         public String getMessage() {
@@ -95,7 +95,7 @@ class FlowExplainTest {
     }
 
     @Test
-    void an_explanation_goes_down_to_what_it_began_with() throws Exception {
+    void an_explanation_leads_back_to_the_first_cause() throws Exception {
         Node<String> card = f.<String>node("card", () -> {
             throw new ExecutionException("call failed", new IllegalStateException("card declined"));
         });
@@ -105,7 +105,7 @@ class FlowExplainTest {
         FlowResult<Void> result = run(options);
         assertThat(result.explain("receipt"))
                 .isEqualTo("FAILED: it must have \"any\", which is FAILED:"
-                        + " too few of those among which it could choose can succeed; \"pay\" is FAILED:"
+                        + " too few of its alternatives can succeed; \"pay\" is FAILED:"
                         + " it must have \"card\", which is FAILED:"
                         + " its action threw java.util.concurrent.ExecutionException: call failed, caused by"
                         + " java.lang.IllegalStateException: card declined at +0 ms");
@@ -114,7 +114,7 @@ class FlowExplainTest {
     }
 
     @Test
-    void the_middle_of_a_long_explanation_is_left_out() throws Exception {
+    void the_middle_of_a_long_explanation_is_omitted() throws Exception {
         Node<String> last = f.<String>node("n0", () -> {
             throw new Unspeakable();
         });
@@ -151,7 +151,7 @@ class FlowExplainTest {
     }
 
     @Test
-    void a_failure_of_a_condition_is_not_called_one_of_the_action() throws Exception {
+    void a_failure_of_a_condition_is_not_attributed_to_the_action() throws Exception {
         f.node("a", () -> 1).when(c -> {
             throw new IllegalStateException("condition is broken");
         });
@@ -159,7 +159,7 @@ class FlowExplainTest {
     }
 
     @Test
-    void the_critical_path_is_what_the_last_node_waited_for() throws Exception {
+    void the_critical_path_consists_of_the_nodes_that_the_last_node_waited_for() throws Exception {
         Node<String> a = taking("a", 10);
         Node<String> b = taking("b", 30);
         Node<String> c = taking("c", 5, a);
@@ -175,13 +175,13 @@ class FlowExplainTest {
     }
 
     @Test
-    void the_critical_path_of_a_run_in_which_nothing_ran_is_empty() throws Exception {
+    void the_critical_path_of_a_run_in_which_no_node_ran_is_empty() throws Exception {
         taking("a", 1);
         assertThat(run(options.withTimeout(Duration.ZERO)).criticalPath()).isEmpty();
     }
 
     @Test
-    void a_run_says_what_it_is() throws Exception {
+    void a_run_has_a_descriptive_text() throws Exception {
         taking("a", 12);
         FlowPlan<Void, Void> plan = f.build();
         assertThat(plan).hasToString("flow \"why\" of 1 nodes");
@@ -194,7 +194,7 @@ class FlowExplainTest {
     }
 
     @Test
-    void what_decided_a_choice_is_the_success_that_met_it() throws Exception {
+    void a_clause_is_decided_by_the_success_that_met_it() throws Exception {
         StepScheduler later = new StepScheduler();
         Node<String> a = taking("a", 10);
         Node<String> b = taking("b", 20);
@@ -212,7 +212,7 @@ class FlowExplainTest {
     }
 
     @Test
-    void the_critical_path_goes_through_what_met_a_choice() throws Exception {
+    void the_critical_path_contains_the_node_that_met_a_clause() throws Exception {
         Node<String> a = taking("a", 10);
         Node<String> b = taking("b", 20);
         taking("g", 1, anyOf(a, b)).compute();
@@ -224,7 +224,7 @@ class FlowExplainTest {
     }
 
     @Test
-    void what_decided_a_node_of_several_choices_is_what_met_the_last_of_them() throws Exception {
+    void a_node_with_several_clauses_is_decided_by_the_node_that_met_the_last_clause() throws Exception {
         Node<String> a = taking("a", 10);
         Node<String> b = taking("b", 20);
         Node<String> c = taking("c", 30);

@@ -46,7 +46,7 @@ class FlowGroupsTest {
     private final RunOptions options =
             RunOptions.defaults().withGroups(executor::scheduler).withTimeSource(time);
 
-    /** Takes the only permit of a group until the holder is let go. */
+    /** Takes the only permit of a group until the holder is released. */
     private void take(String group) throws InterruptedException {
         executor.submit(group, "holder", holder::call);
         holder.awaitBegun();
@@ -104,7 +104,7 @@ class FlowGroupsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_permit_is_not_kept_for_the_nodes_that_follow(boolean inCaller) throws Exception {
+    void a_permit_is_not_kept_for_downstream_nodes(boolean inCaller) throws Exception {
         Plug next = new Plug();
         Node<String> a = f.node("a", () -> "A").group("g");
         Node<String> b = f.node("b", a, x -> next.call());
@@ -116,7 +116,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_chain_of_nodes_of_one_group_gets_one_permit_after_the_other() throws Exception {
+    void a_chain_of_nodes_of_one_group_receives_one_permit_after_the_other() throws Exception {
         Node<Integer> last = f.node("0", () -> 0).group("g");
         for (int i = 1; i < 200; i++) {
             last = f.node("" + i, last, x -> x + 1).group("g");
@@ -125,7 +125,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_waiting_node_can_be_skipped_and_leaves_the_queue_at_once() throws Exception {
+    void a_waiting_node_can_be_skipped_and_leaves_the_queue_immediately() throws Exception {
         take("g");
         AtomicInteger ran = new AtomicInteger();
         Plug go = new Plug();
@@ -147,7 +147,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_waiting_node_can_be_cancelled_and_leaves_the_queue_at_once() throws Exception {
+    void a_waiting_node_can_be_cancelled_and_leaves_the_queue_immediately() throws Exception {
         take("g");
         Node<String> a = f.node("a", () -> "A").group("g").defaultValue("D");
         FlowRun<String> run = f.returning(a).start(null, options);
@@ -159,7 +159,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_waiting_node_can_time_out_and_leaves_the_queue_at_once() throws Exception {
+    void a_waiting_node_can_time_out_and_leaves_the_queue_immediately() throws Exception {
         take("g");
         Node<String> a = f.node("a", () -> "A").group("g").timeout(SECOND);
         Node<String> b = f.node("b", after(a), o -> "B");
@@ -172,7 +172,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void the_runs_deadline_ends_waiting_nodes_too() throws Exception {
+    void the_deadline_of_the_run_ends_waiting_nodes() throws Exception {
         take("g");
         f.node("a", () -> "A").group("g");
         f.node("b", () -> "B").group("other");
@@ -184,7 +184,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void the_permit_comes_back_when_a_node_fails_times_out_or_is_skipped_by_its_condition() throws Exception {
+    void the_permit_is_released_when_a_node_fails_times_out_or_is_skipped_by_its_condition() throws Exception {
         Plug slow = new Plug();
         f.node("fails", () -> {
                     throw new AssertionError("broken");
@@ -220,7 +220,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_node_that_the_group_rejects_has_failed() throws Exception {
+    void a_node_that_its_group_rejects_fails() throws Exception {
         take("narrow");
         Node<String> a = f.node("a", () -> "A").group("narrow");
         Node<String> b = f.node("b", after(a), o -> "B");
@@ -231,7 +231,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_node_that_the_group_refuses_while_it_waits_has_failed() throws Exception {
+    void a_node_that_its_group_rejects_while_it_waits_fails() throws Exception {
         take("g");
         Node<String> a = f.node("a", () -> "A").group("g");
         FlowRun<String> run = f.returning(a).start(null, options);
@@ -246,7 +246,7 @@ class FlowGroupsTest {
 
     // F12
     @Test
-    void a_key_function_that_throws_or_gives_null_fails_the_node() throws Exception {
+    void a_key_function_that_throws_or_returns_null_fails_the_node() throws Exception {
         AtomicInteger asked = new AtomicInteger();
         Node<Integer> root = f.node("root", () -> 1);
         f.node("broken", root, x -> x).group(c -> {
@@ -277,7 +277,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void in_the_callers_thread_nodes_with_a_group_run_in_theirs() throws Exception {
+    void in_a_run_in_its_callers_thread_nodes_with_a_group_run_in_the_group() throws Exception {
         Thread caller = Thread.currentThread();
         Node<Boolean> a = f.node("a", () -> Thread.currentThread() == caller).group("g");
         Node<List<Boolean>> b = f.node("b", a, x -> List.of(x, Thread.currentThread() == caller));
@@ -285,7 +285,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void nodes_of_groups_do_not_hold_a_thread_of_the_runs_pool() throws Exception {
+    void nodes_with_a_group_do_not_hold_a_thread_of_the_runs_pool() throws Exception {
         take("g");
         f.node("a", () -> "A").group("g");
         Node<String> b = f.node("b", () -> "B");
@@ -300,7 +300,7 @@ class FlowGroupsTest {
 
     // a node that chooses is READY, not pending, when it is placed
     @Test
-    void a_node_that_chooses_waits_for_its_group_too_and_is_ended_there() throws Exception {
+    void a_node_that_chooses_can_wait_for_its_group_and_be_ended_there() throws Exception {
         take("g");
         Node<String> x = f.node("x", () -> "X");
         Node<String> y = f.node("y", anyOf(x), v -> v).group("g");
@@ -314,7 +314,7 @@ class FlowGroupsTest {
         assertThat(z.id()).isEqualTo("z");
     }
 
-    /** The placement of a node of which the group's scheduler says that it was withdrawn. */
+    /** A scheduler that runs an action during each placement and counts withdrawn placements. */
     private static final class Slow implements Scheduler {
         private final StepScheduler steps = new StepScheduler();
         private final AtomicInteger withdrawn = new AtomicInteger();
@@ -336,9 +336,9 @@ class FlowGroupsTest {
         }
     }
 
-    // who ends a node while it is being placed cannot see its place yet
+    // a thread that ends a node while it is being placed cannot see the placement yet
     @Test
-    void a_node_that_is_ended_while_it_is_placed_leaves_the_queue_all_the_same() throws Exception {
+    void a_node_that_is_ended_while_it_is_placed_leaves_the_queue() throws Exception {
         Slow group = new Slow();
         List<FlowRun<?>> runs = new ArrayList<>();
         Node<String> root = f.node("root", () -> "R");
@@ -350,12 +350,12 @@ class FlowGroupsTest {
         steps.runAll();
         assertThat(run.join().node("a").state()).isEqualTo(NodeState.CANCELLED);
         assertThat(group.withdrawn.get()).isPositive();
-        group.steps.runAll(); // comes too late, and does nothing
+        group.steps.runAll(); // too late, no effect
         assertThat(run.state("a")).isEqualTo(NodeState.CANCELLED);
     }
 
     @Test
-    void map_and_subflow_in_a_group_end_like_others() throws Exception {
+    void maps_and_subflows_in_a_group_end_like_other_nodes() throws Exception {
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
         FlowPlan<Integer, Integer> plan =
                 inner.returning(inner.node("n", c -> c.param() + 1).group("g"));
@@ -379,7 +379,7 @@ class FlowGroupsTest {
     // F15
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_group_that_runs_in_the_caller_needs_no_stack_for_a_long_chain(boolean here) throws Exception {
+    void a_long_chain_in_a_group_that_runs_in_the_caller_does_not_grow_the_stack(boolean here) throws Exception {
         Node<Integer> last = f.node("0", () -> 1).group("g");
         for (int i = 1; i < 20_000; i++) {
             last = f.node("" + i, last, x -> x + 1).group("g");
@@ -395,7 +395,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_full_group_whose_callers_run_needs_no_stack_for_a_long_chain() throws Exception {
+    void a_long_chain_in_a_full_group_with_caller_runs_does_not_grow_the_stack() throws Exception {
         Node<Integer> last = f.node("0", () -> 1).group("g");
         for (int i = 1; i < 20_000; i++) {
             last = f.node("" + i, last, x -> x + 1).group("g");
@@ -413,12 +413,12 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_node_that_runs_where_it_is_placed_has_given_its_permit_back_before_what_follows_begins() throws Exception {
+    void a_node_that_runs_in_the_placing_thread_releases_its_permit_before_downstream_nodes_begin() throws Exception {
         try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
             Node<Integer> a =
                     f.node("a", () -> inCaller.stats().totalActiveCount()).group("g");
             Node<Integer> b = f.node("b", a, x -> 10 * x + inCaller.stats().totalActiveCount())
-                    .group("g"); // one more than the permits would be refused
+                    .group("g"); // more nodes than permits would be refused
             Node<Integer> c = f.node("c", b, x -> 10 * x + inCaller.stats().totalActiveCount());
             assertThat(f.returning(c)
                             .run(null, options.withGroups(inCaller::scheduler))
@@ -428,7 +428,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void nodes_without_a_group_are_handed_over_before_one_runs_where_it_is_placed() throws Exception {
+    void nodes_without_a_group_are_dispatched_before_a_node_runs_in_the_placing_thread() throws Exception {
         Plug other = new Plug();
         Node<String> a = f.node("a", () -> {
                     other.awaitBegun();
@@ -447,7 +447,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void what_became_ready_with_a_node_that_runs_where_it_is_placed_does_not_wait_for_it() throws Exception {
+    void nodes_that_became_ready_together_do_not_wait_for_one_that_runs_in_the_placing_thread() throws Exception {
         Plug plain = new Plug();
         Plug grouped = new Plug();
         Node<String> root = f.node("root", () -> "R");
@@ -471,7 +471,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_node_that_runs_where_it_is_placed_ends_at_the_deadline_and_so_does_the_run() throws Exception {
+    void a_node_that_runs_in_the_placing_thread_ends_at_the_deadline_and_so_does_the_run() throws Exception {
         Plug slow = new Plug();
         Node<String> root = f.node("root", () -> "R");
         Node<String> a = f.node("a", root, x -> slow.call()).group("g").defaultValue("D");
@@ -488,7 +488,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_node_that_runs_where_a_timeout_has_it_placed_is_interrupted_and_close_waits_for_it() throws Exception {
+    void a_node_that_is_placed_and_run_after_a_timeout_is_interrupted_and_close_waits_for_it() throws Exception {
         Plug late = new Plug();
         Plug next = Plug.stubborn();
         Node<String> first = f.node("first", late::call).timeout(SECOND);
@@ -513,7 +513,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_node_that_runs_in_the_starters_thread_leaves_the_starters_interrupt_alone() throws Exception {
+    void a_node_that_runs_in_the_starting_thread_does_not_clear_its_interrupt() throws Exception {
         Node<Boolean> a =
                 f.node("a", () -> Thread.currentThread().isInterrupted()).group("g");
         FlowPlan<Void, Boolean> plan = f.returning(a);
@@ -528,7 +528,7 @@ class FlowGroupsTest {
     }
 
     @Test
-    void a_caller_that_is_interrupted_while_a_node_runs_where_it_is_placed_is_interrupted() throws Exception {
+    void a_caller_can_be_interrupted_while_a_node_runs_in_the_placing_thread() throws Exception {
         Thread caller = Thread.currentThread();
         Plug slow = new Plug();
         Node<String> root = f.node("root", () -> "R");
@@ -550,10 +550,10 @@ class FlowGroupsTest {
         }
     }
 
-    // other deadlines would be late
+    // other deadlines would be delayed
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void what_follows_a_timeout_never_runs_in_the_thread_of_the_alarms(boolean grouped) throws Exception {
+    void nodes_triggered_by_a_timeout_never_run_on_the_alarm_thread(boolean grouped) throws Exception {
         Plug late = new Plug();
         CountDownLatch laterIsOver = new CountDownLatch(1);
         Node<String> first = f.node("first", late::call).timeout(SECOND).compute();

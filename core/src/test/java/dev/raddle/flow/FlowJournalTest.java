@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** Runs that take up where an earlier one was cut off. */
+/** Runs that continue an earlier interrupted run. */
 @Timeout(60)
 class FlowJournalTest {
 
@@ -29,7 +29,7 @@ class FlowJournalTest {
     private final List<String> ran = new CopyOnWriteArrayList<>();
     private final AtomicBoolean broken = new AtomicBoolean(true);
 
-    /** A journal in memory, to be changed. */
+    /** A journal in memory, to be subclassed. */
     private static class Scripted implements FlowJournal {
         private final FlowJournal records = FlowJournal.inMemory();
 
@@ -69,9 +69,10 @@ class FlowJournalTest {
     }
 
     @Test
-    void what_a_run_has_finished_the_next_does_not_run_again_and_no_callback_tells_of_it() throws Exception {
-        AtomicInteger told = new AtomicInteger();
-        Node<String> a = step("a").onBegin(c -> told.incrementAndGet()).onResult(report -> told.incrementAndGet());
+    void finished_nodes_are_not_run_again_by_the_next_run_and_their_callbacks_are_not_called() throws Exception {
+        AtomicInteger reported = new AtomicInteger();
+        Node<String> a =
+                step("a").onBegin(c -> reported.incrementAndGet()).onResult(report -> reported.incrementAndGet());
         Node<String> b = f.node("b", a, x -> x + "b");
         Node<String> c = breakable("c", b);
         Node<String> end = f.node("end", b, c, (x, y) -> x + y);
@@ -85,7 +86,7 @@ class FlowJournalTest {
 
         assertThat(second.value()).isEqualTo("Abmended");
         assertThat(ran).containsExactly("a", "c", "c");
-        assertThat(told).hasValue(2);
+        assertThat(reported).hasValue(2);
         assertThat(second.node(a).via()).isEqualTo(Via.JOURNAL);
         assertThat(second.node(a).state()).isEqualTo(NodeState.SUCCESS);
         assertThat(second.node(a).startNanos()).isEqualTo(-1);
@@ -95,7 +96,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void null_and_what_a_fallback_gave_are_recorded_like_other_values() throws Exception {
+    void null_and_values_of_fallbacks_are_recorded_like_other_values() throws Exception {
         Node<String> a = f.node("a", () -> {
             ran.add("a");
             return null;
@@ -110,7 +111,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void what_only_finished_nodes_needed_is_not_run() throws Exception {
+    void nodes_that_only_finished_nodes_needed_are_not_run() throws Exception {
         Node<String> a = step("a");
         Node<String> b = step("b", a);
         Node<String> c = step("c", b);
@@ -118,12 +119,12 @@ class FlowJournalTest {
         journal.finished("c", "recorded");
         FlowResult<String> result = f.returning(c).run(null, options);
         assertThat(result.value()).isEqualTo("recorded");
-        assertThat(ran).containsExactly("a", "side"); // side needs a, and nobody needs b
+        assertThat(ran).containsExactly("a", "side"); // side needs a, and no node needs b
         assertThat(result.node(b).state()).isEqualTo(NodeState.SKIPPED);
     }
 
     @Test
-    void choices_are_made_among_finished_nodes_as_among_others() throws Exception {
+    void finished_nodes_meet_clauses_like_other_nodes() throws Exception {
         Node<String> slow = step("slow");
         Node<String> fast = step("fast");
         Node<String> any = f.node("any", anyOf(slow, fast), x -> x);
@@ -172,7 +173,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void a_key_stands_for_a_parameter_that_is_never_equal() throws Exception {
+    void a_key_replaces_a_parameter_that_is_never_equal() throws Exception {
         FlowBuilder<Object> g = FlowPlan.define("greeting", Object.class);
         FlowPlan<Object, String> plan = g.returning(g.node("hello", () -> "hello"));
         plan.run(new Object(), options.withJournal(journal, "order-17"));
@@ -185,7 +186,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void plans_differ_by_their_nodes_dependencies_and_outputs_and_by_nothing_else() {
+    void plans_differ_by_their_nodes_dependencies_and_outputs_only() {
         List<Graph> graphs = List.of(
                 graph("a; b; c: a, b", null),
                 graph("a; b; c: a, b", "c"),
@@ -202,7 +203,7 @@ class FlowJournalTest {
                 .isEqualTo("90fd44096c8d87a5e8e5f99b42da260d1d66ad2e14f7bc3a580710922759fe98");
     }
 
-    /** A graph of nodes, each with its dependencies. */
+    /** Returns the graph of a text that lists nodes with their dependencies. */
     private static Graph graph(String text, @Nullable String output) {
         FlowBuilder<Void> g = FlowPlan.define("graph");
         List<Node<?>> outputs = new ArrayList<>();
@@ -226,7 +227,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void a_journal_that_cannot_be_read_is_told_to_who_starts_the_run() {
+    void a_journal_that_cannot_be_read_fails_the_start() {
         FlowJournal unreadable = new Scripted() {
             @Override
             public Recorded find(String id) {
@@ -239,9 +240,9 @@ class FlowJournalTest {
         assertThat(ran).isEmpty();
     }
 
-    // the lease of a scheduler that is closed when nobody uses it any more
+    // the lease of a scheduler that closes when it has no more users
     @Test
-    void a_journal_that_cannot_be_read_keeps_no_lease_of_the_scheduler() {
+    void a_journal_that_cannot_be_read_leaves_no_lease_of_the_scheduler_open() {
         LeasedThreads scheduler = new LeasedThreads();
         FlowJournal unreadable = new Scripted() {
             @Override
@@ -263,7 +264,7 @@ class FlowJournalTest {
 
     // D7: a late result is dropped
     @Test
-    void what_comes_after_the_end_of_its_node_is_not_recorded() throws Exception {
+    void a_result_after_the_end_of_its_node_is_not_recorded() throws Exception {
         VirtualTime time = new VirtualTime();
         Plug late = Plug.stubborn();
         Node<String> a = f.node("a", late::call).timeout(Duration.ofSeconds(1));
@@ -279,14 +280,14 @@ class FlowJournalTest {
     }
 
     @Test
-    void a_node_is_recorded_before_what_depends_on_it_begins() throws Exception {
+    void a_node_is_recorded_before_downstream_nodes_begin() throws Exception {
         Node<String> a = step("a");
         Node<Boolean> b = f.node("b", a, x -> journal.find("a") != null);
         assertThat(f.returning(b).run(null, options).value()).isTrue();
     }
 
     @Test
-    void what_was_undone_is_not_finished_any_more() throws Exception {
+    void a_node_that_was_undone_is_no_longer_finished() throws Exception {
         Node<String> a = step("a").compensate(value -> ran.add("undo a"));
         Node<String> b = step("b", a).compensate(value -> {
             throw new IllegalStateException("b cannot be undone");
@@ -299,7 +300,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void a_node_is_not_finished_any_more_before_it_is_undone() throws Exception {
+    void a_node_is_recorded_as_not_finished_before_it_is_undone() throws Exception {
         Node<String> a = step("a").compensate(value -> ran.add(value + " recorded: " + journal.find("a")));
         breakable("b", a);
         f.build().run(null, options);
@@ -307,7 +308,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void what_could_not_be_undone_is_not_run_again_and_is_undone_when_the_next_run_fails() throws Exception {
+    void a_node_whose_compensation_failed_is_not_run_again_and_is_undone_when_the_next_run_fails() throws Exception {
         AtomicInteger undos = new AtomicInteger();
         Node<String> a = step("a").compensate(value -> {
             ran.add("undo " + value);
@@ -332,7 +333,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void what_cannot_be_recorded_as_undone_is_not_undone() throws Exception {
+    void a_node_that_cannot_be_recorded_as_undone_is_not_undone() throws Exception {
         FlowJournal full = new Scripted() {
             @Override
             public void undone(String id) throws Exception {
@@ -358,7 +359,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void what_could_neither_be_undone_nor_recorded_again_is_told_with_both_causes() throws Exception {
+    void a_node_that_can_neither_be_undone_nor_recorded_again_is_reported_with_both_causes() throws Exception {
         FlowJournal full = new Scripted() {
             @Override
             public void finished(String id, Object value) throws Exception {
@@ -383,9 +384,9 @@ class FlowJournalTest {
                         .satisfies(same -> assertThat(same.getSuppressed()).hasSize(1)));
     }
 
-    // named by their ids, nodes may be declared in any order
+    // nodes that are given by their ids can be declared in any order
     @Test
-    void restored_nodes_are_undone_dependants_first_in_whatever_order_they_are_declared() throws Exception {
+    void restored_nodes_are_undone_dependents_first_regardless_of_their_order_of_declaration() throws Exception {
         for (String id : List.of("e", "c", "a", "d", "b")) {
             step(id).compensate(value -> ran.add("undo " + id));
             journal.finished(id, id);
@@ -400,7 +401,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void a_long_chain_of_restored_nodes_is_undone_in_a_few_steps_for_each() throws Exception {
+    void a_long_chain_of_restored_nodes_is_undone_in_linear_time() throws Exception {
         int size = 100_000;
         int[] next = {size};
         List<String> wrong = new CopyOnWriteArrayList<>();
@@ -423,7 +424,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void what_an_earlier_run_has_finished_is_undone_if_this_one_fails() throws Exception {
+    void nodes_finished_by_an_earlier_run_are_undone_if_this_one_fails() throws Exception {
         Node<String> a = step("a").compensate(value -> ran.add("undo " + value));
         breakable("b", a);
         journal.finished("a", "recorded");
@@ -433,7 +434,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void a_deadline_that_has_passed_records_nothing_and_loses_nothing() throws Exception {
+    void a_run_whose_deadline_has_passed_does_not_change_the_records() throws Exception {
         Node<String> a = step("a");
         journal.finished("a", "recorded");
         FlowResult<String> result = f.returning(a).run(null, options.withTimeout(Duration.ZERO));
@@ -442,7 +443,7 @@ class FlowJournalTest {
     }
 
     @Test
-    void a_journal_and_some_targets_go_together() throws Exception {
+    void a_journal_can_be_combined_with_targets() throws Exception {
         Node<String> a = step("a");
         Node<String> b = step("b", a);
         step("c", b);

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F16: work is linear in nodes and edges, where one that follows every path would never end. */
+/** F16: the work is linear in nodes and edges; an algorithm that follows every path would never end here. */
 @Timeout(60)
 class FlowLinearWorkTest {
 
@@ -27,10 +27,10 @@ class FlowLinearWorkTest {
 
     private final FlowBuilder<Void> f = FlowPlan.define("diamonds");
     private final AtomicInteger ran = new AtomicInteger();
-    private final AtomicInteger told = new AtomicInteger();
+    private final AtomicInteger reported = new AtomicInteger();
 
     private Node<Integer> counted(Node<Integer> node) {
-        return node.onResult(report -> told.incrementAndGet());
+        return node.onResult(report -> reported.incrementAndGet());
     }
 
     private Node<Integer> diamonds(Node<Integer> root, boolean any) {
@@ -48,7 +48,7 @@ class FlowLinearWorkTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void diamonds_behind_a_blocked_root_end_at_the_deadline_each_node_once(boolean any) throws Exception {
+    void diamonds_below_a_blocked_root_end_at_the_deadline_each_node_once(boolean any) throws Exception {
         VirtualTime time = new VirtualTime();
         Plug slow = new Plug();
         Node<Integer> root = f.node("root", () -> slow.call().length());
@@ -60,14 +60,14 @@ class FlowLinearWorkTest {
         FlowResult<Integer> result = run.join();
         assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(GENEROUS);
         assertThat(result.nodes()).allMatch(node -> node.state() == NodeState.TIMED_OUT);
-        assertThat(told).hasValue(3 * DIAMONDS);
+        assertThat(reported).hasValue(3 * DIAMONDS);
         assertThat(ran).hasValue(0);
         run.close();
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void diamonds_behind_a_failed_root_fail_each_node_once(boolean any) throws Exception {
+    void diamonds_below_a_failed_root_fail_each_node_once(boolean any) throws Exception {
         Node<Integer> root = f.node("root", () -> {
             throw new IllegalStateException("root is broken");
         });
@@ -76,12 +76,12 @@ class FlowLinearWorkTest {
         assertThat(result.nodes())
                 .extracting(NodeReport::cause)
                 .containsOnly(result.node(root).cause());
-        assertThat(told).hasValue(3 * DIAMONDS);
+        assertThat(reported).hasValue(3 * DIAMONDS);
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void diamonds_that_nobody_needs_any_more_are_skipped_each_node_once(boolean any) throws Exception {
+    void diamonds_that_become_unneeded_are_skipped_each_node_once(boolean any) throws Exception {
         Plug slow = new Plug();
         Node<Integer> root = f.node("root", () -> slow.call().length());
         Node<Integer> last = diamonds(root, any);
@@ -95,7 +95,7 @@ class FlowLinearWorkTest {
         assertThat(run.state("l0")).isEqualTo(NodeState.SKIPPED);
         slow.letGo();
         assertThat(run.get()).isEqualTo(7);
-        assertThat(told).hasValue(3 * DIAMONDS);
+        assertThat(reported).hasValue(3 * DIAMONDS);
         assertThat(ran).hasValue(0);
         assertThat(run.join().node(root).state()).isEqualTo(NodeState.SUCCESS);
     }
@@ -107,7 +107,7 @@ class FlowLinearWorkTest {
         FlowResult<Integer> result = f.returning(diamonds(root, any)).run(null);
         assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
         assertThat(ran.get()).isBetween(2 * DIAMONDS, 3 * DIAMONDS);
-        assertThat(told).hasValue(3 * DIAMONDS);
+        assertThat(reported).hasValue(3 * DIAMONDS);
         long done = result.nodes().stream()
                 .filter(node -> node.state() == NodeState.SUCCESS)
                 .count();
@@ -143,17 +143,17 @@ class FlowLinearWorkTest {
         assertThat(result.node(half).value()).hasSize(width / 2);
         assertThat(result.node(more).state()).isEqualTo(NodeState.FAILED);
         assertThat(result.node(ends).state()).isEqualTo(NodeState.SUCCESS);
-        assertThat(told).hasValue(width);
+        assertThat(reported).hasValue(width);
     }
 
-    // each failure looks for the first declared of those that have failed; only the first of them may look far
+    // each failure searches for the first declared failed must; only the first of these searches may be long
     @Test
     void a_node_with_many_failed_musts_is_decided_in_linear_work() throws Exception {
         FlowPlan<Void, Void> little = failedMusts(5_000);
         FlowPlan<Void, Void> much = failedMusts(40_000);
         long leastOfLittle = Long.MAX_VALUE;
         long leastOfMuch = Long.MAX_VALUE;
-        for (int i = 0; i < 5 || (i < 100 && leastOfMuch >= 30 * leastOfLittle); i++) { // what else runs beside it ends
+        for (int i = 0; i < 5 || (i < 100 && leastOfMuch >= 30 * leastOfLittle); i++) { // other load may end
             leastOfLittle = Math.min(leastOfLittle, nanosOf(little));
             leastOfMuch = Math.min(leastOfMuch, nanosOf(much));
         }
@@ -170,9 +170,9 @@ class FlowLinearWorkTest {
             all.add(g.<Integer>node("n" + i, () -> {
                         throw broken;
                     })
-                    .essential()); // or the first failure would have the others skipped
+                    .essential()); // otherwise the first failure would cause skips of the others
         }
-        g.node("end", Dependency.allOf(all.reversed()), xs -> xs); // who fails first is declared last
+        g.node("end", Dependency.allOf(all.reversed()), xs -> xs); // the first to fail is declared last
         FlowPlan<Void, Void> plan = g.build();
         return plan;
     }

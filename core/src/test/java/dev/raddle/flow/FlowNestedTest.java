@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F22: nodes that are runs of their own. */
+/** F22: nodes that are nested runs. */
 @Timeout(60)
 class FlowNestedTest {
 
@@ -146,7 +146,7 @@ class FlowNestedTest {
     }
 
     @Test
-    void a_subflow_that_is_obsolete_is_cancelled_if_the_run_says_so() throws Exception {
+    void an_unneeded_subflow_is_cancelled_if_the_options_require_it() throws Exception {
         Plug slow = new Plug();
         Node<String> sub = f.subflow("sub", blocked(slow), three);
         Node<String> fast = f.node("fast", () -> {
@@ -163,7 +163,7 @@ class FlowNestedTest {
 
     // D9, F8: both runs have the same deadline
     @Test
-    void a_subflow_that_meets_the_runs_deadline_has_timed_out_like_every_other_node() throws Exception {
+    void a_subflow_times_out_at_the_deadline_of_the_run_like_every_other_node() throws Exception {
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
         Node<String> output = inner.node("slow", () -> new Plug().call()).defaultValue("D");
         FlowPlan<Integer, String> withDefault = inner.returning(output);
@@ -192,7 +192,7 @@ class FlowNestedTest {
     @Test
     void a_subflow_that_cannot_begin_fails_its_node() throws Exception {
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
-        Node<Integer> x = inner.node("x", NodeContext::param).group("g"); // and the run has no groups
+        Node<Integer> x = inner.node("x", NodeContext::param).group("g"); // but the run has no groups
         Node<Integer> sub = f.subflow("sub", inner.returning(x), three);
         Node<String> end = f.node("end", after(sub), o -> o.status().toString());
         FlowRun<String> run;
@@ -217,14 +217,14 @@ class FlowNestedTest {
 
     // map
     @Test
-    void a_map_gives_results_in_the_order_of_its_elements_nulls_included() throws Exception {
+    void a_map_returns_results_in_the_order_of_its_elements_including_nulls() throws Exception {
         Node<List<Integer>> list = f.node("list", () -> Arrays.asList(3, null, 1));
         Node<List<String>> mapped = f.map("mapped", list, x -> x == null ? null : "<" + x + ">");
         assertThat(f.returning(mapped).run(null).value()).containsExactly("<3>", null, "<1>");
     }
 
     @Test
-    void a_map_over_nothing_is_an_empty_list() throws Exception {
+    void a_map_over_an_empty_collection_returns_an_empty_list() throws Exception {
         Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> List.<Integer>of()), x -> x);
         assertThat(f.returning(mapped).run(null).value()).isEmpty();
         assertThat(f.returning(mapped)
@@ -242,7 +242,7 @@ class FlowNestedTest {
     }
 
     @Test
-    void the_elements_of_a_map_run_at_the_same_time() throws Exception {
+    void the_elements_of_a_map_run_concurrently() throws Exception {
         CountDownLatch all = new CountDownLatch(5);
         Set<Thread> threads = ConcurrentHashMap.newKeySet();
         Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> List.of(1, 2, 3, 4, 5)), x -> {
@@ -256,7 +256,7 @@ class FlowNestedTest {
     }
 
     @Test
-    void the_first_failure_of_a_map_is_the_nodes_and_cancels_the_others() throws Exception {
+    void the_first_failure_of_a_map_fails_the_node_and_cancels_the_others() throws Exception {
         Plug slow = new Plug();
         Node<List<String>> mapped = f.map("mapped", f.node("list", () -> List.of("slow", "bad")), x -> {
             if (x.equals("slow")) {
@@ -281,14 +281,14 @@ class FlowNestedTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 3, 40})
-    void a_map_with_a_limit_works_on_no_more_elements_at_the_same_time(int limit) throws Exception {
+    void a_map_with_a_limit_processes_no_more_elements_concurrently(int limit) throws Exception {
         AtomicInteger now = new AtomicInteger();
         AtomicInteger most = new AtomicInteger();
         CountDownLatch full = new CountDownLatch(limit);
         Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> numbers(200)), MapOptions.limit(limit), x -> {
             most.accumulateAndGet(now.incrementAndGet(), Math::max);
             full.countDown();
-            full.await(); // as many come as may
+            full.await(); // the limit is reached
             Thread.yield();
             now.decrementAndGet();
             return x + 1;
@@ -299,7 +299,7 @@ class FlowNestedTest {
     }
 
     @Test
-    void a_map_with_a_limit_runs_anywhere() throws Exception {
+    void a_map_with_a_limit_runs_on_any_scheduler() throws Exception {
         Node<List<Integer>> mapped =
                 f.map("mapped", f.node("list", () -> numbers(10_000)), MapOptions.limit(7), x -> x + 1);
         FlowPlan<Void, List<Integer>> plan = f.returning(mapped);
@@ -311,7 +311,7 @@ class FlowNestedTest {
     }
 
     @Test
-    void an_element_that_fails_lets_no_other_begin() throws Exception {
+    void no_element_begins_after_another_has_failed() throws Exception {
         Set<Integer> begun = ConcurrentHashMap.newKeySet();
         Node<List<Integer>> mapped = f.map("mapped", f.node("list", () -> numbers(10)), MapOptions.limit(1), x -> {
             begun.add(x);
@@ -339,9 +339,9 @@ class FlowNestedTest {
         assertThat(tries.values()).containsOnly(3);
     }
 
-    // an element that waits for its turn uses none of its time
+    // the wait of an element for its start does not count
     @Test
-    void each_element_has_its_own_time_from_its_turn_on() throws Exception {
+    void the_timeout_of_each_element_begins_with_its_start() throws Exception {
         VirtualTime time = new VirtualTime();
         AtomicInteger done = new AtomicInteger();
         Plug slow = new Plug();
@@ -368,7 +368,7 @@ class FlowNestedTest {
     }
 
     @Test
-    void options_of_a_map_that_make_no_sense_are_refused() {
+    void invalid_options_of_a_map_are_refused() {
         assertThatThrownBy(() -> MapOptions.limit(0)).hasMessage("limit must be at least 1, was 0");
         assertThatThrownBy(() -> MapOptions.defaults().withTimeout(Duration.ZERO))
                 .hasMessage("timeout of an element must be positive, was PT0S");
@@ -376,7 +376,7 @@ class FlowNestedTest {
     }
 
     @Test
-    void a_map_of_a_hundred_thousand_elements_works() throws Exception {
+    void a_map_can_have_a_hundred_thousand_elements() throws Exception {
         List<Integer> many = new ArrayList<>();
         for (int i = 0; i < 100_000; i++) {
             many.add(i);
@@ -390,7 +390,7 @@ class FlowNestedTest {
     }
 
     @Test
-    void a_caller_that_runs_a_nested_run_itself_is_interrupted_like_one_that_waits() throws Exception {
+    void a_caller_that_executes_a_nested_run_can_be_interrupted_like_one_that_waits() throws Exception {
         Plug slow = new Plug();
         AtomicInteger ran = new AtomicInteger();
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
@@ -412,13 +412,13 @@ class FlowNestedTest {
         assertThat(running.get()).isInstanceOf(InterruptedException.class);
         assertThat(ran).hasValue(0);
         assertThat(run.isDone()).isFalse();
-        assertThat(run.get()).isEqualTo(1); // one may join again
+        assertThat(run.get()).isEqualTo(1); // the run can be joined again
     }
 
     // F15
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void an_executor_that_runs_in_the_caller_needs_no_stack_for_a_chain_of_subflows(boolean here) throws Exception {
+    void a_chain_of_subflows_on_a_caller_runs_executor_does_not_grow_the_stack(boolean here) throws Exception {
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
         FlowPlan<Integer, Integer> plan = inner.returning(inner.node("n", c -> c.param() + 1));
         Node<Integer> last = three;
@@ -434,18 +434,18 @@ class FlowNestedTest {
 
     // F8
     @Test
-    @SuppressWarnings("ThreadPriorityCheck") // who joins may need this one's processor
-    void nothing_of_a_nested_run_is_called_after_the_run_around_it_has_ended() throws Exception {
+    @SuppressWarnings("ThreadPriorityCheck") // the joining thread may need the processor of this one
+    void no_callback_of_a_nested_run_is_called_after_its_outer_run_has_ended() throws Exception {
         VirtualTime time = new VirtualTime();
         CountDownLatch begun = new CountDownLatch(1);
-        CountDownLatch goOn = new CountDownLatch(1);
+        CountDownLatch proceed = new CountDownLatch(1);
         AtomicReference<FlowRun<?>> outer = new AtomicReference<>();
         List<Boolean> wasDone = new CopyOnWriteArrayList<>();
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
         Node<String> a = inner.node("a", () -> "A")
                 .onBegin(c -> {
                     begun.countDown();
-                    await(goOn); // the deadline lets a begin callback come to its end
+                    await(proceed); // the deadline waits for a begin callback
                 })
                 .onResult(report -> {
                     for (int i = 0; i < 1_000 && !outer.get().isDone(); i++) {
@@ -460,7 +460,7 @@ class FlowNestedTest {
         begun.await();
         time.advance(SECOND);
         Wait.until(() -> run.state("sub").isTerminal());
-        goOn.countDown();
+        proceed.countDown();
         assertThat(run.join().status()).isEqualTo(FlowStatus.TIMED_OUT);
         assertThat(wasDone).containsExactly(false);
     }

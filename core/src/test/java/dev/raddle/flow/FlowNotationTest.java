@@ -20,7 +20,7 @@ class FlowNotationTest {
     }
 
     @Test
-    void brackets_hold_branches() {
+    void brackets_contain_branches() {
         assertThat(edges("a-->(b-->c, d-->e-->f)-->g"))
                 .containsExactlyInAnyOrder("a>b", "a>d", "b>c", "d>e", "e>f", "c>g", "f>g");
     }
@@ -33,7 +33,7 @@ class FlowNotationTest {
     }
 
     @Test
-    void words_mean_what_they_say() {
+    void each_word_has_its_kind_of_dependency() {
         assertThat(edges("(optional(a,b),must(c,d))-->e"))
                 .containsExactly("a>e optional", "b>e optional", "c>e", "d>e");
         assertThat(edges("after(a)-->b")).containsExactly("a>b after");
@@ -46,7 +46,7 @@ class FlowNotationTest {
     }
 
     @Test
-    void errors_say_where_and_what() {
+    void errors_contain_the_position_and_the_expectation() {
         assertThatThrownBy(() -> FlowNotation.parse("a-->"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("expected an id or \"(\" at position 5 of \"a-->\", found the end");

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** F14: where nodes run. No thread waits for a node, so any number of threads is enough. */
+/** F14: the schedulers of nodes. No thread waits for a node, so any number of threads suffices. */
 @Timeout(60)
 class FlowPoolsTest {
 
@@ -48,7 +48,7 @@ class FlowPoolsTest {
 
     private final FlowBuilder<Void> f = FlowPlan.define("pools");
 
-    /** A random graph of all kinds of dependencies in which every node adds what it got. */
+    /** Returns a random graph with all kinds of dependencies in which every node adds its arguments. */
     private FlowPlan<Void, Integer> random(int nodes) {
         Random random = new Random(42);
         List<Node<Integer>> all = new ArrayList<>();
@@ -84,7 +84,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void raddles_own_pools_and_the_callers_thread_complete_every_plan() throws Exception {
+    void raddle_pools_and_the_callers_thread_complete_every_plan() throws Exception {
         FlowPlan<Void, Integer> plan = random(500);
         RunOptions options = RunOptions.defaults();
         for (RunOptions each : List.of(
@@ -133,7 +133,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void a_node_that_computes_runs_in_the_scheduler_for_that() throws Exception {
+    void a_compute_node_runs_on_the_compute_scheduler() throws Exception {
         StepScheduler compute = new StepScheduler();
         AtomicInteger handed = new AtomicInteger();
         Node<String> a = f.node("a", () -> "A");
@@ -153,7 +153,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void a_node_that_computes_runs_in_the_common_pool_unless_told_otherwise() throws Exception {
+    void a_compute_node_runs_on_the_common_pool_by_default() throws Exception {
         AtomicReference<ForkJoinPool> where = new AtomicReference<>();
         f.node("a", () -> {
                     where.set(ForkJoinTask.getPool());
@@ -165,14 +165,14 @@ class FlowPoolsTest {
     }
 
     @Test
-    void a_rejected_root_has_failed_and_the_run_ends() throws Exception {
+    void a_rejected_root_fails_and_the_run_ends() throws Exception {
         ExecutorService closed = Executors.newSingleThreadExecutor();
         closed.close();
-        AtomicInteger told = new AtomicInteger();
+        AtomicInteger reported = new AtomicInteger();
         Node<String> a =
-                f.node("a", () -> "A").fallbackValue("F").defaultValue("D").onResult(r -> told.incrementAndGet());
+                f.node("a", () -> "A").fallbackValue("F").defaultValue("D").onResult(r -> reported.incrementAndGet());
         Node<String> b = f.node("b", a, x -> x);
-        Node<String> c = f.node("c", () -> "C").timeout(Duration.ofMinutes(1)).onBegin(x -> told.incrementAndGet());
+        Node<String> c = f.node("c", () -> "C").timeout(Duration.ofMinutes(1)).onBegin(x -> reported.incrementAndGet());
         FlowResult<String> result =
                 f.returning(b).run(null, RunOptions.defaults().withScheduler(Scheduler.from(closed)));
         assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
@@ -181,12 +181,12 @@ class FlowPoolsTest {
         assertThat(result.node(a).value()).isEqualTo("D");
         assertThat(result.node(b).cause()).isSameAs(result.node(a).cause());
         assertThat(result.node(c).state()).isEqualTo(NodeState.FAILED);
-        assertThat(result.explain("a")).startsWith("FAILED: no thread could be had for it: ");
-        assertThat(told).hasValue(1);
+        assertThat(result.explain("a")).startsWith("FAILED: no thread was available for it: ");
+        assertThat(reported).hasValue(1);
     }
 
     @Test
-    void a_rejected_successor_has_failed_and_the_others_go_on() throws Exception {
+    void a_rejected_downstream_node_fails_and_the_others_continue() throws Exception {
         AtomicInteger handed = new AtomicInteger();
         Scheduler once = task -> {
             if (handed.incrementAndGet() > 1) {
@@ -206,7 +206,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void a_scheduler_that_throws_an_error_is_one_that_rejects() throws Exception {
+    void a_scheduler_that_throws_an_error_is_treated_as_one_that_rejects() throws Exception {
         Scheduler broken = task -> {
             throw new OutOfMemoryError("unable to create native thread");
         };
@@ -217,7 +217,7 @@ class FlowPoolsTest {
 
     // F14, F15: loops, not recursion
     @Test
-    void a_scheduler_that_rejects_all_settles_a_long_chain_of_afters() throws Exception {
+    void a_long_chain_of_afters_ends_on_a_scheduler_that_rejects_all_tasks() throws Exception {
         Node<Integer> last = f.node("0", () -> 1);
         for (int i = 1; i < 20_000; i++) {
             last = f.node("" + i, after(last), o -> 1);
@@ -227,7 +227,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void an_executor_that_runs_in_the_caller_needs_no_stack_for_a_long_chain() throws Exception {
+    void a_long_chain_on_an_executor_that_runs_in_the_caller_does_not_grow_the_stack() throws Exception {
         Node<Integer> last = f.node("0", () -> 1);
         for (int i = 1; i < 50_000; i++) {
             last = f.node("" + i, last, x -> x + 1);
@@ -239,7 +239,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void an_executor_that_runs_in_the_caller_needs_no_stack_for_many_diamonds() throws Exception {
+    void many_diamonds_on_an_executor_that_runs_in_the_caller_do_not_grow_the_stack() throws Exception {
         Node<Integer> last = f.node("root", () -> 0);
         for (int i = 0; i < 20_000; i++) {
             Node<Integer> left = f.node("l" + i, last, x -> x);
@@ -253,7 +253,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void an_executor_that_runs_in_the_caller_keeps_the_callers_interrupt() throws Exception {
+    void an_executor_that_runs_in_the_caller_preserves_the_callers_interrupt() throws Exception {
         Node<Boolean> a = f.node("a", () -> Thread.currentThread().isInterrupted());
         FlowPlan<Void, Boolean> plan = f.returning(a);
         Thread.currentThread().interrupt();
@@ -262,9 +262,9 @@ class FlowPoolsTest {
         run.join();
     }
 
-    // schedulers that say how many threads they have
+    // schedulers with a known number of threads
     @Test
-    void a_scheduler_with_two_threads_is_called_twice_for_a_hundred_nodes() throws Exception {
+    void a_scheduler_with_two_threads_receives_two_requests_for_a_hundred_nodes() throws Exception {
         List<Integer> callsUnderWay = new ArrayList<>();
         StepScheduler steps = new StepScheduler(2);
         for (int i = 0; i < 100; i++) {
@@ -273,16 +273,16 @@ class FlowPoolsTest {
         FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withScheduler(steps));
         assertThat(steps.size()).isEqualTo(2);
 
-        steps.runNext(); // finds another call in its place before each action
+        steps.runNext(); // a new request is placed before each action
         assertThat(run.isDone()).isTrue();
         assertThat(callsUnderWay).hasSize(100).containsOnly(2);
-        steps.runAll(); // finds nothing
+        steps.runAll(); // there is no node left
         assertThat(run.join().status()).isEqualTo(FlowStatus.SUCCESS);
     }
 
     @Test
-    void a_thread_that_blocks_has_another_called_for_what_it_leaves() throws Exception {
-        int nodes = 20; // each ends when all have begun; the pool makes threads for those that block in its sight
+    void another_thread_is_requested_for_the_nodes_that_a_blocked_thread_leaves() throws Exception {
+        int nodes = 20; // each ends when all have begun; the pool adds threads for those that block in a managed way
         Phaser begun = new Phaser(nodes);
         for (int i = 0; i < nodes; i++) {
             f.node("n" + i, () -> {
@@ -310,7 +310,7 @@ class FlowPoolsTest {
 
     @ParameterizedTest
     @ValueSource(ints = {0, 1, 2, 5})
-    void a_scheduler_with_two_threads_that_refuses_settles_every_node(int accepted) throws Exception {
+    void every_node_ends_on_a_scheduler_with_two_threads_that_rejects_requests(int accepted) throws Exception {
         List<Runnable> calls = new ArrayList<>();
         Scheduler refusing = new Scheduler() {
             @Override
@@ -341,7 +341,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void a_thread_that_is_refused_another_runs_what_it_has_made_ready_itself() throws Exception {
+    void a_thread_runs_its_ready_nodes_itself_if_another_thread_is_refused() throws Exception {
         List<Runnable> calls = new ArrayList<>();
         List<String> reports = new ArrayList<>();
         Scheduler once = new Scheduler() {
@@ -375,7 +375,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void a_fork_join_pool_that_is_shut_down_at_once_fails_what_it_has_not_begun() throws Exception {
+    void shutting_down_a_fork_join_pool_immediately_fails_the_nodes_that_have_not_begun() throws Exception {
         CountDownLatch occupied = new CountDownLatch(1);
         CountDownLatch exit = new CountDownLatch(1);
         ForkJoinPool pool = new ForkJoinPool(1);
@@ -397,7 +397,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void a_run_in_its_callers_thread_is_joined_in_one_thread() throws Exception {
+    void a_run_in_its_callers_thread_can_be_joined_by_one_thread_only() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch exit = new CountDownLatch(1);
         f.node("a", () -> {
@@ -425,7 +425,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void a_call_that_is_refused_later_has_another_made_for_what_is_left() throws Exception {
+    void another_request_is_placed_for_remaining_nodes_if_one_is_refused_later() throws Exception {
         List<Scheduler.Placeable> calls = new ArrayList<>();
         Scheduler late = new Scheduler() {
             @Override
@@ -484,7 +484,7 @@ class FlowPoolsTest {
                 }
                 stop.accept(run, time);
                 FlowResult<Boolean> result = run.join();
-                if (result.node("b").state() == NodeState.SUCCESS) { // otherwise an interrupt may have been its own
+                if (result.node("b").state() == NodeState.SUCCESS) { // else the interrupt may be meant for it
                     assertThat(result.value()).as("interrupted, run %d", i).isFalse();
                 }
                 pool.execute(
@@ -495,11 +495,11 @@ class FlowPoolsTest {
     }
 
     @Test
-    void an_interrupt_of_the_joining_thread_is_kept_if_nobody_interrupts_the_node_that_is_ended() throws Exception {
+    void an_interrupt_of_the_joining_thread_is_preserved_if_the_ended_node_is_not_interrupted() throws Exception {
         AtomicReference<FlowRun<Void>> run = new AtomicReference<>();
         f.node("a", () -> {
                     run.get().cancel("enough");
-                    Thread.currentThread().interrupt(); // as somebody may who wants the thread that joins
+                    Thread.currentThread().interrupt(); // as if another thread interrupted the joining thread
                     return 1;
                 })
                 .noInterrupt();
@@ -509,7 +509,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void an_interrupt_that_ended_one_node_does_not_hit_the_next_that_its_thread_takes() throws Exception {
+    void an_interrupt_that_ended_one_node_does_not_reach_the_next_node_of_its_thread() throws Exception {
         VirtualTime time = new VirtualTime();
         CountDownLatch begun = new CountDownLatch(1);
         f.node("late", () -> {
@@ -530,7 +530,7 @@ class FlowPoolsTest {
         }
     }
 
-    /** A thread in which an interrupt takes as long as the test wants. */
+    /** A thread whose interrupt() blocks as long as the test requires. */
     private static final class SlowToInterrupt extends Thread {
         private final CountDownLatch called = new CountDownLatch(1);
         private final CountDownLatch exit = new CountDownLatch(1);
@@ -552,8 +552,8 @@ class FlowPoolsTest {
     }
 
     @Test
-    @SuppressWarnings("ThreadPriorityCheck") // the pool's thread may need this one's processor
-    void a_thread_that_is_being_interrupted_begins_nothing_else_until_that_is_over() throws Exception {
+    @SuppressWarnings("ThreadPriorityCheck") // the thread of the pool may need the processor of this one
+    void a_thread_that_is_being_interrupted_begins_no_other_node_until_the_interrupt_is_delivered() throws Exception {
         AtomicReference<SlowToInterrupt> thread = new AtomicReference<>();
         CountDownLatch begun = new CountDownLatch(1);
         AtomicBoolean nextBegun = new AtomicBoolean();
@@ -572,7 +572,7 @@ class FlowPoolsTest {
             thread.get().called.await();
             Future<Boolean> next = pool.submit(() -> {
                 nextBegun.set(true);
-                canceller.join(); // throws if the interrupt comes now
+                canceller.join(); // throws if the interrupt arrives now
                 return Thread.currentThread().isInterrupted();
             });
             for (int i = 0; i < 50 && !nextBegun.get(); i++) {
@@ -588,7 +588,7 @@ class FlowPoolsTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void an_interrupt_that_an_action_leaves_behind_does_not_hit_the_next_node(boolean here) throws Exception {
+    void an_interrupt_left_by_an_action_does_not_reach_the_next_node(boolean here) throws Exception {
         Node<Integer> a = f.node("a", () -> {
             Thread.currentThread().interrupt();
             return 1;
@@ -605,7 +605,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void an_interrupt_for_one_attempt_does_not_hit_the_callbacks_or_the_fallback() throws Exception {
+    void an_interrupt_of_one_attempt_does_not_reach_the_callbacks_or_the_fallback() throws Exception {
         VirtualTime time = new VirtualTime();
         Plug slow = Plug.stubborn();
         AtomicReference<Boolean> seen = new AtomicReference<>();
@@ -623,7 +623,7 @@ class FlowPoolsTest {
     }
 
     @Test
-    void a_lease_of_the_scheduler_is_closed_when_the_run_is_over() throws Exception {
+    void a_lease_of_the_scheduler_is_closed_when_the_run_has_ended() throws Exception {
         LeasedThreads leased = new LeasedThreads();
         f.node("a", () -> "A");
         FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withScheduler(leased));

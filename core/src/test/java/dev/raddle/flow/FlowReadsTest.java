@@ -17,7 +17,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** F11: what a node may read, and what it is told if it may not. */
+/** F11: the nodes that a node can read, and the exceptions for all others. */
 @Timeout(60)
 class FlowReadsTest {
 
@@ -46,7 +46,7 @@ class FlowReadsTest {
     }
 
     @Test
-    void what_is_not_upstream_is_an_error_that_names_it() throws Exception {
+    void reading_a_node_that_is_not_upstream_fails_with_its_id() throws Exception {
         List<Throwable> thrown = new ArrayList<>();
         List<Fn.V1<NodeContext<Void>>> reads = List.of(
                 c -> c.read("other"),
@@ -74,7 +74,7 @@ class FlowReadsTest {
     }
 
     @Test
-    void an_unknown_id_is_an_error_that_names_it_and_fails_the_node_that_asks() throws Exception {
+    void reading_an_unknown_id_fails_the_reading_node_and_names_the_id() throws Exception {
         Node<Object> end = f.node("end", root, (c, x) -> c.read("typo"));
         FlowResult<Object> result = f.returning(end).run(null);
         assertThat(result.node(end).cause())
@@ -87,7 +87,7 @@ class FlowReadsTest {
     }
 
     @Test
-    void a_node_without_a_value_cannot_be_read_but_peeked_at() throws Exception {
+    void a_node_without_a_value_can_be_peeked_but_not_read() throws Exception {
         Node<String> end = f.node("end", after(bad), (c, o) -> {
             assertThat(c.peek(bad)).isEmpty();
             assertThat(c.state("bad")).isEqualTo(NodeState.FAILED);
@@ -130,7 +130,7 @@ class FlowReadsTest {
     }
 
     @Test
-    void a_winner_is_known_of_the_nodes_own_choices_only() throws Exception {
+    void the_winner_is_available_for_the_clauses_of_the_node_itself_only() throws Exception {
         Dependency<String> mine = anyOf(bad, other);
         Dependency<String> same = anyOf(bad, other);
         Dependency<String> foreign = anyOf(root, other);
@@ -143,7 +143,7 @@ class FlowReadsTest {
     }
 
     @Test
-    void a_context_can_be_kept_and_asked_after_the_end() throws Exception {
+    void a_context_can_be_used_after_the_end() throws Exception {
         List<NodeContext<Void>> kept = new ArrayList<>();
         Node<String> end = f.node("end", root, (c, x) -> {
             kept.add(c);
@@ -176,7 +176,7 @@ class FlowReadsTest {
     }
 
     @Test
-    void a_plan_without_output_returns_null_and_one_of_several_a_map_in_the_order_of_declaration() throws Exception {
+    void the_value_of_a_plan_is_null_without_outputs_and_an_ordered_map_with_several() throws Exception {
         assertThat(f.build().run(null).value()).isNull();
         Node<String> nothing = f.node("nothing", () -> null);
         FlowPlan<Void, Map<String, Object>> plan = f.returning(List.of(nothing, other, root));
@@ -186,7 +186,7 @@ class FlowReadsTest {
     }
 
     @Test
-    void the_parameter_is_every_nodes_and_may_be_null() throws Exception {
+    void every_node_receives_the_parameter_which_may_be_null() throws Exception {
         FlowBuilder<Integer> g = FlowPlan.define("param", Integer.class);
         Node<Optional<Integer>> a = g.node("a", c -> Optional.ofNullable(c.param()));
         FlowPlan<Integer, Optional<Integer>> plan = g.returning(a);
@@ -195,7 +195,7 @@ class FlowReadsTest {
     }
 
     @Test
-    void a_run_that_has_no_value_says_why() throws Exception {
+    void a_run_without_a_value_explains_why() throws Exception {
         FlowResult<String> result = f.returning(bad).run(null);
         assertThatThrownBy(result::value)
                 .isInstanceOfSatisfying(
@@ -207,7 +207,7 @@ class FlowReadsTest {
 
     // the value would be of another type
     @Test
-    void a_node_of_another_flow_cannot_be_read_even_if_this_flow_has_one_of_that_name() throws Exception {
+    void a_node_of_another_flow_cannot_be_read_even_if_this_flow_has_a_node_of_that_name() throws Exception {
         FlowBuilder<Void> another = FlowPlan.define("another");
         Node<Integer> foreign = another.node("root", () -> 1);
         Node<Integer> unknown = another.node("unknown", () -> 1);
@@ -225,8 +225,8 @@ class FlowReadsTest {
             return x;
         });
         FlowResult<String> result = f.returning(end).run(null);
-        String message = "node \"root\" is of another flow, and flow \"reads\" has one of that name;"
-                + " ask with the node that it was defined with";
+        String message = "node \"root\" belongs to another flow, and flow \"reads\" has a node of that name;"
+                + " pass that node instead";
         assertThat(thrown.subList(0, 2)).extracting(Throwable::getMessage).containsOnly(message);
         assertThat(thrown.subList(2, 4))
                 .extracting(Throwable::getMessage)
@@ -237,7 +237,7 @@ class FlowReadsTest {
     }
 
     @Test
-    void every_plan_of_one_definition_knows_its_nodes() throws Exception {
+    void every_plan_of_one_definition_accepts_its_nodes() throws Exception {
         Node<String> end = f.node("end", root, (c, x) -> x + c.read(root));
         FlowResult<String> first = f.returning(end).run(null);
         Node<String> more = f.node("more", end, (c, x) -> x + c.read(end));

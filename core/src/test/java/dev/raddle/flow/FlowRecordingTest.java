@@ -16,7 +16,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a flight recording has of the nodes of a flow. */
+/** The events of flow nodes in flight recordings. */
 class FlowRecordingTest {
 
     private static final String TASK = "dev.raddle.Task";
@@ -43,7 +43,7 @@ class FlowRecordingTest {
     }
 
     @Test
-    void a_recording_has_flow_id_outcome_and_times_of_each_node() throws Exception {
+    void a_recording_contains_flow_id_outcome_and_times_of_each_node() throws Exception {
         Node<Integer> good = f.node("good", () -> {
             time.advance(Duration.ofSeconds(2));
             return 1;
@@ -78,7 +78,7 @@ class FlowRecordingTest {
     }
 
     @Test
-    void a_node_in_a_group_is_recorded_by_its_id_there_too() throws Exception {
+    void a_node_in_a_group_is_also_recorded_there_by_its_id() throws Exception {
         f.node("rows", () -> 1).group("recorded group");
         FlowPlan<Void, Void> plan = f.build();
         StepScheduler steps = new StepScheduler();
@@ -86,7 +86,7 @@ class FlowRecordingTest {
         try (Recording recording = recording();
                 GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             FlowRun<Void> run = plan.start(null, RunOptions.defaults().withGroups(executor::scheduler));
-            steps.runAll(); // the group's task has ended when this returns, and not only the node in it
+            steps.runAll(); // when this returns, the task of the group has ended, not only its node
             run.join();
 
             assertThat(eventsOf(recording))
@@ -97,7 +97,7 @@ class FlowRecordingTest {
     }
 
     @Test
-    void a_flow_that_nobody_records_has_no_events() throws Exception {
+    void a_flow_without_a_recording_has_no_events() throws Exception {
         f.node("silent", () -> 1);
         FlowPlan<Void, Void> plan = f.build();
         try (Recording recording = new Recording()) {

@@ -11,11 +11,11 @@ import java.util.Objects;
 import java.util.stream.Collectors;
 
 /**
- * What a flow has to do, said as simply as possible: slow, sequential, and without any way to be quick.
+ * A reference implementation of flows that is as simple as possible: sequential and without optimizations.
  *
- * <p>A run is a sequence of steps: a node begins, a running node ends, the run is cancelled or out of time. Each step may
- * decide further nodes without running them, and in which order it does so is left open; so of such a decision this only says
- * whether it {@linkplain #allows is allowed} now, and whether it {@linkplain #isDue is due}.
+ * <p>A run is a sequence of steps: a node begins, a running node ends, the run is cancelled or times out. Each step may
+ * end further nodes without running them, in an unspecified order; so for such an end this class only determines
+ * whether it is {@linkplain #allows allowed} now, and whether it {@linkplain #isDue is due}.
  */
 final class FlowReference {
 
@@ -24,25 +24,26 @@ final class FlowReference {
     private final List<List<Integer>> consumers = new ArrayList<>();
     private final NodeState[] states;
     private final NodeReport<?>[] reports;
-    private final int[] decidedIn; // which step
-    private final boolean[] asked; // for their conditions
-    private final boolean[] triggered; // ready since an earlier step: as good as begun
-    private final boolean[] leftOut; // roots that only restored nodes needed
+    private final int[] decidedIn; // the step in which each node ended
+    private final boolean[] asked; // whether the condition was evaluated
+    private final boolean[] triggered; // ready since an earlier step, which counts as begun
+    private final boolean[] leftOut; // roots that only restored nodes need
     private final boolean[] early; // skipped in this step because a consumer is ready
     private final List<Integer> succeeded = new ArrayList<>(); // in order
     private int step = 1;
-    private NodeState runEnded; // what the rest becomes, or null while the run goes on
+    private NodeState runEnded; // the state of the remaining nodes, or null until the run is stopped
     private boolean cancelled;
     private boolean failed; // the first failure, under fail fast
-    private int failedIn; // which step
+    private int failedIn; // the step of that failure
     private final boolean concurrent;
 
     /**
      * Begins a run.
      *
-     * @param concurrent whether nodes that become ready in one step begin at the same time, so that one of them may still
+     * @param flow the flow
+     * @param concurrent whether nodes that become ready in one step begin concurrently, so that one of them may still
      *     begin while another stops the run
-     * @param restored of each node that an earlier run has finished, what is known of it, and null of others
+     * @param restored the reports of the nodes that an earlier run has finished, and null for the others
      */
     FlowReference(RandomFlow flow, boolean concurrent, NodeReport<?>[] restored) {
         this.flow = flow;
@@ -73,7 +74,7 @@ final class FlowReference {
         }
     }
 
-    /** A node for which all has come is as good as begun, whenever a thread comes to it: roots from the start. */
+    /** Marks the nodes that are ready, which count as begun before a thread takes them: roots from the start. */
     private void markTriggered() {
         for (int node = 0; node < flow.size(); node++) {
             triggered[node] |= isReady(node);
@@ -117,7 +118,7 @@ final class FlowReference {
         return isTerminal(node) && states[node] != NodeState.SUCCESS;
     }
 
-    /** Has everything come that this node waits for? Its condition is another matter. */
+    /** Returns whether all dependencies of a node are met, apart from its condition. */
     boolean isReady(int node) {
         boolean tooLate = runEnded != null && !(concurrent && failed && failedIn == step);
         if (!isPending(node) || tooLate || !wanted[node] || leftOut[node]) {
@@ -137,7 +138,7 @@ final class FlowReference {
         return true;
     }
 
-    /** If all upstreams are optional, the first success among them begins. */
+    /** Returns the clauses of a node, or one choice of all upstreams if all of them are optional. */
     private List<Clause> clauses(int node) {
         Spec spec = spec(node);
         if (!spec.isAllOptional()) {
@@ -156,9 +157,11 @@ final class FlowReference {
     }
 
     /**
-     * Is there anybody left who wants this node, if it has not ended?
+     * Returns whether a node that has not ended is still needed.
      *
-     * @param readyIsDecided whether a node that became ready in this very step counts as decided already, which is open
+     * @param node the node
+     * @param readyIsDecided whether a node that became ready in this step counts as decided already, which is
+     *     unspecified
      */
     boolean isNeeded(int node, boolean readyIsDecided) {
         if (consumers.get(node).isEmpty() || spec(node).essential() || node == flow.output() || flow.isTarget(node)) {
@@ -175,7 +178,7 @@ final class FlowReference {
         return false;
     }
 
-    /** Does something have to happen to this node before the next step? */
+    /** Returns whether the state of a node must change before the next step. */
     boolean isDue(int node) {
         if (!isPending(node)) {
             return isRunning(node) && (runEnded != null || flow.interruptObsolete() && !isNeeded(node, false));
@@ -205,7 +208,7 @@ final class FlowReference {
         return clause.upstreams().size() - without.size() < clause.successes();
     }
 
-    /** May a node be decided so, now, without running? */
+    /** Returns whether a node may end now with this report without running. */
     boolean allows(int node, NodeReport<?> report) {
         if (!isPending(node) || !hasDefault(node, report)) {
             return false;
@@ -244,8 +247,8 @@ final class FlowReference {
     }
 
     /*
-     * FAILED before TIMED_OUT before CANCELLED before SKIPPED, the first declared, among those that had ended when the
-     * choice became impossible. Those that ended in this very step may have ended later than that.
+     * The order is FAILED, TIMED_OUT, CANCELLED, SKIPPED, then the order of declaration, among the upstreams that had
+     * ended when the choice became impossible. Upstreams that ended in this step may have ended later than that.
      */
     private boolean choiceDecides(Clause clause, NodeReport<?> report) {
         List<Integer> before = new ArrayList<>();
@@ -292,7 +295,7 @@ final class FlowReference {
         };
     }
 
-    /** May a running node end so? */
+    /** Returns whether a running node may end with this report. */
     boolean allowsEnd(int node, NodeReport<?> report, boolean timedOut) {
         if (!isRunning(node)) {
             return false;
@@ -326,12 +329,12 @@ final class FlowReference {
         };
     }
 
-    /** Is this node, which runs or is as good as begun, ended because nobody needs it any more? */
+    /** Returns whether a running or triggered node must be interrupted because it is unneeded. */
     boolean isObsolete(int node) {
         return flow.interruptObsolete() && (isRunning(node) || isReady(node)) && !isNeeded(node, true);
     }
 
-    /** Ought this node to have been skipped by the last step? */
+    /** Returns whether the last step must have skipped a node. */
     boolean isOverdue(int node) {
         return isPending(node) && runEnded == null && wanted[node] && !isReady(node) && !isNeeded(node, false);
     }
@@ -344,7 +347,7 @@ final class FlowReference {
         return cause != null && message.equals(cause.getMessage());
     }
 
-    /** What the action of a node returns: its name, and the values that it must have. */
+    /** Returns the value of the action of a node: its name, and the values of its musts. */
     private Object value(int node) {
         if (spec(node).nullValue()) {
             return null;
@@ -383,7 +386,7 @@ final class FlowReference {
         return "failure " + attempt + " of " + RandomFlow.id(node);
     }
 
-    /** Notes that a node is asked for its condition, which happens once and only when it would begin. */
+    /** Records that the condition of a node is evaluated, which happens once and only when the node would begin. */
     void ask(int node) {
         asked[node] = true;
     }
@@ -392,13 +395,13 @@ final class FlowReference {
         states[node] = NodeState.RUNNING;
     }
 
-    /** Ends a running node: a step of its own. */
+    /** Ends a running node, which is a new step. */
     void end(int node, NodeReport<?> report) {
         nextStep();
         settle(node, report);
     }
 
-    /** Decides a node without running it: a part of the step before. */
+    /** Ends a node without running it, as a part of the last step. */
     void decide(int node, NodeReport<?> report) {
         early[node] = isPending(node) && wanted[node] && isSkippedEarly(node, report);
         settle(node, report);
@@ -462,7 +465,7 @@ final class FlowReference {
         return sinkFailed ? FlowStatus.FAILED : degraded ? FlowStatus.DEGRADED : FlowStatus.SUCCESS;
     }
 
-    /** Returns what has to be undone, in order. */
+    /** Returns the nodes to be undone, in order. */
     List<Integer> undone() {
         FlowStatus status = status();
         if (status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {

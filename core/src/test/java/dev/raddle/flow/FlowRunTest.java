@@ -46,7 +46,7 @@ class FlowRunTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void a_chain_of_100_000_nodes_needs_no_stack(boolean here) throws InterruptedException {
+    void a_chain_of_100_000_nodes_does_not_grow_the_stack(boolean here) throws InterruptedException {
         FlowBuilder<Void> f = FlowPlan.define("chain");
         Node<Integer> last = f.node("0", () -> 0);
         for (int i = 1; i < 100_000; i++) {
@@ -56,7 +56,7 @@ class FlowRunTest {
     }
 
     @Test
-    void all_kinds_of_dependencies_give_what_they_promise() throws InterruptedException {
+    void all_kinds_of_dependencies_have_their_values() throws InterruptedException {
         FlowBuilder<Void> f = FlowPlan.define("kinds");
         Node<Integer> one = f.node("one", () -> 1);
         Node<Integer> bad = f.node("bad", () -> {
@@ -85,7 +85,7 @@ class FlowRunTest {
     }
 
     @Test
-    void the_losers_of_a_choice_are_skipped_before_the_winner_goes_on() throws InterruptedException {
+    void the_losers_of_a_clause_are_skipped_before_its_node_begins() throws InterruptedException {
         FlowBuilder<Void> f = FlowPlan.define("choice");
         CountDownLatch held = new CountDownLatch(1);
         CountDownLatch begun = new CountDownLatch(1);
@@ -116,7 +116,7 @@ class FlowRunTest {
     }
 
     @Test
-    void a_deadline_ends_everything_and_interrupts_what_runs() throws InterruptedException {
+    void a_deadline_ends_all_nodes_and_interrupts_running_actions() throws InterruptedException {
         FlowBuilder<Void> f = FlowPlan.define("late");
         Plug a = new Plug();
         CountDownLatch ended = new CountDownLatch(1);
@@ -142,7 +142,7 @@ class FlowRunTest {
     }
 
     @Test
-    void what_must_have_a_failed_node_fails_with_it() throws InterruptedException {
+    void a_node_with_a_failed_must_fails() throws InterruptedException {
         FlowBuilder<Void> f = FlowPlan.define("failing");
         Node<String> a = f.node("a", () -> {
             throw new AssertionError("boom");

@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What is not needed any more is not run. */
+/** Unneeded nodes are not run. */
 @Timeout(60)
 class FlowSkipsTest {
 
@@ -27,7 +27,7 @@ class FlowSkipsTest {
 
     private final RunOptions stepped = RunOptions.defaults().withScheduler(steps);
 
-    /** Runs a plan whose roots wait for the test, the first declared first. */
+    /** Runs a plan whose roots are run by the test, in the order of declaration. */
     private <R> FlowResult<R> run(FlowPlan<Void, R> plan, RunOptions options) throws InterruptedException {
         FlowRun<R> run = plan.start(null, options);
         current.set(run);
@@ -57,7 +57,7 @@ class FlowSkipsTest {
 
     // D4, F7
     @Test
-    void skips_go_through_any_shape_and_are_in_force_before_the_deciding_nodes_begin_callback() throws Exception {
+    void skips_are_transitive_and_complete_before_the_begin_callback_of_the_deciding_node() throws Exception {
         Node<String> fast = root("fast");
         Node<String> r = root("r");
         Node<String> p = next("p", r);
@@ -75,7 +75,7 @@ class FlowSkipsTest {
 
         assertThat(result.value()).isEqualTo("fast");
         assertStates(result, NodeState.SKIPPED, "p", "q", "m", "n");
-        assertStates(result, NodeState.SUCCESS, "r"); // it was triggered, and that is as good as begun
+        assertStates(result, NodeState.SUCCESS, "r"); // it was triggered, which counts as begun
         assertThat(events)
                 .containsExactly(
                         "fast", "told of n", "n SKIPPED", "m SKIPPED", "p SKIPPED", "q SKIPPED", "r PENDING", "r");
@@ -83,7 +83,7 @@ class FlowSkipsTest {
     }
 
     @Test
-    void what_only_a_failed_node_needs_runs_under_keep_going_and_is_skipped_otherwise() throws Exception {
+    void nodes_that_only_a_failed_node_needs_run_under_keep_going_and_are_skipped_otherwise() throws Exception {
         FlowPlan<Void, Void> plan = planOfAFailureBesideWork();
 
         FlowResult<Void> kept = run(plan, stepped.onFailure(OnFailure.KEEP_GOING));
@@ -109,7 +109,7 @@ class FlowSkipsTest {
     }
 
     @Test
-    void what_has_lost_a_choice_is_skipped_under_keep_going_too() throws Exception {
+    void the_losers_of_a_clause_are_skipped_under_keep_going_too() throws Exception {
         Node<String> fast = root("fast");
         Node<String> slow = next("slow", root("r"));
         Node<String> first = f.node("first", anyOf(fast, slow), x -> x);
@@ -122,7 +122,7 @@ class FlowSkipsTest {
 
     // F7
     @Test
-    void skips_of_a_node_that_does_not_run_are_in_force_before_its_result_callback() throws Exception {
+    void skips_caused_by_a_node_that_does_not_run_are_complete_before_its_result_callback() throws Exception {
         Node<String> bad = f.node("bad", () -> {
             throw new IllegalStateException("bad is broken");
         });
@@ -141,7 +141,7 @@ class FlowSkipsTest {
 
     // F7, D4
     @Test
-    void an_essential_node_stays_with_all_that_it_needs() throws Exception {
+    void an_essential_node_and_its_upstreams_are_not_skipped() throws Exception {
         Node<String> fast = root("fast");
         Node<String> a = root("a");
         Node<String> b = next("b", a);
@@ -158,7 +158,7 @@ class FlowSkipsTest {
 
     // F7, D4
     @Test
-    void a_side_sink_keeps_its_branch() throws Exception {
+    void a_second_sink_keeps_its_branch_needed() throws Exception {
         Node<String> fast = root("fast");
         Node<String> a = root("a");
         Node<String> b = next("b", a);
@@ -174,7 +174,7 @@ class FlowSkipsTest {
 
     // D4
     @Test
-    void a_requested_output_stays() throws Exception {
+    void a_requested_output_is_not_skipped() throws Exception {
         Node<String> fast = root("fast");
         Node<String> a = root("a");
         Node<String> b = next("b", a);
@@ -189,7 +189,7 @@ class FlowSkipsTest {
 
     // D4
     @Test
-    void what_somebody_undecided_still_waits_for_stays() throws Exception {
+    void a_node_with_an_undecided_consumer_is_not_skipped() throws Exception {
         Node<String> fast = root("fast");
         Node<String> a = root("a");
         Node<String> end = f.node("end", anyOf(fast, a), x -> x);
@@ -213,9 +213,9 @@ class FlowSkipsTest {
         assertStates(result, NodeState.SKIPPED, "b");
     }
 
-    // D4: two joins decided one after the other let go of what they share
+    // D4: two joins decided one after the other release their shared upstream
     @Test
-    void what_two_decided_joins_have_shared_is_skipped_with_the_second() throws Exception {
+    void a_node_shared_by_two_joins_is_skipped_when_the_second_is_decided() throws Exception {
         Node<String> one = root("one");
         Node<String> two = root("two");
         Node<String> shared = next("shared", root("r"));
@@ -228,9 +228,9 @@ class FlowSkipsTest {
         assertThat(events).containsExactly("one", "shared PENDING", "two", "shared SKIPPED", "r");
     }
 
-    // D4: whether a thread has come to it yet makes no difference
+    // D4: the outcome does not depend on whether a thread has taken the node
     @Test
-    void a_node_that_is_triggered_is_not_skipped_any_more() throws Exception {
+    void a_triggered_node_is_not_skipped() throws Exception {
         Node<String> fast = root("fast");
         Node<String> a = root("a");
         Node<String> b = next("b", a);
@@ -267,7 +267,7 @@ class FlowSkipsTest {
 
     // D8
     @Test
-    void a_running_loser_is_interrupted_if_the_run_says_so() throws Exception {
+    void a_running_loser_is_interrupted_if_the_options_require_it() throws Exception {
         Plug slow = Plug.stubborn();
         AtomicInteger later = new AtomicInteger();
         Node<String> loser = f.node("loser", slow::call).defaultValue("D");
@@ -295,7 +295,7 @@ class FlowSkipsTest {
 
     // D8
     @Test
-    void a_running_loser_that_must_not_be_interrupted_is_cancelled_all_the_same() throws Exception {
+    void a_running_loser_that_must_not_be_interrupted_is_cancelled_without_an_interrupt() throws Exception {
         Plug slow = new Plug();
         Node<String> loser = f.node("loser", slow::call).noInterrupt();
         Node<String> fast = f.node("fast", () -> {
@@ -314,7 +314,7 @@ class FlowSkipsTest {
 
     // only(targets)
     @Test
-    void only_the_targets_and_what_they_need_run_essential_or_not() throws Exception {
+    void only_the_targets_and_their_upstreams_run_essential_or_not() throws Exception {
         Node<String> a = root("a");
         Node<String> b = next("b", a);
         next("c", b).essential();
@@ -332,7 +332,7 @@ class FlowSkipsTest {
 
     // only(targets), D9
     @Test
-    void a_target_that_fails_fails_the_run_although_it_is_no_sink() throws Exception {
+    void a_failed_target_fails_the_run_although_it_is_not_a_sink() throws Exception {
         Node<String> a = f.node("a", () -> {
             throw new IllegalStateException("a is broken");
         });
@@ -344,7 +344,7 @@ class FlowSkipsTest {
 
     // only(targets), D9
     @Test
-    void of_several_targets_each_counts_as_a_sink_and_what_they_need_does_not() throws Exception {
+    void each_of_several_targets_counts_as_a_sink_and_their_upstreams_do_not() throws Exception {
         Node<String> up = f.node("up", () -> {
             throw new IllegalStateException("up is broken");
         });
@@ -372,7 +372,7 @@ class FlowSkipsTest {
 
     // only(targets)
     @Test
-    void a_target_stays_although_its_only_consumer_is_left_out() throws Exception {
+    void a_target_is_not_skipped_although_its_only_consumer_is() throws Exception {
         Node<String> a = root("a");
         Node<String> b = next("b", a);
         next("c", b);

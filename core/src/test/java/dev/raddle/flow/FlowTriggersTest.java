@@ -30,7 +30,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** When a node begins, and what decides it instead. */
+/** The conditions under which a node begins, or is ended without running. */
 @Timeout(60)
 class FlowTriggersTest {
 
@@ -44,7 +44,7 @@ class FlowTriggersTest {
 
     // F1
     @Test
-    void a_node_begins_when_all_that_it_waits_for_has_ended_and_their_callbacks_have_returned() throws Exception {
+    void a_node_begins_when_all_its_upstreams_have_ended_and_their_callbacks_have_returned() throws Exception {
         Plug callback = new Plug();
         AtomicInteger begun = new AtomicInteger();
         Node<String> a = f.node("a", () -> "A").onResult(report -> {
@@ -73,23 +73,23 @@ class FlowTriggersTest {
     // F1, D5
     @Test
     void a_callback_sees_the_state_and_the_value_together() throws Exception {
-        AtomicReference<String> told = new AtomicReference<>("nothing");
+        AtomicReference<String> reported = new AtomicReference<>("nothing");
         AtomicReference<FlowRun<Void>> itself = new AtomicReference<>();
         StepScheduler steps = new StepScheduler();
         f.node("a", () -> "A")
-                .onResult(report -> told.set(report.state() + " " + report.value() + " "
+                .onResult(report -> reported.set(report.state() + " " + report.value() + " "
                         + itself.get().state("a")));
         try (FlowRun<Void> run = f.build().start(null, RunOptions.defaults().withScheduler(steps))) {
             itself.set(run);
             steps.runAll();
             run.join();
         }
-        assertThat(told).hasValue("SUCCESS A SUCCESS");
+        assertThat(reported).hasValue("SUCCESS A SUCCESS");
     }
 
     // F2
     @Test
-    void independent_nodes_run_at_the_same_time() throws Exception {
+    void independent_nodes_run_concurrently() throws Exception {
         CyclicBarrier all = new CyclicBarrier(3);
         Node<Integer> root = f.node("root", () -> 0);
         for (int i = 0; i < 3; i++) {
@@ -100,7 +100,7 @@ class FlowTriggersTest {
 
     // F4, D3
     @Test
-    void a_node_whose_must_failed_has_its_state_and_cause_and_its_own_default_and_does_not_run() throws Exception {
+    void a_node_with_a_failed_must_has_its_state_and_cause_and_its_own_default_and_does_not_run() throws Exception {
         AtomicInteger ran = new AtomicInteger();
         Node<String> a = failing("a").defaultValue("DA");
         Node<String> b = f.node("b", a, x -> {
@@ -126,7 +126,7 @@ class FlowTriggersTest {
 
     // D3
     @Test
-    void a_fallback_lets_dependants_go_on() throws Exception {
+    void dependents_run_after_a_fallback() throws Exception {
         AtomicReference<Throwable> asked = new AtomicReference<>();
         Node<String> a = failing("a").fallback(failure -> {
             asked.set(failure);
@@ -160,7 +160,7 @@ class FlowTriggersTest {
 
     // D6
     @Test
-    void a_failed_must_decides_at_once_and_does_not_wait_for_the_others() throws Exception {
+    void a_failed_must_ends_its_node_immediately_without_waiting_for_the_others() throws Exception {
         Plug slow = new Plug();
         CountDownLatch decided = new CountDownLatch(1);
         Node<String> a = f.node("a", slow::call);
@@ -180,7 +180,7 @@ class FlowTriggersTest {
 
     // D6
     @Test
-    void of_several_failed_musts_the_first_declared_of_those_that_have_failed_decides() throws Exception {
+    void a_node_ends_like_the_first_declared_of_its_failed_musts() throws Exception {
         Node<String> early = failing("early");
         Node<String> a = f.node("a", early, x -> x).defaultValue("DA");
         Node<String> b = f.node("b", early, x -> x);
@@ -188,14 +188,14 @@ class FlowTriggersTest {
 
         FlowResult<String> result = f.returning(c).run(null);
 
-        // both are decided when the first of them, a, is followed; c names b first
+        // both have failed when the edges of the first, a, are traversed; c names b first
         assertThat(result.explain("c"))
                 .startsWith("FAILED: it must have \"b\", which is FAILED: it must have \"early\", ");
     }
 
     // D1, F5
     @Test
-    void an_optional_that_fails_or_is_late_does_not_matter_to_a_node_with_musts() throws Exception {
+    void an_optional_that_fails_or_is_late_does_not_affect_a_node_with_musts() throws Exception {
         Plug late = new Plug();
         Node<String> a = f.node("a", late::call).essential();
         Node<String> b = failing("b");
@@ -215,7 +215,7 @@ class FlowTriggersTest {
 
     // F5
     @Test
-    void an_optional_that_has_ended_is_seen_with_its_value_or_default() throws Exception {
+    void an_optional_that_has_ended_has_its_value_or_default() throws Exception {
         Node<String> a = f.node("a", () -> "A");
         Node<String> b = failing("b").defaultValue("DB");
         Node<Integer> c = f.node("c", after(a), after(b), (x, y) -> 1);
@@ -226,7 +226,7 @@ class FlowTriggersTest {
 
     // F5
     @Test
-    void a_node_with_nothing_but_optionals_begins_with_the_first_success() throws Exception {
+    void a_node_with_only_optionals_begins_with_the_first_success() throws Exception {
         Node<String> a = failing("a");
         Plug slow = new Plug();
         Node<String> b = f.node("b", slow::call).essential();
@@ -241,7 +241,7 @@ class FlowTriggersTest {
 
     // F5, F6
     @Test
-    void a_node_with_nothing_but_optionals_of_which_none_succeeds_ends_like_the_gravest() throws Exception {
+    void a_node_with_only_optionals_of_which_none_succeeds_ends_like_the_most_severe() throws Exception {
         Node<String> skipped = f.node("skipped", () -> "").when(c -> false);
         Node<String> a = failing("a");
         Node<String> d = f.node("d", optional(skipped), optional(a), (x, y) -> "never");
@@ -254,7 +254,7 @@ class FlowTriggersTest {
 
     // D2, F6
     @Test
-    void an_any_begins_with_the_first_success_and_says_who_won() throws Exception {
+    void an_any_is_met_by_the_first_success_and_names_the_winner() throws Exception {
         Plug slow = new Plug();
         Node<String> bad = failing("bad");
         Node<String> b = f.node("b", slow::call);
@@ -270,7 +270,7 @@ class FlowTriggersTest {
 
     // D2
     @Test
-    void the_winner_stays_the_winner_when_others_succeed_later() throws Exception {
+    void the_winner_does_not_change_when_others_succeed_later() throws Exception {
         Plug slow = new Plug();
         Node<String> late = f.node("late", slow::call);
         Node<String> first = f.node("first", () -> {
@@ -288,7 +288,7 @@ class FlowTriggersTest {
 
     // D2, F6
     @Test
-    void an_any_fails_only_when_no_upstream_can_succeed_any_more() throws Exception {
+    void an_any_fails_only_when_no_upstream_can_still_succeed() throws Exception {
         Plug slow = new Plug();
         Node<String> a = failing("a");
         Node<String> b = f.node("b", () -> {
@@ -314,7 +314,7 @@ class FlowTriggersTest {
 
     // F6
     @Test
-    void an_at_least_begins_with_the_kth_success_and_gets_the_values_that_are_there() throws Exception {
+    void an_at_least_is_met_by_the_kth_success_and_has_the_available_values() throws Exception {
         Plug slow = new Plug();
         Node<String> a = f.node("a", () -> "A");
         Node<String> b = failing("b");
@@ -330,7 +330,7 @@ class FlowTriggersTest {
 
     // F6
     @Test
-    void an_at_least_that_has_become_impossible_is_decided_at_once() throws Exception {
+    void an_at_least_that_has_become_impossible_ends_its_node_immediately() throws Exception {
         Plug slow = new Plug();
         CountDownLatch decided = new CountDownLatch(1);
         Node<String> a = f.node("a", slow::call);
@@ -344,14 +344,13 @@ class FlowTriggersTest {
             assertThat(result.node("end").state()).isEqualTo(NodeState.FAILED);
             assertThat(result.node("end").cause()).hasMessage("b is broken");
             assertThat(result.explain("end"))
-                    .startsWith(
-                            "FAILED: too few of those among which it could choose can succeed; \"b\" is FAILED: its action threw ");
+                    .startsWith("FAILED: too few of its alternatives can succeed; \"b\" is FAILED: its action threw ");
         }
     }
 
     // F6
     @Test
-    void an_impossible_choice_ends_as_the_gravest_of_its_upstreams() throws Exception {
+    void a_node_with_an_impossible_clause_ends_like_the_most_severe_of_its_upstreams() throws Exception {
         Node<String> skipped = f.node("skipped", () -> "").when(c -> false);
         Node<String> off = f.node("off", () -> "").when(c -> false);
         Node<String> late = f.node("late", new Plug()::call).timeout(Duration.ofMillis(1));
@@ -368,7 +367,7 @@ class FlowTriggersTest {
 
     // several clauses in one node
     @Test
-    void clauses_of_one_node_are_anded_and_each_has_its_own_count() throws Exception {
+    void all_clauses_of_a_node_must_be_met_and_each_has_its_own_count() throws Exception {
         Node<String> a = f.node("a", () -> "A");
         Node<String> b = failing("b");
         Plug slow = new Plug();
@@ -389,7 +388,7 @@ class FlowTriggersTest {
     // after
     @ParameterizedTest
     @EnumSource(names = {"SUCCESS", "FAILED", "SKIPPED", "TIMED_OUT"})
-    void an_after_gets_the_outcome_whatever_it_is(NodeState how) throws Exception {
+    void an_after_receives_every_kind_of_outcome(NodeState how) throws Exception {
         Node<String> a = switch (how) {
             case SUCCESS -> f.node("a", () -> "A");
             case FAILED -> failing("a");
@@ -411,7 +410,7 @@ class FlowTriggersTest {
 
     // order, allOf
     @Test
-    void an_order_gives_no_value_and_an_all_of_gives_all_in_the_order_of_declaration() throws Exception {
+    void an_order_has_no_value_and_an_all_of_has_all_values_in_the_order_of_declaration() throws Exception {
         Node<Integer> a = f.node("a", () -> 1);
         Node<Integer> b = f.node("b", () -> 2);
         Node<Integer> c = f.node("c", () -> 3);
@@ -421,7 +420,7 @@ class FlowTriggersTest {
     }
 
     @Test
-    void an_all_of_nothing_is_an_empty_list() throws Exception {
+    void an_all_of_no_nodes_is_an_empty_list() throws Exception {
         Node<List<Integer>> end = f.node("end", allOf(List.<Node<Integer>>of()), xs -> xs);
 
         assertThat(f.returning(end).run(null).value()).isEmpty();
@@ -439,7 +438,7 @@ class FlowTriggersTest {
 
     // F10
     @Test
-    void a_dependant_never_misses_the_result_of_a_must() throws Exception {
+    void a_dependent_never_misses_the_result_of_a_must() throws Exception {
         FlowBuilder<Integer> g = FlowPlan.define("reads", Integer.class);
         Node<Integer> a = g.node("a", c -> c.param() + 1);
         Node<Integer> b = g.node("b", c -> c.param() + 2);
@@ -482,7 +481,7 @@ class FlowTriggersTest {
 
     // F13
     @Test
-    void a_plan_does_not_see_what_is_changed_after_it_was_built() throws Exception {
+    void a_plan_is_not_affected_by_changes_after_it_was_built() throws Exception {
         Node<String> a = f.node("a", () -> "A");
         FlowPlan<Void, String> plan = f.returning(a);
         Node<String> b = f.node("b", () -> "B");
@@ -495,7 +494,7 @@ class FlowTriggersTest {
 
     // F18
     @Test
-    void a_false_condition_skips_a_node_and_what_must_have_it_and_branches_meet_in_an_any() throws Exception {
+    void a_false_condition_skips_a_node_and_those_that_require_it_and_branches_join_in_an_any() throws Exception {
         FlowBuilder<Integer> g = FlowPlan.define("branches", Integer.class);
         AtomicInteger asked = new AtomicInteger();
         Node<Integer> n = g.node("n", NodeContext::param);
@@ -520,7 +519,7 @@ class FlowTriggersTest {
 
     // F18, F12
     @Test
-    void a_condition_that_throws_fails_the_node_and_no_fallback_is_asked() throws Exception {
+    void a_condition_that_throws_fails_the_node_without_a_fallback() throws Exception {
         AtomicInteger calls = new AtomicInteger();
         Node<String> a = f.node("a", () -> {
                     calls.incrementAndGet();
@@ -543,7 +542,7 @@ class FlowTriggersTest {
 
     // F15
     @Test
-    void a_chain_runs_in_one_thread_and_is_handed_over_once() throws Exception {
+    void a_chain_runs_in_one_thread_and_is_dispatched_once() throws Exception {
         AtomicInteger handed = new AtomicInteger();
         ConcurrentLinkedQueue<Thread> threads = new ConcurrentLinkedQueue<>();
         Node<Integer> last = f.node("0", () -> 0);
@@ -564,7 +563,7 @@ class FlowTriggersTest {
 
     // F15
     @Test
-    void of_k_ready_successors_all_but_one_are_handed_over_before_that_one_begins() throws Exception {
+    void all_but_one_of_k_ready_nodes_are_dispatched_before_that_one_begins() throws Exception {
         StepScheduler steps = new StepScheduler();
         AtomicInteger waitingWhenFirstRan = new AtomicInteger(-1);
         Node<Integer> root = f.node("root", () -> 0);

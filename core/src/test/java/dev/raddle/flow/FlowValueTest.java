@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What a run returns, as soon as it is decided; and nodes that have no value. */
+/** The value of a run, as soon as it is known, and nodes without a value. */
 @Timeout(60)
 class FlowValueTest {
 
@@ -22,7 +22,7 @@ class FlowValueTest {
     private final List<String> events = new CopyOnWriteArrayList<>();
 
     @Test
-    void the_value_is_there_when_the_output_has_ended_and_the_rest_goes_on() throws Exception {
+    void the_value_is_available_when_the_output_has_ended_and_the_rest_continues() throws Exception {
         Plug audit = new Plug();
         Node<String> page = f.node("page", () -> "P").onResult(report -> events.add("callback"));
         Node<String> note = f.node("note", page, p -> audit.call());
@@ -39,7 +39,7 @@ class FlowValueTest {
     }
 
     @Test
-    void several_outputs_are_waited_for_and_a_default_is_a_value() throws Exception {
+    void the_value_waits_for_several_outputs_and_a_default_is_a_value() throws Exception {
         CountDownLatch second = new CountDownLatch(1);
         Plug rest = new Plug();
         Node<String> a = f.node("a", () -> "A");
@@ -60,7 +60,7 @@ class FlowValueTest {
     }
 
     @Test
-    void an_output_without_a_value_is_told_at_once() throws Exception {
+    void an_output_without_a_value_throws_immediately() throws Exception {
         Plug rest = new Plug();
         Node<String> a = f.node("a", () -> {
             throw new IllegalStateException("card declined");
@@ -80,7 +80,7 @@ class FlowValueTest {
     }
 
     @Test
-    void a_run_that_is_cancelled_or_has_no_output_is_waited_for_as_well() throws Exception {
+    void a_cancelled_run_and_a_run_without_output_can_be_awaited() throws Exception {
         Plug slow = new Plug();
         Node<String> a = f.node("a", slow::call);
         FlowRun<String> run = f.returning(a).start(null);
@@ -100,7 +100,7 @@ class FlowValueTest {
     }
 
     @Test
-    void in_the_callers_thread_the_rest_runs_when_it_joins() throws Exception {
+    void in_the_callers_thread_the_rest_runs_when_the_caller_joins() throws Exception {
         Node<String> first = f.node("first", () -> "F");
         Node<String> page = f.node("page", first, x -> x + "P");
         f.action("rest", page, x -> events.add("rest"));
@@ -115,7 +115,7 @@ class FlowValueTest {
     }
 
     @Test
-    void a_value_is_seen_however_the_waiting_meets_the_end_of_the_output() throws Exception {
+    void a_value_is_returned_in_any_race_of_the_wait_and_the_end_of_the_output() throws Exception {
         Node<Integer> page = f.node("page", () -> 17);
         f.node("rest", page, x -> x);
         FlowPlan<Void, Integer> plan = f.returning(page);

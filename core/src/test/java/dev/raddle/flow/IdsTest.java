@@ -21,7 +21,7 @@ class IdsTest {
     }
 
     @Test
-    void ids_with_one_hash_are_told_apart() {
+    void ids_with_the_same_hash_are_distinguished() {
         String[] alike = {"AaAaAa", "AaAaBB", "AaBBAa", "BBAaAa", "BBBBBB", "AaBBBB"};
         for (String each : alike) {
             assertThat(each.hashCode()).isEqualTo(alike[0].hashCode());
@@ -45,7 +45,7 @@ class IdsTest {
     }
 
     @Test
-    void a_copy_does_not_see_what_is_added_later() {
+    void a_copy_is_not_affected_by_later_additions() {
         ids.add("a");
         Ids copy = ids.copy();
         ids.add("b");

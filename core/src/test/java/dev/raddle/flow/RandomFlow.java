@@ -7,17 +7,17 @@ import java.util.Random;
 import java.util.stream.Collectors;
 
 /**
- * A small flow with random edges and random behaviour. Nodes are numbers, upstreams before their dependants.
+ * A small flow with random edges and random behaviour. Nodes are numbers, upstreams before their dependents.
  *
- * @param nodes what each node needs and does
+ * @param nodes the dependencies and behaviour of each node
  * @param output the requested output, or -1
  * @param only the targets; empty for all
  * @param failFast whether the first failure ends the run
- * @param interruptObsolete whether a running node that nobody needs any more is ended
+ * @param interruptObsolete whether a running node that has become unneeded is interrupted
  */
 record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean failFast, boolean interruptObsolete) {
 
-    /** What a node needs, in one clause. */
+    /** The kind of a clause. */
     enum Kind {
         MUST,
         ORDER,
@@ -26,7 +26,7 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
         CHOICE
     }
 
-    /** What a node has besides its action. */
+    /** The behaviour of a default or a fallback. */
     enum Extra {
         NONE,
         VALUE,
@@ -34,7 +34,7 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
         THROWS
     }
 
-    /** Whether a node has a condition, and what it says. */
+    /** The condition of a node and its result. */
     enum Condition {
         NONE,
         TRUE,
@@ -45,9 +45,9 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
     /**
      * One clause.
      *
-     * @param kind of all its upstreams
-     * @param successes how many of them have to succeed, of a choice
-     * @param upstreams one, or several of a choice
+     * @param kind the kind of the clause
+     * @param successes the required number of successes, of a choice
+     * @param upstreams one upstream, or several of a choice
      */
     record Clause(Kind kind, int successes, List<Integer> upstreams) {
         @Override
@@ -59,16 +59,16 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
     /**
      * One node.
      *
-     * @param clauses what it needs
-     * @param failures how many attempts fail
-     * @param retries how many more attempts there are
-     * @param error whether attempts fail with an Error, after which none follows
+     * @param clauses the dependencies
+     * @param failures the number of attempts that fail
+     * @param retries the number of further attempts
+     * @param error whether attempts fail with an Error, which is not retried
      * @param nullValue whether its value is null
-     * @param condition whether it runs
-     * @param defaultValue what readers see if it does not succeed
-     * @param fallback what it recovers with
-     * @param essential whether it is needed anyway
-     * @param timeoutSeconds its timeout, or 0
+     * @param condition the condition
+     * @param defaultValue the default
+     * @param fallback the fallback
+     * @param essential whether the node is essential
+     * @param timeoutSeconds the timeout, or 0
      * @param badCallbacks whether its callbacks throw
      * @param undo whether it can be undone
      */
@@ -115,7 +115,7 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
             return actionFails() ? error ? 1 : retries + 1 : failures + 1;
         }
 
-        /** Does every upstream merely allow? Then the first success begins. */
+        /** Returns whether all clauses are optional. Then the node begins with the first success. */
         boolean isAllOptional() {
             return !clauses.isEmpty() && clauses.stream().allMatch(clause -> clause.kind() == Kind.OPTIONAL);
         }
@@ -202,7 +202,7 @@ record RandomFlow(List<Spec> nodes, int output, List<Integer> only, boolean fail
         return new RandomFlow(nodes, output, List.of(target), failFast, interruptObsolete);
     }
 
-    /** Returns flows that are simpler than this one by a little each. */
+    /** Returns flows that are each slightly simpler than this one. */
     List<RandomFlow> simpler() {
         List<RandomFlow> simpler = new ArrayList<>();
         for (int node = size() - 1; node >= 0 && size() > 1; node--) {

@@ -18,24 +18,24 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 
-/** Runs a random flow in the engine and compares each step with the reference. What does not agree is an AssertionError. */
+/** Runs a random flow and compares each step with the reference. A difference is an AssertionError. */
 final class RandomFlowPlay {
 
-    /** How a flow is run. */
+    /** The way in which a flow is run. */
     enum Mode {
-        /** One action after the other, in the order that the engine chooses. */
+        /** Sequentially in the caller's thread, in the order that the engine chooses. */
         CALLERS_THREAD,
-        /** The same on a thread of its own. */
+        /** The same on a separate thread. */
         ONE_THREAD,
-        /** On virtual threads, where actions wait until they are told to end, one after the other, in a random order. */
+        /** On virtual threads, where the test releases the actions one after the other, in a random order. */
         GATED,
-        /** On virtual threads, freely. The outcome is open, what holds for every run is not. */
+        /** On virtual threads, concurrently. Only properties of every run are checked. */
         FREE,
         /** The same on a fork-join pool of two threads. */
         FORK_JOIN
     }
 
-    /** Where flows run that do not run on virtual threads. */
+    /** The pools of flows that do not run on virtual threads. */
     record Pools(ExecutorService oneThread, ForkJoinPool forkJoin) {}
 
     private enum What {
@@ -49,14 +49,17 @@ final class RandomFlowPlay {
 
     private static final long PATIENCE_SECONDS = 10;
 
-    /** The journal of a run that is cut off after some records: by a cancel, or by its death, after which nothing is recorded. */
-    private static final class CutOff implements FlowJournal {
+    /**
+     * A journal that interrupts its run after some records: by a cancel, or by a simulated crash, after which nothing
+     * is recorded.
+     */
+    private static final class Interrupting implements FlowJournal {
         private final FlowJournal kept;
         private final boolean dies;
         private int left;
         private FlowRun<?> run;
 
-        CutOff(FlowJournal kept, boolean dies, int left) {
+        Interrupting(FlowJournal kept, boolean dies, int left) {
             this.kept = kept;
             this.dies = dies;
             this.left = left;
@@ -74,7 +77,7 @@ final class RandomFlowPlay {
                 kept.finished(id, value);
             }
             if (left == 0 && !dies) {
-                run.cancel("the play says so");
+                run.cancel("the test cancels it");
             }
         }
 
@@ -90,7 +93,7 @@ final class RandomFlowPlay {
     private final RandomFlow flow;
     private final Mode mode;
     private final FlowJournal journal; // null if there is none
-    private final NodeReport<?>[] restored; // what the journal has of each node at the beginning, or null
+    private final NodeReport<?>[] restored; // the restored report of each node, or null
     private final Random random;
     private final FlowReference reference;
     private final VirtualTime time = new VirtualTime();
@@ -98,9 +101,9 @@ final class RandomFlowPlay {
     private final List<Event> events = new ArrayList<>(); // guarded by this
     private final List<String> violations = new ArrayList<>(); // guarded by this
     private final int[] entered; // guarded by this
-    private final NodeReport<?>[] reports; // as they have been seen so far
+    private final NodeReport<?>[] reports; // the reports that were taken so far
     private final long[] expiry;
-    private int seen; // of the events
+    private int seen; // the number of events that were taken
     private boolean over; // guarded by this
 
     private RandomFlowPlay(RandomFlow flow, Mode mode, Random random, FlowJournal journal) {
@@ -124,11 +127,11 @@ final class RandomFlowPlay {
         new RandomFlowPlay(flow, mode, random, null).play(pools);
     }
 
-    /** Cuts a run off, and has another take it up. */
+    /** Interrupts a run, and resumes it by another one. */
     static void resume(RandomFlow flow, Mode mode, Random random, Pools pools) throws Exception {
         FlowJournal journal = FlowJournal.inMemory();
         RandomFlow first = random.nextInt(4) == 0 ? flow.onlyFor(random.nextInt(flow.size())) : flow;
-        new RandomFlowPlay(first, Mode.CALLERS_THREAD, random, journal).cutOff();
+        new RandomFlowPlay(first, Mode.CALLERS_THREAD, random, journal).interruptedRun();
         new RandomFlowPlay(flow, mode, random, journal).play(pools);
     }
 
@@ -138,8 +141,8 @@ final class RandomFlowPlay {
                 : new NodeReport<>(id, NodeState.SUCCESS, recorded.value(), Via.JOURNAL, null, -1, -1);
     }
 
-    private void cutOff() throws Exception {
-        CutOff cut = new CutOff(journal, random.nextBoolean(), random.nextInt(2 * flow.size()));
+    private void interruptedRun() throws Exception {
+        Interrupting cut = new Interrupting(journal, random.nextBoolean(), random.nextInt(2 * flow.size()));
         RunOptions options = options().inCallersThread().withJournal(cut);
         try (FlowRun<?> run = plan().start(null, options)) {
             cut.run = run;
@@ -183,10 +186,10 @@ final class RandomFlowPlay {
                     replay(result);
                 }
                 Arrays.stream(gates).forEach(CountDownLatch::countDown);
-                run.close(); // an action that has been interrupted may be about to be entered
+                run.close(); // an interrupted action may be about to be entered
                 compare(run, result);
             } catch (Throwable failure) {
-                run.cancel("the play is over");
+                run.cancel("the test has failed");
                 throw failure;
             } finally {
                 Arrays.stream(gates).forEach(CountDownLatch::countDown);
@@ -194,7 +197,7 @@ final class RandomFlowPlay {
         }
     }
 
-    /** Waits for the end, but not for ever. */
+    /** Waits for the end, with a timeout. */
     private static FlowResult<?> join(FlowRun<?> run) throws Exception {
         FlowResult<?>[] result = new FlowResult<?>[1];
         Throwable[] failure = new Throwable[1];
@@ -322,7 +325,7 @@ final class RandomFlowPlay {
         return spec.nullValue() ? null : FlowReference.value(number, values);
     }
 
-    /** Reads all upstreams in every way that there is. */
+    /** Reads all upstreams in every possible way. */
     private Object[] reads(int number, Spec spec, NodeContext<Void> context, List<Dependency<?>> choices) {
         List<Object> values = new ArrayList<>();
         for (Clause clause : spec.clauses()) {
@@ -402,7 +405,7 @@ final class RandomFlowPlay {
                     .orElse(-1);
             if (choice == 0) {
                 reference.cancel();
-                run.cancel("the play says so");
+                run.cancel("the test cancels it");
             } else if (choice == 1 && timed < 0) {
                 reference.timeOut();
                 time.advance(Duration.ofDays(2));
@@ -437,7 +440,7 @@ final class RandomFlowPlay {
         return running;
     }
 
-    /** Takes the end of a node that has just been let go; other news may come before it, but only of its consequences. */
+    /** Takes the end of a node that was just released. Only events that it caused may precede it. */
     private void end(int node, boolean[] begun, boolean timedOut) throws InterruptedException {
         while (reports[node] == null) {
             take(begun);
@@ -446,7 +449,7 @@ final class RandomFlowPlay {
         reference.end(node, reports[node]);
     }
 
-    /** Takes all that follows from the last step, until there is nothing more that must follow. */
+    /** Takes the consequences of the last step, until no more are due. */
     private void settle(boolean[] begun) throws InterruptedException {
         while (true) {
             boolean progress = true;
@@ -465,11 +468,11 @@ final class RandomFlowPlay {
         }
     }
 
-    /** Is there a node of which something has to be heard, and has not been? */
+    /** Returns whether an event of some node is due and was not taken. */
     private boolean isAwaited(boolean[] begun) {
         for (int node = 0; node < flow.size(); node++) {
-            boolean heardOf = reports[node] != null || begun[node] && reference.isPending(node);
-            if (reference.isDue(node) && !heardOf) {
+            boolean isTaken = reports[node] != null || begun[node] && reference.isPending(node);
+            if (reference.isDue(node) && !isTaken) {
                 return true;
             }
         }
@@ -487,7 +490,7 @@ final class RandomFlowPlay {
         }
     }
 
-    /** Lets the reference do what the engine did with a node, if that is allowed by now. */
+    /** Applies the last transition of a node to the reference, if it is allowed by now. */
     private boolean advance(int node, boolean[] begun) {
         if (reference.isPending(node) && begun[node] && isBegin(node)) {
             reference.begin(node);
@@ -534,7 +537,7 @@ final class RandomFlowPlay {
         return List.copyOf(events.subList(seen, events.size()));
     }
 
-    /** Takes one more event, or finds out that none comes. */
+    /** Takes one more event, or fails after a timeout. */
     private void take(boolean[] begun) throws InterruptedException {
         Event event;
         synchronized (this) {
@@ -544,7 +547,7 @@ final class RandomFlowPlay {
                 if (left <= 0) {
                     int due = due();
                     throw due < 0
-                            ? new AssertionError("a node that was let go does not end")
+                            ? new AssertionError("a node that was released does not end")
                             : disagreement(due, "is due, and nothing happens to it");
                 }
                 TimeUnit.NANOSECONDS.timedWait(this, left);
@@ -578,7 +581,7 @@ final class RandomFlowPlay {
             begins[event.node()] |= event.what() == What.BEGUN;
         }
         for (int node = 0; node < flow.size(); node++) {
-            // Decisions without a run are taken as soon as they are allowed, whenever the callbacks came.
+            // Ends without a run are applied as soon as they are allowed, regardless of the order of the callbacks.
             int number = node;
             boolean asks = log.stream().anyMatch(event -> event.what() == What.ASKED && event.node() == number);
             reports[node] = begins[node] || asks ? null : result.node(RandomFlow.id(node));
@@ -628,7 +631,7 @@ final class RandomFlowPlay {
                     "is of a run that must be " + reference.status() + ", was " + result.status());
         }
         int[] begun = new int[flow.size()];
-        int[] told = new int[flow.size()];
+        int[] reportCount = new int[flow.size()];
         int[] asked = new int[flow.size()];
         List<Integer> undone = new ArrayList<>();
         List<Event> log;
@@ -641,7 +644,7 @@ final class RandomFlowPlay {
                 case ASKED -> asked[event.node()]++;
                 case BEGUN -> begun[event.node()]++;
                 case REPORTED -> {
-                    told[event.node()]++;
+                    reportCount[event.node()]++;
                     reports[event.node()] = event.report();
                 }
                 case UNDONE -> undone.add(event.node());
@@ -653,7 +656,7 @@ final class RandomFlowPlay {
             int runs = entered(node);
             boolean isRestored = restored[node] != null;
             reports[node] = isRestored ? restored[node] : reports[node];
-            require(told[node] == (isRestored ? 0 : 1), node, "is reported " + told[node] + " times");
+            require(reportCount[node] == (isRestored ? 0 : 1), node, "is reported " + reportCount[node] + " times");
             require(!isRestored || runs == 0, node, "ran again");
             require(
                     begun[node] == (runs > 0 ? 1 : 0),
@@ -684,7 +687,9 @@ final class RandomFlowPlay {
         }
     }
 
-    /** What has succeeded and was not undone is recorded, and nothing else, unless it was ended in another thread just then. */
+    /**
+     * Checks that exactly the nodes that succeeded and were not undone are recorded, apart from races with their ends.
+     */
     private void compareJournal(FlowResult<?> result, List<Integer> undone) {
         for (int node = 0; node < flow.size(); node++) {
             NodeReport<?> report = result.node(RandomFlow.id(node));
@@ -696,7 +701,7 @@ final class RandomFlowPlay {
         }
     }
 
-    /** A node that succeeded had all that it must have. */
+    /** Checks that all musts of a node that ran have succeeded. */
     private static void musts(int node, Spec spec, FlowResult<?> result) {
         for (Clause clause : spec.clauses()) {
             if (clause.kind() == Kind.MUST || clause.kind() == Kind.ORDER) {

@@ -13,10 +13,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The engine does with random flows what the reference does.
+ * The engine agrees with the reference on random flows.
  *
- * <p>The system property {@code raddle.flow.graphs} says how many flows are played, and a quarter as many are resumed; each
- * failure names its seed, which {@code raddle.flow.seed} plays alone.
+ * <p>The system property {@code raddle.flow.graphs} sets the number of flows; a quarter as many are interrupted and
+ * resumed. Each failure names its seed; {@code raddle.flow.seed} runs this seed only.
  */
 class RandomFlowsAgreeWithTheReferenceTest {
 
@@ -44,14 +44,14 @@ class RandomFlowsAgreeWithTheReferenceTest {
         play(RandomFlowPlay::play, mode, GRAPHS);
     }
 
-    // a recorded node is not run again, and all others do what they do when it has succeeded
+    // a recorded node is not run again, and all others behave as after its success
     @ParameterizedTest(name = "{0}")
     @EnumSource(Mode.class)
-    void random_flows_that_were_cut_off_and_resumed_agree_with_the_reference(Mode mode) {
+    void random_flows_that_were_interrupted_and_resumed_agree_with_the_reference(Mode mode) {
         play(RandomFlowPlay::resume, mode, GRAPHS / 4);
     }
 
-    /** One way to play a flow. */
+    /** A way to run a flow. */
     private interface Game {
         void play(RandomFlow flow, Mode mode, Random random, RandomFlowPlay.Pools pools) throws Exception;
     }
@@ -80,7 +80,7 @@ class RandomFlowsAgreeWithTheReferenceTest {
         }
     }
 
-    /** Makes the flow simpler as long as it still fails, and says what is left. */
+    /** Simplifies the flow as long as it still fails, and describes the result. */
     private static String report(Game game, RandomFlow flow, Mode mode, long seed, Throwable failure) {
         RandomFlow simplest = flow;
         Throwable last = failure;
@@ -103,13 +103,13 @@ class RandomFlowsAgreeWithTheReferenceTest {
                 + failure.getMessage() + "\n" + flow;
     }
 
-    /** A failure without its names and numbers, so that making a flow simpler does not end at another failure. */
+    /** Returns a failure without names and numbers, so that simplification does not lead to a different failure. */
     private static String kind(Throwable failure) {
         return String.valueOf(failure.getMessage()).replaceAll("\\[.*", "").replaceAll("\\d+", "0");
     }
 
     @Test
-    void a_seed_makes_the_same_flow_again() {
+    void a_seed_determines_the_flow() {
         assertThat(RandomFlow.of(new Random(7))).isEqualTo(RandomFlow.of(new Random(7)));
     }
 }

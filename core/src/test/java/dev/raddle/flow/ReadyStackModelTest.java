@@ -15,21 +15,22 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The protocol of {@link ReadyStack}, with a scheduler that counts its threads, played in all orders of its atomic steps. A node
- * that begins may block for ever. A node is lost if nothing can happen any more, a thread is free, and the node lies there.
+ * A model of the protocol of {@link ReadyStack}, for a scheduler with a known number of threads, explored in all orders
+ * of its atomic steps. A node that begins may block for ever. A node is lost if no step is possible, a thread is free,
+ * and the node is in the stack.
  */
 @Timeout(60)
 class ReadyStackModelTest {
 
-    /** What a thread does next. The last three have no next step of their own. */
+    /** The next step of a thread. The last three are idle states. */
     private enum Step {
-        COUNT_DOWN, // it has come
+        COUNT_DOWN, // a request has been executed
         TAKE,
-        LOOK, // whether it leaves nodes
-        CALL_ANOTHER,
+        LOOK, // whether the stack is not empty
+        REQUEST_ANOTHER,
         RUN,
-        PUSH, // a node that its own has made ready, while it keeps another
-        CALL,
+        PUSH, // a node that its own node has triggered, while it keeps another
+        REQUEST,
         DRAIN,
         BLOCKED,
         FREE,
@@ -39,50 +40,50 @@ class ReadyStackModelTest {
     private enum Bug {
         NONE,
         TAKES_BEFORE_IT_COUNTS_DOWN,
-        CALLS_BEFORE_IT_PUSHES,
-        LEAVES_NODES_WITHOUT_A_CALL
+        REQUESTS_BEFORE_IT_PUSHES,
+        LEAVES_NODES_WITHOUT_A_REQUEST
     }
 
     /**
-     * @param nodes that may still become ready
-     * @param stack how many nodes lie there
-     * @param coming what ReadyStack counts
-     * @param calls that the scheduler has accepted and that no thread has come for
-     * @param threads the next steps, of those of the scheduler and of one from outside
+     * @param nodes the number of nodes that may still become ready
+     * @param stack the number of nodes in the stack
+     * @param counted the number of requests that ReadyStack counts
+     * @param requests the number of requests that the scheduler has accepted and no thread has executed
+     * @param threads the next steps of the scheduler's threads, followed by that of the starting thread
      */
-    private record State(int nodes, int stack, int coming, int calls, List<Step> threads) {
+    private record State(int nodes, int stack, int counted, int requests, List<Step> threads) {
 
         State with(int thread, Step next) {
             List<Step> changed = new ArrayList<>(threads);
             changed.set(thread, next);
-            return new State(nodes, stack, coming, calls, changed);
+            return new State(nodes, stack, counted, requests, changed);
         }
 
         State makingReady(int more) {
-            return new State(nodes - more, stack, coming, calls, threads);
+            return new State(nodes - more, stack, counted, requests, threads);
         }
 
         State pushing(int by) {
-            return new State(nodes, stack + by, coming, calls, threads);
+            return new State(nodes, stack + by, counted, requests, threads);
         }
 
         State counting(int by) {
-            return new State(nodes, stack, coming + by, calls, threads);
+            return new State(nodes, stack, counted + by, requests, threads);
         }
 
-        State calling(int by) {
-            return new State(nodes, stack, coming, calls + by, threads);
+        State requesting(int by) {
+            return new State(nodes, stack, counted, requests + by, threads);
         }
     }
 
     private static State begin(int threads, int nodes) {
         Step[] steps = new Step[threads + 1];
         Arrays.fill(steps, Step.FREE);
-        steps[threads] = Step.PUSH; // whoever starts the run
+        steps[threads] = Step.PUSH; // the starting thread
         return new State(nodes - 1, 0, 0, 0, List.of(steps));
     }
 
-    /** Returns all states that one step leads to. */
+    /** Returns all states that are reachable by one step. */
     private static List<State> next(State state, int limit, Bug bug) {
         List<State> all = new ArrayList<>();
         for (int thread = 0; thread < state.threads().size(); thread++) {
@@ -90,8 +91,8 @@ class ReadyStackModelTest {
             boolean takesFirst = bug == Bug.TAKES_BEFORE_IT_COUNTS_DOWN;
             switch (state.threads().get(thread)) {
                 case FREE -> {
-                    if (state.calls() > 0) {
-                        all.add(state.calling(-1).with(thread, takesFirst ? Step.TAKE : Step.COUNT_DOWN));
+                    if (state.requests() > 0) {
+                        all.add(state.requesting(-1).with(thread, takesFirst ? Step.TAKE : Step.COUNT_DOWN));
                     }
                 }
                 case COUNT_DOWN -> all.add(state.counting(-1).with(thread, takesFirst ? Step.FREE : Step.TAKE));
@@ -101,30 +102,30 @@ class ReadyStackModelTest {
                     all.add(state.stack() > 0 ? counted.pushing(-1).with(thread, Step.LOOK) : state.with(thread, none));
                 }
                 case LOOK -> {
-                    boolean calls = state.stack() > 0 && bug != Bug.LEAVES_NODES_WITHOUT_A_CALL;
-                    all.add(state.with(thread, calls ? Step.CALL_ANOTHER : Step.RUN));
+                    boolean requests = state.stack() > 0 && bug != Bug.LEAVES_NODES_WITHOUT_A_REQUEST;
+                    all.add(state.with(thread, requests ? Step.REQUEST_ANOTHER : Step.RUN));
                 }
-                case CALL_ANOTHER -> all.add(called(state, limit).with(thread, Step.RUN));
+                case REQUEST_ANOTHER -> all.add(requested(state, limit).with(thread, Step.RUN));
                 case RUN -> {
                     all.add(state.with(thread, Step.BLOCKED));
                     all.add(state.with(thread, Step.DRAIN));
                     if (state.nodes() > 1) { // one for this thread, and one for another
-                        boolean callsFirst = bug == Bug.CALLS_BEFORE_IT_PUSHES;
-                        all.add(state.makingReady(2).with(thread, callsFirst ? Step.CALL : Step.PUSH));
+                        boolean requestsFirst = bug == Bug.REQUESTS_BEFORE_IT_PUSHES;
+                        all.add(state.makingReady(2).with(thread, requestsFirst ? Step.REQUEST : Step.PUSH));
                     }
                 }
                 case PUSH -> {
                     State pushed = state.pushing(1);
-                    boolean hasCalled = bug == Bug.CALLS_BEFORE_IT_PUSHES && !isOutside;
-                    all.add(pushed.with(thread, hasCalled ? Step.RUN : Step.CALL));
+                    boolean hasRequested = bug == Bug.REQUESTS_BEFORE_IT_PUSHES && !isOutside;
+                    all.add(pushed.with(thread, hasRequested ? Step.RUN : Step.REQUEST));
                 }
-                case CALL -> {
-                    boolean pushes = bug == Bug.CALLS_BEFORE_IT_PUSHES && !isOutside;
+                case REQUEST -> {
+                    boolean pushes = bug == Bug.REQUESTS_BEFORE_IT_PUSHES && !isOutside;
                     Step then = isOutside ? Step.GONE : pushes ? Step.PUSH : Step.RUN;
-                    State called = called(state, limit);
-                    all.add(called.with(thread, then));
+                    State requested = requested(state, limit);
+                    all.add(requested.with(thread, then));
                     if (isOutside && state.nodes() > 0) {
-                        all.add(called.makingReady(1).with(thread, Step.PUSH));
+                        all.add(requested.makingReady(1).with(thread, Step.PUSH));
                     }
                 }
                 case DRAIN ->
@@ -138,15 +139,17 @@ class ReadyStackModelTest {
         return all;
     }
 
-    private static State called(State state, int limit) {
-        return state.coming() >= limit ? state : state.counting(1).calling(1);
+    private static State requested(State state, int limit) {
+        return state.counted() >= limit ? state : state.counting(1).requesting(1);
     }
 
     /**
-     * Plays all orders. Returns in how many ends a node is lost.
+     * Explores all orders. Returns the number of final states in which a node is lost.
      *
-     * @param limit how many threads the scheduler says that it has
-     * @param threads how many it has, which may be more, such as those that a fork-join pool adds for blocked ones
+     * @param limit the parallelism of the scheduler
+     * @param threads the actual number of threads, which may be larger, since a fork-join pool adds threads for blocked
+     *     ones
+     * @param bug the error to introduce
      */
     private static int lost(int limit, int threads, Bug bug) {
         Set<State> seen = new HashSet<>();
@@ -169,14 +172,14 @@ class ReadyStackModelTest {
 
     @ParameterizedTest
     @ValueSource(ints = {1, 2})
-    void no_node_lies_there_while_a_thread_is_free_for_ever(int limit) {
+    void no_node_stays_in_the_stack_while_a_thread_is_idle(int limit) {
         assertThat(lost(limit, limit, Bug.NONE)).isZero();
         assertThat(lost(limit, limit + 1, Bug.NONE)).isZero();
     }
 
     @ParameterizedTest
     @EnumSource(value = Bug.class, mode = EnumSource.Mode.EXCLUDE, names = "NONE")
-    void the_model_finds_what_another_order_of_the_steps_would_lose(Bug bug) {
+    void the_model_finds_the_nodes_lost_by_other_orders_of_the_steps(Bug bug) {
         assertThat(lost(1, 1, bug) + lost(1, 2, bug) + lost(2, 3, bug)).isPositive();
     }
 
@@ -186,16 +189,16 @@ class ReadyStackModelTest {
         f.node("a", () -> 1);
         f.node("b", () -> 2);
         ReadyStack stack =
-                new ReadyStack(new Board(f.build().graph, false, false), new dev.raddle.testing.StepScheduler(2));
-        assertThat(stack.mayCall()).isTrue();
-        assertThat(stack.mayCall()).isTrue();
-        assertThat(stack.mayCall()).isFalse();
+                new ReadyStack(new NodeStates(f.build().graph, false, false), new dev.raddle.testing.StepScheduler(2));
+        assertThat(stack.tryAddRequest()).isTrue();
+        assertThat(stack.tryAddRequest()).isTrue();
+        assertThat(stack.tryAddRequest()).isFalse();
         stack.push(0, 0);
-        stack.hasCome();
-        assertThat(stack.isThreadComing()).isTrue();
+        stack.removeRequest();
+        assertThat(stack.hasRequests()).isTrue();
         assertThat(stack.pop()).isZero();
         assertThat(stack.isEmpty()).isTrue();
         assertThat(stack.pop()).isNegative();
-        assertThat(stack.mayCall()).isTrue();
+        assertThat(stack.tryAddRequest()).isTrue();
     }
 }

@@ -8,30 +8,30 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** A ready node that waits for a permit of its group. */
-final class Handoff implements Scheduler.Placeable, TaskIdentity, Mark {
+final class GroupPlacement implements Scheduler.Placeable, TaskIdentity, NodePhase {
 
     final Engine run;
     final int node;
     private volatile Scheduler.@Nullable Placement placement;
     private @Nullable Thread caller; // the thread that is inside place(); meaningful to that thread only
-    private @Nullable Runner placer; // whose hands that thread has; likewise
-    private boolean interruptedHome; // likewise: whether the thread that joins was interrupted here
+    private @Nullable Runner placer; // the runner of that thread; likewise
+    private boolean joinerInterrupted; // likewise: whether the joining thread was interrupted here
 
-    Handoff(Engine run, int node) {
+    GroupPlacement(Engine run, int node) {
         this.run = run;
         this.node = node;
     }
 
-    void place(Scheduler group, Runner by) {
-        boolean interrupted = Thread.interrupted(); // it is for the caller, and for nothing that runs here
-        placer = by;
+    void place(Scheduler group, Runner runner) {
+        boolean interrupted = Thread.interrupted(); // meant for the caller, not for a node that runs here
+        placer = runner;
         caller = Thread.currentThread();
         try {
             placement = group.place(this);
         } finally {
             caller = null;
             placer = null;
-            if (interrupted || interruptedHome) {
+            if (interrupted || joinerInterrupted) {
                 Thread.currentThread().interrupt();
             }
         }
@@ -49,16 +49,16 @@ final class Handoff implements Scheduler.Placeable, TaskIdentity, Mark {
 
     @Override
     public <T> T inSubmittersContext(Callable<T> action) throws Exception {
-        return run.carry(action);
+        return run.callInStarterContext(action);
     }
 
-    /** Notes that the thread that joins waits for the node, and fails if the node could never begin because of that. */
+    /** Registers that the joining thread waits for the node; throws if the node could never begin because of this. */
     boolean beginWait(Thread joining) {
         Scheduler.Placement place = placement;
         return place != null && place.beginWait(joining);
     }
 
-    /** Notes that the thread that joins does not wait any more. */
+    /** Registers that the joining thread no longer waits. */
     void endWait(Thread joining) {
         Scheduler.Placement place = placement;
         if (place != null) {
@@ -66,7 +66,7 @@ final class Handoff implements Scheduler.Placeable, TaskIdentity, Mark {
         }
     }
 
-    /** Leaves the group's queue, if that is possible. */
+    /** Leaves the group's queue, if possible. */
     void withdraw() {
         Scheduler.Placement place = placement;
         if (place != null) {
@@ -76,10 +76,10 @@ final class Handoff implements Scheduler.Placeable, TaskIdentity, Mark {
 
     @Override
     public void run() {
-        if (caller == Thread.currentThread()) { // the stack shall not grow with the flow
-            Runner by = Objects.requireNonNull(placer);
-            run.runInPlace(this, by);
-            interruptedHome = by.isHome && Thread.interrupted(); // or the group would forget it
+        if (caller == Thread.currentThread()) { // the stack must not grow with the flow
+            Runner runner = Objects.requireNonNull(placer);
+            run.runInPlace(this, runner);
+            joinerInterrupted = runner.isJoiner && Thread.interrupted(); // otherwise the group would clear it
         } else {
             run.runGrouped(this);
         }
@@ -87,6 +87,6 @@ final class Handoff implements Scheduler.Placeable, TaskIdentity, Mark {
 
     @Override
     public void reject(RejectedExecutionException reason) {
-        run.refused(this, reason);
+        run.handleRefusal(this, reason);
     }
 }

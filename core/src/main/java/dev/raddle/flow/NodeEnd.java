@@ -3,21 +3,21 @@ package dev.raddle.flow;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a node has ended, if not simply with the value of its action.
+ * The end of a node, unless it is simply the value of its action.
  *
- * @param from the node that this is due to, or -1
- * @param nanos when it was decided
+ * @param causedBy the node that caused this end, or -1
+ * @param nanos the time of the end
  */
-record Settled(
+record NodeEnd(
         NodeState state,
         Via via,
         @Nullable Object value,
         @Nullable Throwable cause,
         Reason reason,
-        int from,
+        int causedBy,
         long nanos) {
 
-    /** Why, for people. */
+    /** The reason for the end, for messages. */
     enum Reason {
         ACTION,
         UPSTREAM,
@@ -33,7 +33,7 @@ record Settled(
         RESTORED
     }
 
-    static final int NOBODY = -1;
+    static final int NO_NODE = -1;
 
     boolean hasValue() {
         return via != Via.NONE;

@@ -4,8 +4,8 @@ import dev.raddle.task.Outcome;
 import java.time.Duration;
 import java.util.Optional;
 
-/** What one node of one run may see. */
-record Reader(Engine run, int node) implements NodeContext<Object> {
+/** The context of one node of one run. */
+record RunNodeContext(Engine run, int node) implements NodeContext<Object> {
 
     @Override
     @SuppressWarnings("NullAway") // null if the run was started with null
@@ -15,12 +15,12 @@ record Reader(Engine run, int node) implements NodeContext<Object> {
 
     @Override
     public String id() {
-        return board().graph.ids[node];
+        return states().graph.ids[node];
     }
 
     @Override
     public boolean isCancelled() {
-        NodeState state = board().state(node);
+        NodeState state = states().state(node);
         return state.isTerminal() && state != NodeState.SUCCESS;
     }
 
@@ -29,20 +29,20 @@ record Reader(Engine run, int node) implements NodeContext<Object> {
         return run.remainingOf(node);
     }
 
-    private Board board() {
-        return run.board;
+    private NodeStates states() {
+        return run.states;
     }
 
     private int upstream(String id) {
-        return ensureUpstream(board().graph.indexOf(id));
+        return ensureUpstream(states().graph.indexOf(id));
     }
 
     private int upstream(Node<?> upstream) {
-        return ensureUpstream(board().graph.indexOf(upstream));
+        return ensureUpstream(states().graph.indexOf(upstream));
     }
 
     private int ensureUpstream(int index) {
-        Graph graph = board().graph;
+        Graph graph = states().graph;
         if (!graph.isUpstream(index, node)) {
             throw new IllegalArgumentException("node \"" + id() + "\" may not read \"" + graph.ids[index]
                     + "\", which is not upstream of it; make it a dependency");
@@ -63,42 +63,42 @@ record Reader(Engine run, int node) implements NodeContext<Object> {
 
     @SuppressWarnings("NullAway") // null is a value
     private Object read(int index) {
-        if (board().via(index) == Via.NONE) {
-            throw new IllegalStateException("node \"" + board().graph.ids[index] + "\" has no value, it is "
-                    + board().state(index) + "; use peek, or give it a default");
+        if (states().via(index) == Via.NONE) {
+            throw new IllegalStateException("node \"" + states().graph.ids[index] + "\" has no value, it is "
+                    + states().state(index) + "; use peek, or give it a default");
         }
-        return board().value(index);
+        return states().value(index);
     }
 
     @Override
     @SuppressWarnings("unchecked") // the node's value is of its type
     public <T> Optional<T> peek(Node<T> upstream) {
-        return (Optional<T>) Optional.ofNullable(board().value(upstream(upstream)));
+        return (Optional<T>) Optional.ofNullable(states().value(upstream(upstream)));
     }
 
     @Override
     public Optional<Object> peek(String id) {
-        return Optional.ofNullable(board().value(upstream(id)));
+        return Optional.ofNullable(states().value(upstream(id)));
     }
 
     @Override
     public NodeState state(String id) {
-        NodeState state = board().state(upstream(id));
+        NodeState state = states().state(upstream(id));
         return state.isTerminal() ? state : NodeState.PENDING;
     }
 
     @Override
     public Outcome<?> outcome(String id) {
-        return board().outcome(upstream(id));
+        return states().outcome(upstream(id));
     }
 
     @Override
     public String winnerOf(Dependency<?> any) {
-        Graph graph = board().graph;
+        Graph graph = states().graph;
         for (int dependency = graph.dependencyStart[node]; dependency < graph.dependencyStart[node + 1]; dependency++) {
             int winner = graph.dependencyKind[dependency] == Dependency.Kind.ANY && isSame(any, dependency)
-                    ? board().winner(graph.dependencyClause[dependency])
-                    : Settled.NOBODY;
+                    ? states().winner(graph.dependencyClause[dependency])
+                    : NodeEnd.NO_NODE;
             if (winner >= 0) {
                 return graph.ids[winner];
             }
@@ -108,7 +108,7 @@ record Reader(Engine run, int node) implements NodeContext<Object> {
     }
 
     private boolean isSame(Dependency<?> any, int dependency) {
-        Graph graph = board().graph;
+        Graph graph = states().graph;
         int from = graph.dependencyEdge[dependency];
         int count = graph.dependencyEdge[dependency + 1] - from;
         if (any.ids().size() != count) {

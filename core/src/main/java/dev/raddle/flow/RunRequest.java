@@ -7,20 +7,21 @@ import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A request for a thread to a scheduler. The thread takes what lies in the run's stack of ready nodes, which may be nothing.
+ * A request to a scheduler to run ready nodes. The thread that executes it takes nodes from the stack of the run, which
+ * may be empty.
  *
- * <p>It is a {@link ForkJoinTask} so that a fork-join pool need not wrap it. One that virtual threads are called with can be used
+ * <p>It is a {@link ForkJoinTask} so that a fork-join pool need not wrap it. A request to virtual threads can be placed
  * again.
  */
-@SuppressWarnings("serial") // nobody writes it anywhere
-final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable, NamedTask {
+@SuppressWarnings("serial") // never serialized
+final class RunRequest extends ForkJoinTask<Void> implements Scheduler.Placeable, NamedTask {
 
     private final transient Engine run;
     private final byte place;
     private transient @Nullable Thread caller; // the thread that is inside place(); meaningful to that thread only
     private boolean postponed; // written and read by that thread
 
-    Call(Engine run, byte place) {
+    RunRequest(Engine run, byte place) {
         this.run = run;
         this.place = place;
     }
@@ -30,7 +31,10 @@ final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable, Name
         return run.label();
     }
 
-    /** Calls once. Returns true if the scheduler wants the calling thread to come, which it shall do later. */
+    /**
+     * Places this request. Returns whether the scheduler executed it in the calling thread, which must run the nodes
+     * later.
+     */
     boolean place(Scheduler scheduler) {
         caller = Thread.currentThread();
         try {
@@ -44,7 +48,7 @@ final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable, Name
     @Override
     public void run() {
         if (caller == Thread.currentThread()) {
-            postponed = true; // or the stack would grow with the flow
+            postponed = true; // otherwise the stack would grow with the flow
             return;
         }
         run.runReady(place);
@@ -52,16 +56,17 @@ final class Call extends ForkJoinTask<Void> implements Scheduler.Placeable, Name
 
     @Override
     public void reject(RejectedExecutionException reason) {
-        run.refused(place, reason);
+        run.handleRefusal(place, reason);
     }
 
-    /** Hears that a fork-join pool lets go of it, because it is shut down. */
+    /** Called by a fork-join pool that discards this request because it is shut down. */
     @Override
     public boolean cancel(boolean mayInterruptIfRunning) {
         boolean wasDone = isDone();
         boolean isCancelled = super.cancel(mayInterruptIfRunning);
         if (isCancelled && !wasDone) {
-            run.refused(place, new RejectedExecutionException("the pool was shut down before it had a thread for it"));
+            run.handleRefusal(
+                    place, new RejectedExecutionException("the pool was shut down before it ran the request"));
         }
         return isCancelled;
     }

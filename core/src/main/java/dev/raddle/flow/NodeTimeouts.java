@@ -8,16 +8,16 @@ import java.time.Duration;
 import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
-/** Until when the nodes of one run have time that have a timeout. */
-final class NodeTimes {
+/** The deadlines and alarms of those nodes of one run that have a timeout. */
+final class NodeTimeouts {
 
-    /** What such a node has its tasks know. */
-    private static final class Inside extends EnclosingScope {
+    /** The enclosure of such a node. */
+    private static final class NodeEnclosure extends EnclosingScope {
         private final Engine run;
         private final int node;
         private final Deadline deadline;
 
-        Inside(Engine run, int node, Deadline own) {
+        NodeEnclosure(Engine run, int node, Deadline own) {
             this.run = run;
             this.node = node;
             Deadline around = run.deadline();
@@ -41,23 +41,23 @@ final class NodeTimes {
     }
 
     private final Engine run;
-    private final BiConsumer<Integer, Duration> whenOver;
-    private final @Nullable Alarm[] alarms; // each written by who triggers the node
+    private final BiConsumer<Integer, Duration> onTimeout;
+    private final @Nullable Alarm[] alarms; // each written by the thread that triggers the node
     private final @Nullable Deadline[] deadlines; // likewise
 
-    NodeTimes(Engine run, BiConsumer<Integer, Duration> whenOver) {
+    NodeTimeouts(Engine run, BiConsumer<Integer, Duration> onTimeout) {
         this.run = run;
-        this.whenOver = whenOver;
+        this.onTimeout = onTimeout;
         alarms = new Alarm[run.graph.size];
         deadlines = new Deadline[run.graph.size];
     }
 
-    /** Begins to watch the time of a node that is triggered. */
+    /** Arms the timeout of a node that is triggered. */
     void arm(int node, Duration length) {
         Deadline until = Deadline.after(run.time, length);
         deadlines[node] = until;
-        alarms[node] = until.alarm(() -> run.alarmThread().execute(() -> whenOver.accept(node, length)));
-        VarHandle.fullFence(); // who ends the node sees the alarm, or who has armed it sees the end
+        alarms[node] = until.alarm(() -> run.alarmThread().execute(() -> onTimeout.accept(node, length)));
+        VarHandle.fullFence(); // either the thread that ends the node sees the alarm, or this thread sees the end
     }
 
     void disarm(int node) {
@@ -72,10 +72,10 @@ final class NodeTimes {
         return deadlines[node];
     }
 
-    /** Returns what encloses the action of a node, or null if that is only the run. */
+    /** Returns the enclosure of the action of a node, or null if that is the run itself. */
     @Nullable
     EnclosingScope enclosure(int node) {
         Deadline until = deadlines[node];
-        return until == null ? null : new Inside(run, node, until);
+        return until == null ? null : new NodeEnclosure(run, node, until);
     }
 }

@@ -1,0 +1,163 @@
+package dev.raddle.flow;
+
+import dev.raddle.kernel.Recorder;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Publishes the events of the nodes of one run to callbacks, the run's listener, and flight recordings. Their
+ * exceptions go to the sink.
+ */
+final class FlowEvents {
+
+    /** The identity of a node of this run, for the listener. */
+    private static final class Identity implements TaskIdentity {
+        /** The notifications that the listener has received. */
+        private enum Stage {
+            NEW,
+            SUBMITTING, // onSubmitted is being called
+            ENDED, // likewise, and the node has ended in the meantime
+            SUBMITTED
+        }
+
+        private final Engine run;
+        private final int node;
+        final AtomicReference<Stage> stage = new AtomicReference<>(Stage.NEW);
+        volatile long submitted; // the time of the submission
+        Recorder.@Nullable Begun begun; // written by the runner while the node is Beginning
+
+        Identity(Engine run, int node) {
+            this.run = run;
+            this.node = node;
+        }
+
+        @Override
+        public String owner() {
+            return run.graph.name;
+        }
+
+        @Override
+        public String name() {
+            return run.graph.ids[node];
+        }
+
+        @Override
+        public String toString() {
+            return "node \"" + name() + "\" of " + run.label();
+        }
+    }
+
+    private final Engine run;
+    private final @Nullable TaskListener listener;
+    private final Identity[] identities; // for the listener and recordings; empty if there are none
+
+    FlowEvents(Engine run) {
+        this.run = run;
+        listener = run.options.listener;
+        identities = new Identity[listener == null && !run.isRecorded ? 0 : run.graph.size];
+        for (int node = 0; node < identities.length; node++) {
+            identities[node] = new Identity(run, node);
+        }
+    }
+
+    /**
+     * Notifies the listener that a node is submitted, when it is triggered or ends without that, unless this was done.
+     */
+    void notifySubmitted(int node) {
+        if (identities.length == 0) {
+            return;
+        }
+        Identity identity = identities[node];
+        if (identity.stage.compareAndSet(Identity.Stage.NEW, Identity.Stage.SUBMITTING)) {
+            identity.submitted = run.now();
+            if (listener != null) {
+                inContext(() -> notifyListener(node, target -> target.onSubmitted(identity)));
+            }
+            if (identity.stage.getAndSet(Identity.Stage.SUBMITTED) == Identity.Stage.ENDED) {
+                notifySettled(node); // the thread that ended it left this to this thread, which the run waits for
+            }
+        }
+    }
+
+    /**
+     * Notifies the listener, and then the begin callback, that an action is about to be entered. The listener is called
+     * without the starter's context, and the callback with it.
+     */
+    void notifyStarted(int node, @Nullable Consumer<? super NodeContext<?>> callback) {
+        if (identities.length > 0) {
+            Identity identity = identities[node];
+            identity.begun = run.isRecorded ? Recorder.begin() : null;
+            notifyListener(node, target -> target.onStarted(identity, Math.max(0, run.now() - identity.submitted)));
+        }
+        if (callback != null) {
+            inContext(() -> callEach("begin callback", node, callback, run.contextOf(node)));
+        }
+    }
+
+    void notifyEnded(int node) {
+        NodeOptions own = run.graph.options[node];
+        if (own != null && own.result() != null && run.states.via(node) != Via.JOURNAL) {
+            Consumer<? super NodeReport<?>> callback = own.result();
+            inContext(() -> callEach("result callback", node, callback, run.states.report(node)));
+        }
+        if (identities.length > 0) {
+            notifySubmitted(node);
+            if (!identities[node].stage.compareAndSet(Identity.Stage.SUBMITTING, Identity.Stage.ENDED)) {
+                notifySettled(node);
+            }
+        }
+    }
+
+    private void notifySettled(int node) {
+        Identity identity = identities[node];
+        Outcome<?> outcome = run.states.outcome(node);
+        notifyListener(node, target -> target.onSettled(identity, outcome, ranNanos(node)));
+        if (run.isRecorded) {
+            long began = run.states.startNanos(node);
+            long until = began < 0 ? run.now() : began;
+            Recorder.settled(
+                    identity.owner(),
+                    identity.name(),
+                    outcome.status(),
+                    Math.max(0, until - identity.submitted),
+                    ranNanos(node),
+                    identity.begun);
+        }
+    }
+
+    private void notifyListener(int node, Consumer<TaskListener> event) {
+        if (listener != null) {
+            run.guard("listener", node, () -> event.accept(listener));
+        }
+    }
+
+    private long ranNanos(int node) {
+        long began = run.states.startNanos(node);
+        return began < 0 ? 0 : Math.max(0, run.states.endNanos(node) - began);
+    }
+
+    private void inContext(Runnable action) {
+        try {
+            run.callInStarterContext(() -> {
+                action.run();
+                return this;
+            });
+        } catch (Throwable failure) {
+            run.options.sink.report("context of flow \"" + run.graph.name + "\"", failure);
+        }
+    }
+
+    @SuppressWarnings("unchecked") // both callbacks accept the argument
+    <X> void callEach(String what, int node, Consumer<? super X> callback, X argument) {
+        if (callback instanceof NodeOptions.Both<?> both) {
+            callEach(what, node, (Consumer<? super X>) both.first(), argument);
+            callEach(what, node, (Consumer<? super X>) both.second(), argument);
+        } else {
+            run.guard(what, node, () -> callback.accept(argument));
+        }
+    }
+}

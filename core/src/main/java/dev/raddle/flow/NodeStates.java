@@ -1,0 +1,285 @@
+package dev.raddle.flow;
+
+import dev.raddle.task.CancelledException;
+import dev.raddle.task.Outcome;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.Locale;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/** The states and counters of the nodes of one run, and their atomic transitions. */
+final class NodeStates {
+
+    /*
+     * Overview.
+     *
+     * Each node has one slot, which contains its whole state:
+     *
+     *   null ──► READY ──► GroupPlacement ──► Runner ──► Beginning ──► Runner ──► a value, or NodeEnd
+     *                                           │                        ▲ │
+     *                                           └──► Nested ─────────────┼─┴──► INTERRUPTING ──► NodeEnd
+     *
+     *   null            pending
+     *   READY           triggered; only of nodes that choose among their upstreams
+     *   GroupPlacement  waits for a permit of its group, without a thread; only of nodes with a group
+     *   Runner          the thread of this runner is inside the node
+     *   Beginning       that thread is calling the node's begin callback, or notifying the listener of its start
+     *   Nested          a nested run is executing the node
+     *   INTERRUPTING    another thread is calling interrupt() on that thread
+     *   ENDING          ended; a supplier is computing the default
+     *   otherwise       ended: the value itself, NULL for null, or a NodeEnd for all other ends
+     *
+     * Transitions are compare-and-sets and may skip phases that do not apply. A thread that ends a node from outside
+     * changes any phase to NodeEnd, except for Beginning: it retries when the callback has returned. So a node whose
+     * begin callback was called is entered, and a node that was ended before is not.
+     *
+     * The counters start with the values of the plan:
+     *
+     *   pending    of a node: musts, afters and clauses that are not met. The thread that brings it to zero
+     *              triggers the node.
+     *   consumers  of a node: undecided nodes that have an edge from it, under KEEP_GOING also those that have failed
+     *              without running; one more if it is a sink, an output or essential. At zero the node is unneeded, and
+     *              it is skipped if it is pending.
+     *   needed     of a clause: successes that are missing
+     *   lost       of a clause: its upstreams that have ended without success
+     *   winner     of a clause: its upstream whose success met it, or -1
+     *
+     * A run in its caller's thread whose nodes cannot be ended individually from outside is single-threaded: its thread
+     * updates the counters without atomic operations. Only a thread that ends the whole run may update them
+     * concurrently. Then updates may be lost, so that a node is not triggered or not skipped; that node is ended
+     * nevertheless, and no node is triggered too early, since a lost update never brings a counter nearer to its goal.
+     *
+     * A node is decided when it no longer needs its upstreams: when a node that chooses changes to READY, or when any
+     * node changes from null to its end. It then releases its upstreams, once. A node that does not choose begins only
+     * when all of its upstreams have ended, and their consumers are not read after that. So each edge is traversed at
+     * most twice, once in each direction.
+     */
+
+    private static final VarHandle SLOT = MethodHandles.arrayElementVarHandle(Object[].class);
+    private static final VarHandle COUNT = MethodHandles.arrayElementVarHandle(int[].class);
+    private static final VarHandle CONSUMERS;
+
+    static {
+        try {
+            CONSUMERS = MethodHandles.lookup().findVarHandle(NodeStates.class, "consumers", int[].class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    /** The value null. */
+    static final Object NULL = new Object();
+
+    final Graph graph;
+    final @Nullable Object[] slots;
+    private final int[] counters;
+    private final boolean isSingleThreaded; // whether one thread counts, except for those that end the run
+    private volatile int @Nullable [] consumers; // null until a node releases its upstreams
+
+    /*
+     * The begin and end times of the nodes, as floats: seven digits of the time since the run began, which suffices for
+     * reports. Zero if there is no such time. Written by the thread that ends the node. Null if nodes are not timed.
+     */
+    private final float @Nullable [] times;
+
+    NodeStates(Graph graph, boolean timed, boolean isSingleThreaded) {
+        this.graph = graph;
+        this.isSingleThreaded = isSingleThreaded;
+        slots = new Object[graph.size];
+        counters = graph.pending.clone();
+        times = timed ? new float[2 * graph.size] : null;
+    }
+
+    @Nullable
+    Object get(int node) {
+        return SLOT.getAcquire(slots, node);
+    }
+
+    boolean compareAndSet(int node, @Nullable Object expected, Object next) {
+        return SLOT.compareAndSet(slots, node, expected, next);
+    }
+
+    void set(int node, Object next) {
+        SLOT.setVolatile(slots, node, next);
+    }
+
+    static boolean isEnd(@Nullable Object slot) {
+        return slot != null && !(slot instanceof NodePhase);
+    }
+
+    /** Decrements the pending count of a node. Returns whether this triggers the node. */
+    boolean countDownTrigger(int node) {
+        return graph.is(Graph.WAITS_FOR_ONE, node) || getAndAdd(counters, node, -1) == 1;
+    }
+
+    /** Decrements the consumer count of a node. Returns whether the node is unneeded now. */
+    boolean releaseConsumer(int node) {
+        return getAndAdd(consumers(), node, -1) == 1;
+    }
+
+    /** Adds to a counter and returns its previous value. */
+    private int getAndAdd(int[] counts, int position, int delta) {
+        if (isSingleThreaded) {
+            int was = counts[position];
+            counts[position] = was + delta;
+            return was;
+        }
+        return (int) COUNT.getAndAdd(counts, position, delta);
+    }
+
+    /** Adds a consumer that is never released. Called before any node runs. */
+    void pin(int node) {
+        consumers()[node]++;
+    }
+
+    private int[] consumers() {
+        int[] known = consumers;
+        if (known == null) {
+            CONSUMERS.compareAndSet(this, (int[]) null, graph.consumers.clone());
+            known = Objects.requireNonNull(consumers);
+        }
+        return known;
+    }
+
+    /**
+     * Links a ready node to the one below it. The pending counter of a ready node is unused, so it holds the link.
+     *
+     * @param below the previous top, or -1
+     */
+    void link(int node, int below) {
+        counters[node] = below;
+    }
+
+    int below(int node) {
+        return counters[node];
+    }
+
+    /** Counts a success for a clause. Returns whether this meets the clause. */
+    boolean countSuccess(int clause, int upstream) {
+        boolean met = getAndAdd(counters, graph.size + clause, -1) == 1;
+        if (met) {
+            COUNT.setVolatile(counters, winnerOf(clause), upstream);
+        }
+        return met;
+    }
+
+    /** Counts an end without success for a clause. Returns whether this makes the clause impossible to meet. */
+    boolean countFailure(int clause) {
+        int handleEndedByOther = getAndAdd(counters, graph.size + graph.clauses() + clause, 1) + 1;
+        return handleEndedByOther == graph.clauseSize[clause] - graph.clauseNeeded[clause] + 1;
+    }
+
+    /** Returns the upstream whose success met a clause, or -1. In an any clause this is the first that succeeded. */
+    int winner(int clause) {
+        return (int) COUNT.getVolatile(counters, winnerOf(clause));
+    }
+
+    private int winnerOf(int clause) {
+        return graph.size + 2 * graph.clauses() + clause;
+    }
+
+    NodeState state(int node) {
+        Object slot = get(node);
+        if (slot == null || slot == NodePhase.Plain.READY) {
+            return NodeState.PENDING;
+        }
+        if (slot instanceof NodePhase) {
+            return slot instanceof GroupPlacement ? NodeState.WAITING : NodeState.RUNNING;
+        }
+        return slot instanceof NodeEnd end ? end.state() : NodeState.SUCCESS;
+    }
+
+    Via via(int node) {
+        Object slot = get(node);
+        if (!isEnd(slot)) {
+            return Via.NONE;
+        }
+        return slot instanceof NodeEnd end ? end.via() : Via.ACTION;
+    }
+
+    @Nullable
+    Throwable cause(int node) {
+        return get(node) instanceof NodeEnd end && end.state() != NodeState.SUCCESS ? end.cause() : null;
+    }
+
+    /** Returns the value of a node that has succeeded. */
+    @Nullable
+    Object result(int node) {
+        Object slot = get(node);
+        if (slot == NULL) {
+            return null;
+        }
+        return slot instanceof NodeEnd end ? end.value() : slot;
+    }
+
+    /** Returns the value of an ended node: its result, or its default, or null if it has neither. */
+    @Nullable
+    Object value(int node) {
+        return isEnd(get(node)) ? result(node) : null;
+    }
+
+    /** Returns how an ended node has ended. */
+    Outcome<?> outcome(int node) {
+        Object slot = get(node);
+        if (!isEnd(slot)) {
+            throw new IllegalStateException("node \"" + graph.ids[node] + "\" has not ended; it is " + state(node));
+        }
+        if (!(slot instanceof NodeEnd end)) {
+            return new Outcome.Success<>(slot == NULL ? null : slot);
+        }
+        Throwable cause = end.cause();
+        return switch (end.state()) {
+            case SUCCESS -> new Outcome.Success<>(end.value());
+            case SKIPPED -> new Outcome.Skipped<>(end.reason().name().toLowerCase(Locale.ROOT));
+            case CANCELLED -> new Outcome.Cancelled<>(cause == null ? new CancelledException("cancelled") : cause);
+            default -> new Outcome.Failure<>(Objects.requireNonNull(cause));
+        };
+    }
+
+    boolean succeeded(int node) {
+        Object slot = get(node);
+        return isEnd(slot) && (!(slot instanceof NodeEnd end) || end.state() == NodeState.SUCCESS);
+    }
+
+    long startNanos(int node) {
+        return time(2 * node);
+    }
+
+    long endNanos(int node) {
+        return time(2 * node + 1);
+    }
+
+    private long time(int position) {
+        float nanos = times == null ? 0 : times[position];
+        return nanos == 0 ? -1 : (long) nanos;
+    }
+
+    /** Records when the action was entered; a negative value, which means never, is ignored. */
+    void recordBegin(int node, long nanos) {
+        if (times != null && nanos >= 0) {
+            times[2 * node] = nanos == 0 ? Float.MIN_VALUE : nanos;
+        }
+    }
+
+    /** Records when a node ended; a negative value, which means unknown, is ignored. */
+    void recordEnd(int node, long nanos) {
+        if (times != null && nanos >= 0) {
+            times[2 * node + 1] = nanos == 0 ? Float.MIN_VALUE : nanos;
+        }
+    }
+
+    boolean isTimed() {
+        return times != null;
+    }
+
+    /** Returns whether an ended node has failed or timed out, which excludes success of the run. */
+    boolean hasFailed(int node) {
+        return slots[node] instanceof NodeEnd end && end.state().isFailure();
+    }
+
+    NodeReport<?> report(int node) {
+        return new NodeReport<>(
+                graph.ids[node], state(node), value(node), via(node), cause(node), startNanos(node), endNanos(node));
+    }
+}
