@@ -649,7 +649,7 @@ abstract class NodeTransitions extends EnclosingScope {
         states.recordBegin(node, began); // the owner no longer records it
         Attempts<?> resting = owner.attempts;
         if (slot == owner && resting != null) {
-            resting.endRest(); // the thread is not interrupted
+            resting.endDelay(); // the thread is not interrupted
         }
         return true;
     }

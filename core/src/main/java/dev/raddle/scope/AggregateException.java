@@ -2,7 +2,7 @@ package dev.raddle.scope;
 
 import java.util.List;
 
-/** Says that several things went wrong: each of them is a suppressed exception of this one. */
+/** Thrown when one or more of several operations have failed. Each failure is a suppressed exception of this one. */
 public final class AggregateException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -10,8 +10,8 @@ public final class AggregateException extends RuntimeException {
     /**
      * Creates an exception.
      *
-     * @param message what was attempted and how much of it failed, for people
-     * @param failures what was thrown, in an order that the message explains; at least one
+     * @param message the detail message
+     * @param failures the exceptions, at least one; the first becomes the cause
      */
     @SuppressWarnings("this-escape") // addSuppressed only writes a field of the superclass
     public AggregateException(String message, List<? extends Throwable> failures) {
@@ -20,9 +20,9 @@ public final class AggregateException extends RuntimeException {
     }
 
     /**
-     * Returns what went wrong.
+     * Returns the failures.
      *
-     * @return the exceptions, in their order
+     * @return the exceptions, in the order in which the constructor received them
      */
     public List<Throwable> failures() {
         return List.of(getSuppressed());

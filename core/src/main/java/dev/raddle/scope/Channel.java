@@ -18,7 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A queue between producers and consumers that holds a bounded number of values and has an end: a normal one, or a failure.
+ * A bounded queue between producers and consumers that can be closed, normally or with a failure.
  *
  * {@snippet :
  * try (ThreadScope scope = ThreadScope.open()) {
@@ -35,12 +35,12 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>A producer that only calls {@link #close()} in its {@code finally} part, or has the channel as a resource of its
- * {@code try} statement, tells its consumers of a normal end even when it throws. {@link #closeAfter} and
- * {@link #close(Throwable)} tell them the truth.
+ * <p>If a producer calls only {@link #close()} in its {@code finally} block, or uses the channel as a resource of its
+ * {@code try} statement, its consumers see a normal end even if the producer throws. With {@link #closeAfter} or
+ * {@link #close(Throwable)} they see the failure.
  *
- * <p>Values are received in the order in which they were sent. Memory consistency effects: actions before a value is sent
- * <i>happen-before</i> those that follow its receipt.
+ * <p>Values are received in the order in which they were sent. Memory consistency effects: actions before a value is
+ * sent <i>happen-before</i> those that follow its receipt.
  *
  * @param <T> the type of the values
  */
@@ -52,19 +52,19 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     private final Condition notFull = lock.newCondition();
     private final ArrayDeque<T> values = new ArrayDeque<>(); // guarded by lock
     private boolean closed; // guarded by lock
-    private @Nullable Throwable failure; // why it was closed; null for a normal end; guarded by lock
+    private @Nullable Throwable failure; // null if open or closed normally; guarded by lock
 
     private Channel(int capacity) {
         this.capacity = capacity;
     }
 
     /**
-     * Creates a channel that belongs to nobody.
+     * Creates a channel that belongs to no scope.
      *
      * @param <T> the type of the values
-     * @param capacity how many values may have been sent and not received, at least 1
+     * @param capacity the maximum number of values that were sent and not yet received, at least 1
      * @return a new channel
-     * @throws IllegalArgumentException if it is less than 1
+     * @throws IllegalArgumentException if the capacity is less than 1
      */
     public static <T> Channel<T> bounded(int capacity) {
         if (capacity < 1) {
@@ -74,11 +74,11 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Sends a value; waits while the channel is full.
+     * Sends a value. Waits while the channel is full.
      *
-     * @param value not null
-     * @throws ChannelClosedException if the channel is closed, before or while this waits; the value is not sent; the cause
-     *     is the failure that closed it, if there is one
+     * @param value the value, not null
+     * @throws ChannelClosedException if the channel is closed, before or while this waits; the value is not sent; the
+     *     cause is the failure that closed it, if there is one
      * @throws InterruptedException if the calling thread is interrupted; the value is not sent
      */
     public void send(T value) throws InterruptedException {
@@ -101,11 +101,11 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Receives a value; waits while there is none.
+     * Receives a value. Waits while the channel is open and empty.
      *
      * @return the oldest value
-     * @throws ChannelClosedException if the channel is closed and every value was received; the cause is the failure that
-     *     closed it, if there is one
+     * @throws ChannelClosedException if the channel is closed and every value was received; the cause is the failure
+     *     that closed it, if there is one
      * @throws InterruptedException if the calling thread is interrupted; nothing is received
      */
     public T receive() throws InterruptedException {
@@ -134,8 +134,8 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Closes the channel at its normal end: nothing can be sent any more, what was sent can be received. Wakes all who wait.
-     * Does nothing if the channel is closed.
+     * Closes the channel normally: no further values can be sent, and values that were sent can still be received.
+     * Wakes all waiting threads. Has no effect if the channel is closed.
      */
     @Override
     public void close() {
@@ -143,19 +143,19 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Closes the channel because its values are incomplete: nothing can be sent any more, what was sent can be received, and
-     * then {@link #receive} and iterators throw {@link ChannelClosedException} with this cause. Wakes all waiting threads. The
-     * first failure is kept, and one that follows a normal {@link #close()} still counts for those that have not come to the
-     * end.
+     * Closes the channel with a failure, because its values are incomplete. No further values can be sent. Values that
+     * were sent can still be received; after them {@link #receive} and iterators throw {@link ChannelClosedException}
+     * with this cause. Wakes all waiting threads. The first failure is kept. A failure after a normal {@link #close()}
+     * is still seen by consumers that have not reached the end.
      *
-     * @param cause what went wrong
+     * @param cause the failure
      */
     public void close(Throwable cause) {
         end(Objects.requireNonNull(cause, "cause"), false);
     }
 
-    /** Closes the channel because its scope has ended before it. */
-    void abandon(Throwable cause) {
+    /** Closes the channel with a failure unless it is closed, because its scope has ended. */
+    void failIfOpen(Throwable cause) {
         end(cause, true);
     }
 
@@ -174,8 +174,8 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Closes the channel when its producers have ended: normally if all of them have succeeded, and as
-     * {@link #close(Throwable)} does when the first of them fails or is cancelled. That holds also for a task that never
+     * Closes the channel when its producers have ended: normally when all of them have succeeded, or as
+     * {@link #close(Throwable)} does when the first of them fails or is cancelled. This includes a task that never
      * begins because it is rejected, cancelled or out of time.
      *
      * {@snippet :
@@ -208,7 +208,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
         }
         for (Task<?> producer : all) {
             if (producer instanceof ScopeRun<?> run) {
-                run.whenEnded(() -> ended(run.result(), open));
+                run.whenEnded(() -> producerEnded(run.result(), open));
             } else {
                 throw new IllegalArgumentException("a producer is a task of a ThreadScope, was " + producer);
             }
@@ -216,7 +216,7 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
         return this;
     }
 
-    private void ended(Outcome<?> outcome, AtomicInteger open) {
+    private void producerEnded(Outcome<?> outcome, AtomicInteger open) {
         switch (outcome) {
             case Outcome.Failure<?> failed -> close(failed.error());
             case Outcome.Cancelled<?> cancelled -> close(cancelled.cause());
@@ -229,9 +229,9 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Returns the failure that has closed the channel.
+     * Returns the failure with which the channel was closed.
      *
-     * @return the failure, or empty if the channel is open or has come to its normal end
+     * @return the failure, or empty if the channel is open or was closed normally
      */
     public Optional<Throwable> failure() {
         lock.lock();
@@ -243,9 +243,9 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Tells whether the channel is closed.
+     * Returns whether the channel is closed. There may still be values to receive.
      *
-     * @return true once it was closed, normally or by a failure; there may be values to receive
+     * @return true if it was closed, normally or with a failure
      */
     public boolean isClosed() {
         lock.lock();
@@ -257,11 +257,12 @@ public final class Channel<T> implements Iterable<T>, AutoCloseable {
     }
 
     /**
-     * Returns an iterator that receives values until the channel is closed and empty. If the channel was closed by a failure,
-     * {@code hasNext} and {@code next} then throw {@link ChannelClosedException}. If the calling thread is interrupted before
-     * or while it receives a value, they throw a {@link CancellationException}, and the interrupt status stays set.
+     * Returns an iterator that receives values until the channel is closed and empty. If the channel was closed with a
+     * failure, {@code hasNext} and {@code next} then throw {@link ChannelClosedException}. If the calling thread is
+     * interrupted before or while it receives a value, they throw a {@link CancellationException}, and the interrupt
+     * status stays set.
      *
-     * @return a new iterator, for one thread
+     * @return a new iterator, for use by one thread
      */
     @Override
     public Iterator<T> iterator() {

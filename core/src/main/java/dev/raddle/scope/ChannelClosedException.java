@@ -3,8 +3,8 @@ package dev.raddle.scope;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says that a channel is closed: nothing can be sent through it, and everything that was sent has been received. If the
- * channel was closed because a producer failed, the {@linkplain #getCause() cause} is that failure.
+ * Thrown when a value is sent to a closed channel, or received when every value was received. If the channel was closed
+ * with a failure, that is the {@linkplain #getCause() cause}.
  */
 public final class ChannelClosedException extends IllegalStateException {
 
@@ -13,7 +13,7 @@ public final class ChannelClosedException extends IllegalStateException {
     /**
      * Creates an exception.
      *
-     * @param message what was attempted, for people
+     * @param message the detail message
      */
     public ChannelClosedException(String message) {
         super(message);
@@ -22,8 +22,8 @@ public final class ChannelClosedException extends IllegalStateException {
     /**
      * Creates an exception.
      *
-     * @param message what was attempted, for people
-     * @param cause the failure that closed the channel, or null if it came to its end
+     * @param message the detail message
+     * @param cause the failure that closed the channel, or null if it was closed normally
      */
     public ChannelClosedException(String message, @Nullable Throwable cause) {
         super(message, cause);

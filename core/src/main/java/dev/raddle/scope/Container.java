@@ -1,30 +1,32 @@
 package dev.raddle.scope;
 
-/** What starts the threads of one scope and knows which scope they belong to. */
+/** Starts the threads of one scope. */
 sealed interface Container permits JdkContainer, PlainContainer, SchedulerContainer {
 
     /**
-     * Starts a subtask's thread, or leaves it unstarted if this container was closed from outside. Called by the scope's owner
-     * or by a thread inside the scope.
+     * Starts a subtask's thread, or leaves it unstarted if this container was closed from outside. Called by the
+     * scope's owner or by a thread inside the scope.
      *
-     * @param subtask counted as unfinished already; the caller abandons it if its thread has died without running it
-     * @throws RuntimeException or an error if it cannot be started; the caller then abandons it
+     * @param subtask the subtask, already counted as pending; the caller abandons it if its thread terminates without
+     *     running it
+     * @throws RuntimeException if the thread cannot be started; the caller then abandons the subtask, as after an error
      */
     void start(ForkedSubtask<?> subtask);
 
     /**
-     * Closes this container; no subtask is unfinished. Called by the owner, not interrupted, and may wait for threads to end.
+     * Closes this container. Called by the owner when every subtask has ended. The owner is not interrupted. This
+     * method may wait for threads to terminate.
      *
      * @throws StructureViolationException if scopes opened later are still open
      */
     void close();
 
-    /** Tells whether the owner is woken when the last of its threads is about to die, so that nobody else need do so. */
+    /** Returns whether this container wakes the owner when its last thread is about to terminate. */
     default boolean wakesOwner() {
         return false;
     }
 
-    /** Tells what starts the threads, for people. */
+    /** Returns a description of this container. */
     @Override
     String toString();
 }

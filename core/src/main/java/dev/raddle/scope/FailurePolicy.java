@@ -1,7 +1,7 @@
 package dev.raddle.scope;
 
 /**
- * What a wait for several tasks does when one of them fails. A cancelled task is no failure, whatever the policy.
+ * The reaction of a wait for several tasks to a failure. A cancelled task does not count as failed under any policy.
  *
  * @see ThreadScope#await(java.util.Collection)
  */

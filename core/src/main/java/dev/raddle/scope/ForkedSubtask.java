@@ -8,30 +8,31 @@ import java.util.Objects;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** One subtask: what the user holds, what the thread runs, and a node of the scope's list of unfinished subtasks, in one. */
+/** A subtask: the user's handle, the thread's runnable, and a node in the scope's list of pending subtasks. */
 sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Runnable, Callable<@Nullable Object>
         permits PlacedSubtask {
 
     /*
      * Overview.
      *
-     * `phase` only grows, and says who counts this subtask as finished:
+     * `phase` only increases, and determines which thread counts this subtask as ended:
      *
      *   WAITING ──► RUNNING ──► ENDED     by the thread that runs it, or by the scheduler that rejects it
-     *   WAITING ──────────────► ENDED     abandoned: by its forker, whose container did not start the thread; by the owner,
-     *                                     who finds that thread dead; by a shutdown that takes it out of a scheduler's queue
+     *   WAITING ──────────────► ENDED     abandoned: by its forker, if the container did not start the thread; by the
+     *                                     owner, if that thread has terminated; by a shutdown that withdraws it from a
+     *                                     scheduler's queue
      *
-     * Both ways out of WAITING are a compare-and-set, so exactly one of them counts down, once.
+     * Both transitions out of WAITING are a compare-and-set, so exactly one thread counts the end, once.
      *
      * `result` is written by the runner between RUNNING and ENDED, or never: it stays null after a shutdown.
      *
-     * `interrupt` sees to it that at most one interrupt is sent:
+     * `interrupt` ensures that at most one interrupt is sent:
      *
-     *   NONE ──► UNDER_WAY ──► SENT       by whoever shuts down, or by the forker that finds the scope shut down
-     *   NONE ─────────────────► SENT      by the runner of a pooled thread, who wants none any more
+     *   NONE ──► UNDER_WAY ──► SENT       by the thread that shuts down, or by the forker that sees the shutdown
+     *   NONE ─────────────────► SENT      by the runner in a pooled thread, which refuses later interrupts
      *
-     * A thread that has not begun may be interrupted: it begins with its interrupt status set. That is how a subtask forked
-     * before a shutdown runs after it.
+     * A thread that has not begun may be interrupted: it begins with its interrupt status set. That is how a subtask
+     * forked before a shutdown runs after it.
      */
     static final byte WAITING = 0;
     static final byte RUNNING = 1;
@@ -62,11 +63,11 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
     final long forkedAt;
 
     @Nullable
-    ForkedSubtask<?> next; // the next older one, null once this is unlinked; Unfinished says who writes it
+    ForkedSubtask<?> next; // the next older subtask, null once this is unlinked; for writers see PendingSubtasks
 
-    private final int round; // of the owner's joins; less than any if somebody else forked it
+    private final int round; // the owner's round of forks; -1 if another thread forked it
 
-    volatile @Nullable Thread thread; // from when it is made until it ends
+    volatile @Nullable Thread thread; // from its creation to the subtask's end
     private @Nullable ObservedSubtask observed; // written by its forker before it is started
     private volatile @Nullable Object result;
 
@@ -83,22 +84,24 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         this.forkedAt = forkedAt;
     }
 
-    /** Has the listener, if there is one, hear of it. Called by the forker, before it is started. */
+    /** Notifies the listener, if there is one, of the submission. Called by the forker before this is started. */
     final void observe(StructuredScopeOptions options) {
         observed = ObservedSubtask.of(scope, task, options);
     }
 
-    /** Runs it in a thread that has inherited what it should. Never throws: the JDK's scope must not hear of failures. */
+    /**
+     * Runs this in a thread that has inherited its scoped values. Never throws: the JDK's scope must not see failures.
+     */
     @Override
     public final @Nullable Object call() {
-        run(scope.inside());
+        run(scope.insideBinding());
         return null;
     }
 
-    /** Runs it with scoped values. Never throws. */
+    /** Runs this with scoped values. Never throws. */
     final void run(ScopedValue.Carrier values) {
         try {
-            scope.enclosing(values).run(this);
+            scope.withEnclosure(values).run(this);
         } catch (Throwable leftOpen) {
             scope.sink()
                     .report(
@@ -107,7 +110,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         }
     }
 
-    /** Runs it in a thread that knows which scope it is in. */
+    /** Runs this in a thread in which the scope is bound. */
     @Override
     public final void run() {
         if (!begin()) {
@@ -115,37 +118,39 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         }
         Object outcome;
         try {
-            ObservedSubtask known = observed;
-            outcome = known == null ? task.call() : known.<@Nullable Object>call(task);
+            ObservedSubtask observer = observed;
+            outcome = observer == null ? task.call() : observer.<@Nullable Object>call(task);
         } catch (Throwable failure) {
             outcome = new Failed(failure);
         }
         end(outcome);
-        scope.leave(Thread.currentThread());
+        scope.closeOuterForks(Thread.currentThread());
     }
 
-    /** Makes the caller the one who ends it. */
+    /** Claims this subtask for the calling thread, which must end it. Returns false if it has begun or ended. */
     boolean begin() {
         return PHASE.compareAndSet(this, WAITING, RUNNING);
     }
 
-    /** Ends it without it ever having run. Called by who has made sure that no thread will run it. */
+    /**
+     * Ends this without running it. The caller must ensure that no thread will run it. Returns false if it has begun.
+     */
     final boolean abandon() {
         if (!PHASE.compareAndSet(this, WAITING, ENDED)) {
             return false;
         }
         thread = null;
-        leftPlace();
-        ObservedSubtask known = observed;
-        if (known != null) {
+        releasePlacement();
+        ObservedSubtask observer = observed;
+        if (observer != null) {
             observed = null;
-            known.cancelled();
+            observer.cancelled();
         }
         scope.ended(true);
         return true;
     }
 
-    /** Fails it instead of running it. */
+    /** Fails this instead of running it. */
     final void fail(Throwable failure) {
         if (begin()) {
             thread = Thread.currentThread();
@@ -162,31 +167,31 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         } catch (Throwable uncaught) {
             report(uncaught);
         } finally {
-            ObservedSubtask known = observed;
-            if (known != null) {
-                observed = null; // who keeps the subtask does not keep its context
-                tell(known);
+            ObservedSubtask observer = observed;
+            if (observer != null) {
+                observed = null; // a reachable handle must not keep the context reachable
+                notifyListener(observer);
             }
-            wantNoInterrupt();
+            endInterrupts();
             thread = null;
             phase = ENDED;
-            leftPlace();
+            releasePlacement();
             scope.ended(false);
         }
     }
 
-    private void tell(ObservedSubtask known) {
+    private void notifyListener(ObservedSubtask observer) {
         Object now = result;
         if (now == null) {
-            known.cancelled();
+            observer.cancelled();
         } else if (now instanceof Failed(Throwable exception)) {
-            known.failed(exception);
+            observer.failed(exception);
         } else {
-            known.succeeded(now == NULL ? null : now);
+            observer.succeeded(now == NULL ? null : now);
         }
     }
 
-    /** What handleComplete throws goes where it would go if it ended the thread. */
+    /** Passes an exception of handleComplete to the handler that would receive it if it terminated the thread. */
     private void report(Throwable uncaught) {
         Thread self = Thread.currentThread();
         try {
@@ -199,14 +204,14 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         }
     }
 
-    /** Interrupts the calling thread, which is about to run it, unless somebody has done so. */
+    /** Interrupts the calling thread, which is about to run this, unless the interrupt was sent before. */
     final void interruptRunner() {
         if (INTERRUPT.compareAndSet(this, NONE, SENT)) {
             Thread.currentThread().interrupt();
         }
     }
 
-    /** Interrupts its thread unless that is the caller, has ended, or was interrupted before. */
+    /** Interrupts the thread of this subtask unless it is the caller, has ended, or was interrupted before. */
     void stop() {
         Thread runner = thread;
         if (runner == null || runner == Thread.currentThread() || !INTERRUPT.compareAndSet(this, NONE, UNDER_WAY)) {
@@ -221,13 +226,13 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         }
     }
 
-    /** Called once, after the end: the place at a scheduler is of no more use. */
-    void leftPlace() {}
+    /** Called once, after the end, to clear the placement at a scheduler. */
+    void releasePlacement() {}
 
-    /** Called by the runner, which is about to leave. A thread of its own may be interrupted when nobody cares any more. */
-    void wantNoInterrupt() {}
+    /** Called by the runner after the subtask. A late interrupt is harmless if the thread runs nothing else. */
+    void endInterrupts() {}
 
-    /** Returns when no interrupt is on its way to the calling thread any more, nor ever will be, and clears one that came. */
+    /** Prevents further interrupts by this scope, waits for one that is being sent, and clears the interrupt status. */
     final void refuseInterrupts() {
         if (!INTERRUPT.compareAndSet(this, NONE, SENT)) {
             while (interrupt == UNDER_WAY) {
@@ -245,13 +250,15 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         return phase == ENDED;
     }
 
-    /** Tells whether its thread has ended without coming here: it will never run. */
+    /** Returns whether the thread has terminated without running this subtask. */
     final boolean isDead() {
         Thread runner = thread;
         return runner != null && isWaiting() && runner.getState() == Thread.State.TERMINATED && isWaiting();
     }
 
-    /** Tells its forker whether the container has refused its thread: that is then dead if virtual, and new if not. */
+    /**
+     * Returns whether the container has not started the thread, which is then terminated if virtual, and new if not.
+     */
     final boolean isRefused() {
         Thread runner = thread;
         if (runner == null || !isWaiting()) {
@@ -261,14 +268,14 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         return (state == Thread.State.TERMINATED || state == Thread.State.NEW) && isWaiting();
     }
 
-    /** Returns its name for people: that of its thread, or else the class of its task. */
+    /** Returns the name of the thread, or else that of the task, for messages and dumps. */
     final String name() {
         Thread runner = thread;
         String name = runner == null ? "" : runner.getName();
         return name.isEmpty() ? ObservedSubtask.nameOf(task) : name;
     }
 
-    /** The owner must have joined, unless it is the owner's thread that the subtask has just ended in. */
+    /** Ensures that the owner has joined. Does not apply to the thread that has just ended the subtask. */
     private void ensureJoined() {
         if (thread != Thread.currentThread()) {
             scope.ensureJoinedIfOwner(round);
@@ -296,7 +303,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
         Object now = result;
         if (now == null || now instanceof Failed) {
             throw new IllegalStateException(
-                    "a result is there if the state is SUCCESS, and it was " + state() + "; ask state() first");
+                    "a result is available if the state is SUCCESS, was " + state() + "; ask state() first");
         }
         return now == NULL ? null : (T) now;
     }
@@ -308,7 +315,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
             return exception;
         }
         throw new IllegalStateException(
-                "an exception is there if the state is FAILED, and it was " + state() + "; ask state() first");
+                "an exception is available if the state is FAILED, was " + state() + "; ask state() first");
     }
 
     @Override

@@ -5,40 +5,42 @@ import java.util.List;
 import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
-/** The JDK's own scope as a container of threads. */
+/** A container that uses the JDK's own scope. */
 final class JdkContainer implements Container, ThreadFactory {
 
     /*
      * Overview.
      *
-     * The owner forks: the JDK's scope calls newThread with its own runnable, which calls the subtask in the end.
+     * If the owner forks, the JDK's scope calls newThread with its own runnable, which finally calls the subtask.
      *
-     * Another thread forks: it makes a thread from the factory itself, as always, and then
+     * If another thread forks, it creates a thread with the factory itself. Then:
      *
-     *   (a) the owner waits somewhere: it forks in the caller's name, and newThread answers with the prepared thread;
-     *   (b) else the caller, inside the scope, has a scope of the JDK's below all that it does, and forks in that one. If the
-     *       caller has no scope of its own open, that is one opened for this. If it has, it is that of its outermost scope,
-     *       which then has guests: when that scope closes, its scope of the JDK's stays open for them.
+     *   (a) if the owner waits, it forks on behalf of the caller, and newThread returns the prepared thread;
+     *   (b) otherwise the caller forks in a JDK scope that its own thread owns and that encloses everything it does. If
+     *       the caller has no scope open, a JDK scope is opened for this purpose. Otherwise it is the JDK scope of the
+     *       caller's outermost scope, which is then shared: when that scope closes, its JDK scope stays open until
+     *       the threads that were started in this way have terminated.
      *
-     * Either way the JDK hands all scoped values on, those that are in force throughout the caller's subtask: within a binding
-     * of its own a subtask cannot fork into a scope around it, whether the owner waits or not. The thread of a subtask that
-     * forks in its own scope of the JDK's ends after the threads it started.
+     * In both cases the JDK passes on all scoped values that are bound throughout the caller's subtask. A subtask
+     * cannot fork into an enclosing scope within a binding of its own, whether the owner waits or not. The thread of a
+     * subtask that forks in a JDK scope of its own terminates after the threads that it started.
      *
-     * A scope of the JDK's that was closed from outside (because a scope around it was closed, or a scoped value's extent was
-     * left) makes the thread and does not start it, and does not say so. The forker looks at the thread.
+     * A JDK scope that was closed from outside (because an enclosing scope was closed, or the extent of a scoped value
+     * has ended) creates the thread, does not start it, and does not throw. The forker checks the thread's state.
      *
-     * While the JDK's scope has all threads, `complete`, it wakes the owner when they are gone, and subtasks do not: one
-     * wakeup instead of two, and no second wait in close(). `complete` is unset before the first thread is started elsewhere
-     * and after its subtask is counted. So whoever counts down to zero afterwards sees it. A container with guests is not
-     * complete either: its threads may be gone while they are there.
+     * While the JDK's scope contains all threads, it is `complete`: it wakes the owner when they have terminated, and
+     * the subtasks do not. That is one wakeup instead of two, and no second wait in close(). `complete` is cleared
+     * before the first thread is started elsewhere and after its subtask is counted. So the thread that decrements the
+     * count to zero afterwards sees that. A shared container is not complete either: its own threads may have
+     * terminated while others are still in it.
      */
     private final StructuredTaskScope<?> scope;
     private final JdkScope jdk;
 
     private volatile boolean complete = JdkScope.WAKES_OWNER;
-    private @Nullable ForkedSubtask<?> forking; // owner's thread only: for newThread
-    private @Nullable Thread prepared; // the same
-    private @Nullable Inner guests; // owner's thread only
+    private @Nullable ForkedSubtask<?> forking; // owner's thread only: the subtask for newThread
+    private @Nullable Thread prepared; // owner's thread only: the thread for newThread, or null to create one
+    private @Nullable OuterForks sharedForks; // owner's thread only
 
     JdkContainer(StructuredTaskScope<?> scope) {
         this.scope = scope;
@@ -48,14 +50,14 @@ final class JdkContainer implements Container, ThreadFactory {
     @Override
     public void start(ForkedSubtask<?> subtask) {
         if (scope.owner().isCurrentThread()) {
-            startHere(subtask, null);
+            startInOwner(subtask, null);
         } else {
             startFromInside(subtask);
         }
     }
 
-    /** Starts a subtask in the owner's thread: in a new thread, or in one that somebody has made. */
-    void startHere(ForkedSubtask<?> subtask, @Nullable Thread made) {
+    /** Starts a subtask. Called by the owner. Uses the given thread, or a new one if it is null. */
+    void startInOwner(ForkedSubtask<?> subtask, @Nullable Thread made) {
         forking = subtask;
         prepared = made;
         jdk.fork(subtask);
@@ -63,8 +65,8 @@ final class JdkContainer implements Container, ThreadFactory {
 
     @Override
     public Thread newThread(Runnable run) {
-        if (guests != null && guests.isStarting()) {
-            return guests.newThread(run);
+        if (sharedForks != null && sharedForks.isStarting()) {
+            return sharedForks.newThread(run);
         }
         ForkedSubtask<?> subtask = forking;
         Thread thread = prepared;
@@ -81,27 +83,27 @@ final class JdkContainer implements Container, ThreadFactory {
 
     private void startFromInside(ForkedSubtask<?> subtask) {
         ensureNothingBound();
-        Entry entry = new Entry(subtask);
-        Thread thread = scope.newThread(entry);
-        Owner.Request request = new Owner.Request(this, subtask, thread);
-        if (scope.owner().handOver(request)) {
+        SubtaskBody body = new SubtaskBody(subtask);
+        Thread thread = scope.newThread(body);
+        ScopeStack.Request request = new ScopeStack.Request(this, subtask, thread);
+        if (scope.owner().post(request)) {
             Throwable failure = request.failure();
             switch (failure) {
                 case null -> {
                     return;
                 }
-                case StructureViolationException ownersBindings -> thread = scope.newThread(entry); // that one is spent
+                case StructureViolationException ownersBindings -> thread = scope.newThread(body); // the first is spent
                 case Error error -> throw error;
                 default -> throw (RuntimeException) failure;
             }
         }
         complete = false;
-        Inner inner = Inner.ofCaller(scope);
+        OuterForks forks = OuterForks.ofCaller(scope);
         subtask.thread = thread;
-        inner.start(thread);
+        forks.start(thread);
     }
 
-    /** Ensures that the calling thread's subtask is not within a binding of its own. The stack is all that tells. */
+    /** Ensures that the calling thread's subtask is not within a binding of its own. Only the stack shows that. */
     private void ensureNothingBound() {
         boolean bound = StackWalker.getInstance()
                 .walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
@@ -114,19 +116,19 @@ final class JdkContainer implements Container, ThreadFactory {
         }
     }
 
-    private Inner guests() {
-        if (guests == null) {
+    private OuterForks sharedForks() {
+        if (sharedForks == null) {
             complete = false;
-            guests = new Inner(jdk);
+            sharedForks = new OuterForks(jdk);
         }
-        return guests;
+        return sharedForks;
     }
 
     @Override
     public void close() {
-        StructuredTaskScope<?> around = StructuredTaskScope.ofCaller();
-        if (guests != null && around != null && guests.isInUse()) {
-            Inner.keep(around, guests);
+        StructuredTaskScope<?> enclosing = StructuredTaskScope.ofCaller();
+        if (sharedForks != null && enclosing != null && sharedForks.removeTerminated()) {
+            OuterForks.closeAfterSubtask(enclosing, sharedForks);
         } else if (jdk.joinAndClose()) {
             Thread.currentThread().interrupt();
         }
@@ -142,53 +144,56 @@ final class JdkContainer implements Container, ThreadFactory {
         return "JDK scope";
     }
 
-    /** A scope of the JDK's in a subtask's thread, below all that the subtask does, for what it forks into outer scopes. */
-    static final class Inner implements ThreadFactory {
+    /** A JDK scope owned by a subtask's thread that contains the threads which the subtask forks into outer scopes. */
+    static final class OuterForks implements ThreadFactory {
         private final JdkScope jdk;
-        private final List<Thread> started = new ArrayList<>(); // its thread only
-        private @Nullable Thread prepared; // its thread only
+        private final List<Thread> started = new ArrayList<>(); // used only by the subtask's thread
+        private @Nullable Thread prepared; // used only by the subtask's thread
 
-        private Inner(String name) {
+        private OuterForks(String name) {
             jdk = JdkScope.open(name, this);
         }
 
-        private Inner(JdkScope lent) {
-            jdk = lent;
+        private OuterForks(JdkScope shared) {
+            jdk = shared;
         }
 
-        /** Returns the calling thread's, which runs a subtask. */
-        static Inner ofCaller(StructuredTaskScope<?> target) {
-            StructuredTaskScope<?> mine = StructuredTaskScope.ofCaller();
-            if (mine == null) {
+        /** Returns the outer forks of the calling thread, which runs a subtask. */
+        static OuterForks ofCaller(StructuredTaskScope<?> target) {
+            StructuredTaskScope<?> current = StructuredTaskScope.ofCaller();
+            if (current == null) {
                 throw new AssertionError("a thread inside a scope runs a subtask");
             }
             Thread self = Thread.currentThread();
-            Inner known = mine.innerOf(self);
+            OuterForks known = current.outerForksOf(self);
             if (known != null) {
                 return known;
             }
-            JdkContainer outermost = Owner.outermostContainer();
+            JdkContainer outermost = ScopeStack.outermostContainer();
             if (outermost != null) {
-                return outermost.guests();
+                return outermost.sharedForks();
             }
-            Inner opened = new Inner(target.name() + ", forked by #" + self.threadId());
-            keep(mine, opened);
+            OuterForks opened = new OuterForks(target.name() + ", forked by #" + self.threadId());
+            closeAfterSubtask(current, opened);
             return opened;
         }
 
-        /** Has the calling thread, which runs a subtask of a scope, stay until all threads started in an inner scope ended. */
-        private static void keep(StructuredTaskScope<?> mine, Inner inner) {
-            if (mine.container() instanceof JdkContainer container) {
+        /**
+         * Lets the calling thread, which runs a subtask of a scope, wait for these forks when the subtask has ended.
+         */
+        private static void closeAfterSubtask(StructuredTaskScope<?> current, OuterForks forks) {
+            if (current.container() instanceof JdkContainer container) {
                 container.complete = false;
             }
-            mine.innerOf(Thread.currentThread(), inner);
+            current.putOuterForks(Thread.currentThread(), forks);
         }
 
         boolean isStarting() {
             return prepared != null;
         }
 
-        boolean isInUse() {
+        /** Removes terminated threads. Returns whether any threads are left. */
+        boolean removeTerminated() {
             started.removeIf(each -> !each.isAlive());
             return !started.isEmpty();
         }
@@ -211,12 +216,12 @@ final class JdkContainer implements Container, ThreadFactory {
             Thread thread = prepared;
             prepared = null;
             if (thread == null) {
-                throw new IllegalStateException("an inner scope starts prepared threads only");
+                throw new IllegalStateException("a scope for outer forks starts prepared threads only");
             }
             return thread;
         }
 
-        /** Waits for what was started here, although its thread may be interrupted, and closes it. */
+        /** Waits for the started threads, even if the calling thread is interrupted, and closes the JDK scope. */
         void close() {
             boolean interrupted = Thread.interrupted();
             for (Thread thread : started) {

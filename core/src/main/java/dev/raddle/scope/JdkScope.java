@@ -10,12 +10,14 @@ import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One scope of the JDK's own, used only as a container of threads. That API is in preview: it is in every JDK from 25 on, but
- * a class that names it needs a flag to be compiled and run. Method handles do not.
+ * One scope of the JDK's own, used only as a container of threads. That API is a preview API: it is in every JDK from
+ * 25 on, but a class that refers to it needs a flag to be compiled and run. Method handles do not.
  */
 final class JdkScope {
 
-    /** What a JDK offers, looked up once. The same handles fit JDK 25, whose configuration is a Function, and later ones. */
+    /**
+     * The methods of the JDK's API, looked up once. They fit JDK 25, whose configuration is a Function, and later ones.
+     */
     private record Api(
             MethodHandle joiner,
             MethodHandle open,
@@ -59,12 +61,12 @@ final class JdkScope {
     private static final String VIOLATION = "java.util.concurrent.StructureViolationException";
 
     /**
-     * Whether this JDK unparks the owner of a scope when the scope has become empty, though nothing promises it. Known of JDK
-     * 25, and not assumed of later ones.
+     * Whether this JDK unparks the owner of a scope when the scope has become empty. That is not specified. It holds
+     * for JDK 25 and is not assumed for later ones.
      */
     static final boolean WAKES_OWNER = Runtime.version().feature() == 25;
 
-    private static final @Nullable String ABSENCE; // why there is no API, or null
+    private static final @Nullable String UNAVAILABLE_REASON; // why the API is unavailable, or null
     private static final MethodHandle JOINER;
     private static final MethodHandle OPEN;
     private static final MethodHandle WITH_NAME;
@@ -75,18 +77,18 @@ final class JdkScope {
 
     static {
         Api api = null;
-        String absence = null;
+        String reason = null;
         if ("fallback".equals(System.getProperty("dev.raddle.scope.container"))) {
-            absence = "forced by the system property dev.raddle.scope.container";
+            reason = "forced by the system property dev.raddle.scope.container";
         } else {
             try {
                 api = Api.find();
             } catch (ReflectiveOperationException | RuntimeException | LinkageError missing) {
-                absence = "this JDK has none that fits: " + missing;
+                reason = "this JDK has none that fits: " + missing;
             }
         }
         MethodHandle none = MethodHandles.empty(MethodType.methodType(void.class));
-        ABSENCE = absence;
+        UNAVAILABLE_REASON = reason;
         JOINER = api == null ? none : api.joiner();
         OPEN = api == null ? none : api.open();
         WITH_NAME = api == null ? none : api.withName();
@@ -96,7 +98,7 @@ final class JdkScope {
         CLOSE = api == null ? none : api.close();
     }
 
-    /** How a scope shall be. An object and not a lambda, whose class the JDK would make at run time. */
+    /** The configuration of a scope. Not a lambda, because the JDK would generate its class at run time. */
     private record Settings(String name, ThreadFactory factory) implements UnaryOperator<Object> {
         @Override
         public Object apply(Object configuration) {
@@ -116,11 +118,11 @@ final class JdkScope {
     }
 
     /** Returns why this JDK's scopes cannot be used, or null if they can. */
-    static @Nullable String absence() {
-        return ABSENCE;
+    static @Nullable String unavailableReason() {
+        return UNAVAILABLE_REASON;
     }
 
-    /** Opens one, owned by the calling thread. */
+    /** Opens a JDK scope owned by the calling thread. */
     static JdkScope open(String name, ThreadFactory factory) {
         try {
             Object joiner = (Object) JOINER.invokeExact();
@@ -131,7 +133,7 @@ final class JdkScope {
         }
     }
 
-    /** Has a thread made and started. One that is closed makes it and does not start it. Called by its owner. */
+    /** Creates and starts a thread. If this scope was closed from outside, does not start it. Called by the owner. */
     void fork(Callable<?> task) {
         try {
             Object _ = (Object) FORK.invokeExact(scope, (Callable) task);
@@ -141,9 +143,9 @@ final class JdkScope {
     }
 
     /**
-     * Waits for its threads to end and closes it. Without the join it would interrupt them, and throw for want of it.
+     * Waits for the threads to terminate and closes the scope. Closing without a join would interrupt them and throw.
      *
-     * @return true if the owner was interrupted meanwhile
+     * @return whether the owner was interrupted meanwhile
      */
     boolean joinAndClose() {
         boolean interrupted = false;

@@ -7,7 +7,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many of several alternatives are needed, and when they begin. Immutable.
+ * The number of alternatives that must succeed, and the times at which they begin. Immutable.
  *
  * {@snippet :
  * Price price = scope.join(JoinStrategy.hedged(Duration.ofMillis(50)), List.of(() -> near.price(), () -> far.price()));
@@ -32,7 +32,7 @@ public final class JoinStrategy<T, R> {
     }
 
     /**
-     * Begins all at once and takes the first value, which may be null.
+     * Returns a strategy that begins all alternatives at once and takes the first value, which may be null.
      *
      * @param <T> the type of the value
      * @return the strategy
@@ -42,12 +42,13 @@ public final class JoinStrategy<T, R> {
     }
 
     /**
-     * Begins all at once and takes the first few values, in the order in which they come.
+     * Returns a strategy that begins all alternatives at once and takes the first few values, in the order of their
+     * completion.
      *
      * @param <T> the type of a value
-     * @param values how many, at least 1
+     * @param values the number of values, at least 1
      * @return the strategy
-     * @throws IllegalArgumentException if it is less than 1
+     * @throws IllegalArgumentException if the number is less than 1
      */
     public static <T> JoinStrategy<T, List<T>> quorum(int values) {
         if (values < 1) {
@@ -57,13 +58,14 @@ public final class JoinStrategy<T, R> {
     }
 
     /**
-     * Begins one after the other, each some time after the last or at once when all that have begun have failed, and takes
-     * the first value, which may be null.
+     * Returns a strategy that begins the alternatives one after the other and takes the first value, which may be null.
+     * An alternative begins after the delay from the beginning of the previous one, or as soon as all previous ones
+     * have failed.
      *
      * @param <T> the type of the value
-     * @param delay how long to wait before a backup begins, positive
+     * @param delay the delay before the next alternative begins, positive
      * @return the strategy
-     * @throws IllegalArgumentException if it is not positive
+     * @throws IllegalArgumentException if the delay is not positive
      * @see <a href="https://doi.org/10.1145/2408776.2408794">Dean and Barroso, "The Tail at Scale" (CACM 2013)</a>
      */
     public static <T> JoinStrategy<T, T> hedged(Duration delay) {
@@ -77,7 +79,7 @@ public final class JoinStrategy<T, R> {
         return needed;
     }
 
-    /** Returns how long after one alternative the next begins, or null if all begin at once. */
+    /** Returns the delay between the beginnings of two alternatives, or null if all begin at once. */
     @Nullable
     Duration stagger() {
         return stagger;

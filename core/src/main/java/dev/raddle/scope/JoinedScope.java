@@ -16,8 +16,9 @@ import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scope whose {@link #join()} returns what a {@link Joiner} makes of the subtasks: the API of JEP 505, as in JDK 25, on the
- * engine of {@link StructuredTaskScope}. Opened by {@link StructuredTaskScope#open(Joiner)} and meant to be a {@code var}.
+ * A scope whose {@link #join()} returns the result of a {@link Joiner}: the API of JEP 505, as in JDK 25, based on
+ * {@link StructuredTaskScope}. Opened by {@link StructuredTaskScope#open(Joiner)}; variables are usually declared with
+ * {@code var}.
  *
  * {@snippet :
  * try (var scope = StructuredTaskScope.open(Joiner.<String>allSuccessfulOrThrow())) {
@@ -27,14 +28,14 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>Only the owner forks, joins and closes. It joins once; after that it does not fork any more.
+ * <p>Only the owner may fork, join and close. It joins once, and does not fork after that.
  *
- * @param <T> what the subtasks return
- * @param <R> what {@code join()} returns
+ * @param <T> the type of the results of subtasks
+ * @param <R> the type of the result of {@code join()}
  */
 public final class JoinedScope<T extends @Nullable Object, R extends @Nullable Object> implements AutoCloseable {
 
-    /** What {@link JoinedScope#join()} throws if the timeout was over first. */
+    /** Thrown by {@link JoinedScope#join()} if the timeout has elapsed. */
     public static final class TimeoutException extends RuntimeException {
 
         @Serial
@@ -72,10 +73,10 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         }
     }
 
-    /** The engine, told of ends. */
+    /** The engine, which calls the joiner for each completed subtask. */
     private static final class Engine<T extends @Nullable Object> extends StructuredTaskScope<T> {
         private @Nullable Joiner<? super T, ?>
-                joiner; // null once all subtasks have ended; subtasks refer to this engine
+                joiner; // null once all subtasks have ended, since subtasks refer to this engine
 
         Engine(StructuredScopeOptions options, Joiner<? super T, ?> joiner) {
             super(options);
@@ -89,8 +90,8 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
             }
         }
 
-        /** Forgets the joiner, which may keep all subtasks. Called by the owner when none is unfinished. */
-        void forgetJoiner() {
+        /** Clears the joiner, which may refer to all subtasks. Called by the owner when all subtasks have ended. */
+        void clearJoiner() {
             joiner = null;
         }
     }
@@ -114,7 +115,7 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         this.alarm = timeout == null ? () -> false : armOrClose(timeout);
     }
 
-    /** Arms the alarm, or closes the engine, which has entered the owner's thread and could not be closed by anyone else. */
+    /** Arms the alarm. If that throws, closes the engine, which the caller has no reference to. */
     private Alarm armOrClose(Duration timeout) {
         try {
             return Deadline.after(engine.time(), timeout).alarm(() -> Thread.startVirtualThread(this::timeOut));
@@ -133,7 +134,7 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         return new JoinedScope<>(joiner, (Settings) configuration);
     }
 
-    /** Interrupts foreign threads, and so is not done by the alarm itself. */
+    /** Shuts down at the timeout. Not called by the alarm's thread, because it interrupts threads of user code. */
     private void timeOut() {
         if (!engine.isShutdown()) {
             timedOut = true;
@@ -142,15 +143,17 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
     }
 
     /**
-     * Starts a thread for a subtask. If this scope is shut down, the subtask never runs. Only the owner may call this.
+     * Starts a thread for a subtask. If this scope is shut down, the subtask never runs. Only the owner may call this
+     * method.
      *
-     * @param <U> what the task returns
-     * @param task what to call
+     * @param <U> the type of the result
+     * @param task the callable to run
      * @return the subtask
      * @throws IllegalStateException if the owner has tried to join, or this scope is closed
      * @throws WrongThreadException if the caller is not the owner
-     * @throws StructureViolationException if other scoped values are in force than where this scope was opened
-     * @throws RejectedExecutionException if the thread factory returned null, or the scheduler did not accept the subtask
+     * @throws StructureViolationException if other scoped values are bound than where this scope was opened
+     * @throws RejectedExecutionException if the thread factory returned null, or the scheduler did not accept the
+     *     subtask
      */
     public <U extends T> Subtask<U> fork(Callable<? extends U> task) {
         Objects.requireNonNull(task, "task");
@@ -170,15 +173,16 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
     /**
      * Starts a thread for a subtask without a result, as {@link #fork(Callable)} does.
      *
-     * @param <U> the type of nothing
-     * @param task what to run
-     * @return the subtask; its result is null
+     * @param <U> the type of the result, which is null
+     * @param task the action to run
+     * @return the subtask
      * @throws IllegalStateException if the owner has tried to join, or this scope is closed
      * @throws WrongThreadException if the caller is not the owner
-     * @throws StructureViolationException if other scoped values are in force than where this scope was opened
-     * @throws RejectedExecutionException if the thread factory returned null, or the scheduler did not accept the subtask
+     * @throws StructureViolationException if other scoped values are bound than where this scope was opened
+     * @throws RejectedExecutionException if the thread factory returned null, or the scheduler did not accept the
+     *     subtask
      */
-    @SuppressWarnings("NullAway") // null is the result of no result
+    @SuppressWarnings("NullAway") // the result is null
     public <U extends T> Subtask<U> fork(Runnable task) {
         Objects.requireNonNull(task, "task");
         return fork(() -> {
@@ -188,15 +192,15 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
     }
 
     /**
-     * Waits until all subtasks have ended, or the joiner or the timeout has shut this scope down, and returns what the joiner
-     * makes of it. Only the owner may call this, once; again if it was interrupted.
+     * Waits until all subtasks have ended, or the joiner or the timeout has shut this scope down, and returns the
+     * joiner's result. Only the owner may call this method, and only once unless it was interrupted.
      *
      * @return the joiner's result
-     * @throws IllegalStateException if the owner has joined, or this scope is closed; or without a timeout, if a subtask could
-     *     never begin, as {@link StructuredTaskScope#join()} says
+     * @throws IllegalStateException if the owner has joined, or this scope is closed; or without a timeout, if a
+     *     subtask could never begin, as described at {@link StructuredTaskScope#join()}
      * @throws WrongThreadException if the caller is not the owner
-     * @throws TimeoutException if the timeout was over first
-     * @throws FailedException if the joiner throws instead of giving a result; the cause is what it threw
+     * @throws TimeoutException if the timeout has elapsed
+     * @throws FailedException if the joiner throws; the cause is its exception
      * @throws InterruptedException if the owner was interrupted before or while it waited
      */
     public R join() throws InterruptedException {
@@ -207,7 +211,7 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         joining = true;
         engine.beginJoin();
         if (timeout == null) {
-            engine.awaitForLong();
+            engine.awaitWithoutDeadline();
         } else {
             engine.owner().await(engine, false);
         }
@@ -226,22 +230,22 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
     }
 
     /**
-     * Tells whether this scope is shut down: by the joiner, by the timeout, or by closing.
+     * Returns whether this scope was shut down, by the joiner, by the timeout, or by closing.
      *
-     * @return true from then on
+     * @return true if it was shut down
      */
     public boolean isCancelled() {
         return engine.isShutdown();
     }
 
     /**
-     * Shuts this scope down if nobody has, waits for all subtasks to end, and closes it, as
-     * {@link StructuredTaskScope#close()} does. Only the owner may call this.
+     * Shuts this scope down if necessary, waits for all subtasks to end, and closes it, as
+     * {@link StructuredTaskScope#close()} does. Only the owner may call this method.
      *
-     * @throws IllegalStateException if the owner has forked and not tried to join; this scope is closed all the same
+     * @throws IllegalStateException if the owner has forked and not tried to join; this scope is closed nevertheless
      * @throws WrongThreadException if the caller is not the owner
-     * @throws StructureViolationException if scopes opened later were still open, or scoped values are in force that were bound
-     *     later; this scope is closed all the same
+     * @throws StructureViolationException if scopes opened later were still open, or scoped values that were bound
+     *     later are still bound; this scope is closed nevertheless
      */
     @Override
     public void close() {
@@ -254,7 +258,7 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         try {
             engine.close();
         } finally {
-            engine.forgetJoiner();
+            engine.clearJoiner();
         }
         if (forked && !joining) {
             throw new IllegalStateException(

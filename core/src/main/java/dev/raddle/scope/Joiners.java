@@ -10,22 +10,22 @@ import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** The policies that {@link Joiner} offers. */
+/** The implementations of the joiners that {@link Joiner} provides. */
 final class Joiners {
 
     private Joiners() {}
 
-    /** Keeps all subtasks in the order of their forks. */
+    /** All subtasks in the order of their forks. */
     private static final class Forks<T extends @Nullable Object> {
-        private final List<Subtask<T>> inOrder = new ArrayList<>(); // the owner's only
+        private final List<Subtask<T>> inOrder = new ArrayList<>(); // used only by the owner
 
-        @SuppressWarnings("unchecked") // a subtask of something narrower only ever gives
+        @SuppressWarnings("unchecked") // a subtask only returns values of type T
         void add(Subtask<? extends T> subtask) {
             inOrder.add((Subtask<T>) subtask);
         }
     }
 
-    /** Waits for all, and is done with the first failure. */
+    /** Waits for all subtasks and shuts down at the first failure. */
     static final class AwaitSuccessful<T extends @Nullable Object> implements Joiner<T, Void> {
         private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
 
@@ -46,7 +46,7 @@ final class Joiners {
         }
     }
 
-    /** Waits for all, is done with the first failure, and hands out all. */
+    /** Waits for all subtasks, shuts down at the first failure, and returns all subtasks. */
     static final class AllSuccessful<T extends @Nullable Object> implements Joiner<T, Stream<Subtask<T>>> {
         private final AwaitSuccessful<T> success = new AwaitSuccessful<>();
         private final Forks<T> forks = new Forks<>();
@@ -70,7 +70,7 @@ final class Joiners {
         }
     }
 
-    /** Is done with the first success. */
+    /** Shuts down at the first success. */
     static final class AnySuccessful<T extends @Nullable Object> implements Joiner<T, T> {
         private final AtomicReference<@Nullable Subtask<? extends T>> success = new AtomicReference<>();
         private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
@@ -96,7 +96,7 @@ final class Joiners {
         }
     }
 
-    /** Waits for all. */
+    /** Waits for all subtasks. */
     static final class AwaitAll<T extends @Nullable Object> implements Joiner<T, Void> {
         @Override
         @SuppressWarnings("NullAway") // Void is null
@@ -105,7 +105,7 @@ final class Joiners {
         }
     }
 
-    /** Waits for all, is done when told so, and hands out all. */
+    /** Waits for all subtasks, shuts down when a predicate returns true, and returns all subtasks. */
     static final class AllUntil<T extends @Nullable Object> implements Joiner<T, Stream<Subtask<T>>> {
         private final Predicate<? super Subtask<? extends T>> isDone;
         private final Forks<T> forks = new Forks<>();

@@ -15,8 +15,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A subtask as a listener and flight recordings know it, with the context that it brings along. Made only if somebody asks for
- * one of these.
+ * The view of a subtask for the listener and for flight recordings, together with its propagated context. Created only
+ * if there is a listener, a recording or a propagator.
  */
 final class ObservedSubtask implements TaskIdentity {
 
@@ -26,12 +26,12 @@ final class ObservedSubtask implements TaskIdentity {
     private final CapturedContext context;
     private final long forkedAt;
 
-    /* Written by the thread that runs the subtask, and read by the one that ends it: the same, or one that knows it never ran. */
+    // Written by the thread that runs the subtask, read by the one that ends it: the same, or another if it never ran.
     private boolean started;
     private long startedAt;
     private Recorder.@Nullable Begun begun;
 
-    /** Captures the context of the calling thread, which forks. */
+    /** Captures the context of the calling thread, which is the forker. */
     private ObservedSubtask(StructuredTaskScope<?> scope, Callable<?> task, StructuredScopeOptions options) {
         this.scope = scope;
         this.name = nameOf(task);
@@ -40,29 +40,29 @@ final class ObservedSubtask implements TaskIdentity {
         this.forkedAt = scope.time().nanoTime();
     }
 
-    /** Returns the name of a subtask for people: its task's, or that of its class. */
+    /** Returns the name of a task, or that of its class, for messages. */
     static String nameOf(Callable<?> task) {
         return UserCode.nameOf(task instanceof NamedTask named ? named::name : null, task);
     }
 
-    /** Returns a subtask's, of which the listener has heard; null if nobody asks. */
+    /** Creates the view of a subtask and notifies the listener of the submission. Returns null if none is needed. */
     static @Nullable ObservedSubtask of(
             StructuredTaskScope<?> scope, Callable<?> task, StructuredScopeOptions options) {
         if (options.listener() == null && options.propagators().isEmpty() && !Recorder.isOn()) {
             return null;
         }
         ObservedSubtask observed = new ObservedSubtask(scope, task, options);
-        observed.tell("onSubmitted", listener -> listener.onSubmitted(observed));
+        observed.notifyListener("onSubmitted", listener -> listener.onSubmitted(observed));
         return observed;
     }
 
-    /** Calls the task in its context, after the listener has heard of the start. */
+    /** Notifies the listener of the start and calls the task in its context. */
     <T extends @Nullable Object> T call(Callable<? extends T> task) throws Exception {
         long now = scope.time().nanoTime();
         startedAt = now;
         started = true;
         begun = Recorder.begin();
-        tell("onStarted", listener -> listener.onStarted(this, Math.max(0, now - forkedAt)));
+        notifyListener("onStarted", listener -> listener.onStarted(this, Math.max(0, now - forkedAt)));
         return context.call(task);
     }
 
@@ -74,7 +74,7 @@ final class ObservedSubtask implements TaskIdentity {
         settled(new Outcome.Failure<>(failure));
     }
 
-    /** Tells that the scope was shut down before the subtask had ended. */
+    /** Reports that the scope was shut down before the subtask had ended. */
     void cancelled() {
         settled(new Outcome.Cancelled<>(
                 new CancelledException("scope \"" + owner() + "\" was shut down before this subtask had ended")));
@@ -87,14 +87,14 @@ final class ObservedSubtask implements TaskIdentity {
             long waited = Math.max(0, (started ? startedAt : now) - forkedAt);
             Recorder.settled(null, owner(), name, outcome.status(), waited, ran, begun);
         }
-        tell("onSettled", listener -> listener.onSettled(this, outcome, ran));
+        notifyListener("onSettled", listener -> listener.onSettled(this, outcome, ran));
     }
 
-    private void tell(String event, Consumer<TaskListener> telling) {
-        TaskListener hears = listener;
-        if (hears != null) {
+    private void notifyListener(String event, Consumer<TaskListener> notification) {
+        TaskListener target = listener;
+        if (target != null) {
             try {
-                telling.accept(hears);
+                notification.accept(target);
             } catch (Throwable failure) {
                 scope.sink().report(event + " of the listener in scope \"" + owner() + "\"", failure);
             }

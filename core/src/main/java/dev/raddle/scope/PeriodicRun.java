@@ -8,15 +8,15 @@ import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A job that is repeated: a run that is never admitted itself, and submits a task for each round. One round begins after the
- * one before has ended, so rounds never overlap; at a fixed rate, a round that is late begins at once.
+ * A periodic job: a run that is never admitted itself, and submits a task for each round. A round begins after the
+ * previous one has ended, so rounds never overlap. At a fixed rate, a round that is late begins at once.
  */
 final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object> {
 
     private final Runnable job;
     private final Duration period;
     private final boolean fixedRate;
-    private long moment; // when the current round was due; owned by the round
+    private long moment; // the due time of the current round; used only by the round
     private volatile @Nullable Alarm alarm;
     private volatile @Nullable ScopeRun<?> round;
 
@@ -28,7 +28,7 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
         this.moment = first.nanoTime();
     }
 
-    /** Lets the next round begin at its moment. */
+    /** Arms the alarm of the next round. */
     void schedule() {
         alarm = new Deadline(time(), moment).alarm(() -> scope.elsewhere().execute(this::beginRound));
         if (isDecided()) {
@@ -37,18 +37,18 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
     }
 
     private void beginRound() {
-        if (isDecided() || !scope.gate().beginErrand()) {
+        if (isDecided() || !scope.gate().beginTimerSubmission()) {
             return;
         }
         try {
-            ScopeRun<?> begun = scope.roundOf(this, job, moment);
+            ScopeRun<?> begun = scope.submitRound(this, job, moment);
             round = begun;
             begun.whenEnded(() -> roundEnded(begun));
             if (isDecided()) {
                 stop();
             }
         } finally {
-            scope.gate().endErrand();
+            scope.gate().endTimerSubmission();
         }
     }
 
@@ -87,10 +87,10 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
         super.settled(outcome);
     }
 
-    // The rounds are told of and counted, one by one; the job itself is not a task that runs.
+    // Each round notifies listeners and is counted. The job itself is not a task that runs.
 
     @Override
-    void tell(Outcome<Object> outcome) {}
+    void notifyListeners(Outcome<Object> outcome) {}
 
     @Override
     void countIn(ScopeMeter meter) {}

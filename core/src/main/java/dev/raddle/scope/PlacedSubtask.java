@@ -4,7 +4,7 @@ import dev.raddle.task.Scheduler;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** A subtask that a scheduler runs, in a thread that may have been another's and will be another's again. */
+/** A subtask that a scheduler runs, possibly in a pooled thread that also runs other tasks. */
 final class PlacedSubtask<T extends @Nullable Object> extends ForkedSubtask<T> {
 
     private volatile Scheduler.@Nullable Placement
@@ -14,8 +14,8 @@ final class PlacedSubtask<T extends @Nullable Object> extends ForkedSubtask<T> {
         super(scope, task, round, forkedAt);
     }
 
-    /** Lets a shutdown take it back. One that came before is caught up with by the forker. */
-    void placed(Scheduler.Placement placement) {
+    /** Stores the placement, which a shutdown withdraws. After an earlier shutdown, the forker stops this subtask. */
+    void setPlacement(Scheduler.Placement placement) {
         this.placement = placement;
         if (hasEnded()) {
             this.placement = null;
@@ -23,11 +23,11 @@ final class PlacedSubtask<T extends @Nullable Object> extends ForkedSubtask<T> {
     }
 
     @Override
-    void leftPlace() {
+    void releasePlacement() {
         placement = null;
     }
 
-    /** Notes that a thread waits for it, as {@link Scheduler.Placement#beginWait} does. */
+    /** Registers that a thread waits for this subtask, as {@link Scheduler.Placement#beginWait} does. */
     boolean beginWait(Thread waiter) {
         Scheduler.Placement place = placement;
         return place != null && isWaiting() && place.beginWait(waiter);
@@ -47,7 +47,7 @@ final class PlacedSubtask<T extends @Nullable Object> extends ForkedSubtask<T> {
         }
         thread = Thread.currentThread();
         if (scope.isShutdown()) {
-            interruptRunner(); // a shutdown may have come too early to find the thread
+            interruptRunner(); // the shutdown may have been before the thread was set
         }
         return true;
     }
@@ -63,7 +63,7 @@ final class PlacedSubtask<T extends @Nullable Object> extends ForkedSubtask<T> {
     }
 
     @Override
-    void wantNoInterrupt() {
+    void endInterrupts() {
         refuseInterrupts();
     }
 }

@@ -2,7 +2,7 @@ package dev.raddle.scope;
 
 import java.util.List;
 
-/** The fallback: threads straight from the factory. They inherit registered scoped values and {@code TaskContext} only. */
+/** The fallback: plain threads from the factory. They inherit only registered scoped values and {@code TaskContext}. */
 final class PlainContainer implements Container {
 
     private final StructuredTaskScope<?> scope;
@@ -17,13 +17,13 @@ final class PlainContainer implements Container {
 
     @Override
     public void start(ForkedSubtask<?> subtask) {
-        Thread thread = scope.newThread(new Entry(subtask).carrying(registered));
+        Thread thread = scope.newThread(new SubtaskBody(subtask).withValues(registered));
         subtask.thread = thread;
         thread.start();
     }
 
     @Override
-    public void close() {} // nobody knows these threads but their subtasks, and those have ended
+    public void close() {} // only subtasks refer to these threads, and those have ended
 
     @Override
     public String toString() {

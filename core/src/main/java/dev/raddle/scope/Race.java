@@ -12,30 +12,31 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
-/** One join of several alternatives, of which some values are needed. */
+/** One join of several alternatives, which ends when enough of them have succeeded. */
 final class Race<T> {
 
     /*
      * Overview.
      *
-     * `begun` alternatives have been submitted, `ended` of these have ended, some with a value, some with a failure. The race
-     * is over as soon as enough have a value, or those that have not failed are too few; `counted` says so, and `over` is set
-     * then. What ends afterwards, ends because of that, and does not count. All of it is guarded by this object's monitor,
-     * under which nothing foreign runs.
+     * `begun` alternatives have begun, `ended` of these have ended, with a value or a failure. The race is over as soon
+     * as enough alternatives have a value, or too few are left that have not failed. Then `counted` becomes true and
+     * `over` is set. Alternatives that end afterwards were cancelled because of that and do not count. All of this is
+     * guarded by this object's monitor, under which no user code runs.
      *
-     * Alternatives that are staggered begin by an alarm, which is set anew by whoever begins one; one that ends without a
-     * value, when no other is running, begins the next itself. An alarm that was overtaken finds another turn and does
-     * nothing.
+     * Staggered alternatives begin by an alarm. The thread that begins an alternative sets the alarm for the next one.
+     * An alternative that ends without a value begins the next one itself if no other is running. An alarm that fires
+     * after that sees that `begun` has changed and does nothing.
      *
-     * When it is over the owner cancels what still runs, and waits until nothing of it is in the scope: losers have really
-     * ended when the join returns. Who begins an alternative adds it to `contenders` in the same step, submits it after that,
-     * and looks then whether it is over: so the owner knows of it, and one of the two cancels it, but not before those who
-     * listen have heard that it was submitted.
+     * When the race is over, the joining thread cancels the alternatives that still run, and waits until none of them
+     * is in the scope: they have really ended when the join returns. The thread that begins an alternative increments
+     * `begun` and adds it to `contenders` in one step, then submits it, and then reads whether the race is over. So the
+     * joining thread sees every alternative, and one of the two threads cancels it, but only after listeners were
+     * notified of its submission.
      */
 
-    /** An alternative, which tells when nothing of it is in the scope any more. */
+    /** An alternative, with a signal that is set when it has left the scope. */
     final class Contender extends ScopeRun<T> {
-        private final Signal gone = new Signal();
+        private final Signal left = new Signal();
         private boolean submitted; // guarded by the race
 
         Contender(ThreadScope scope, long id, Callable<? extends T> callable) {
@@ -46,62 +47,62 @@ final class Race<T> {
                     callable,
                     scope.defaultRank(),
                     scope.retryPolicy(),
-                    scope.limit(null),
-                    seen,
+                    scope.timeLimit(null),
+                    submitter,
                     scope.now());
         }
 
-        void lose() {
+        void cancelAsLoser() {
             cancel(
                     new CancelledException("cancelled because a join in scope \"" + scope.name() + "\" is over"),
                     Runnable::run);
         }
 
         @Override
-        void left() {
-            gone.set();
+        void leftScope() {
+            left.set();
         }
     }
 
     private final ThreadScope scope;
     private final JoinStrategy<T, ?> strategy;
     private final List<Callable<? extends T>> alternatives;
-    private final Surroundings seen;
+    private final SubmitterContext submitter;
     private final Signal over = new Signal();
     private final List<Contender> contenders = new ArrayList<>(); // guarded by this
     private final List<T> values = new ArrayList<>(); // in order of completion; guarded by this
-    private final TreeMap<Integer, Throwable> failures = new TreeMap<>(); // by place in the list; guarded by this
+    private final TreeMap<Integer, Throwable> failures = new TreeMap<>(); // by index of alternative; guarded by this
     private int begun; // guarded by this
     private int ended; // guarded by this
-    private boolean counted; // whether the result is found, and who ends now ends because of it; guarded by this
-    private @Nullable Alarm nextTurn; // guarded by this
+    private boolean counted; // whether the race is over, so that further ends do not count; guarded by this
+    private @Nullable Alarm nextAlarm; // guarded by this
 
     Race(ThreadScope scope, JoinStrategy<T, ?> strategy, List<Callable<? extends T>> alternatives) {
         this.scope = scope;
         this.strategy = strategy;
         this.alternatives = alternatives;
-        this.seen = scope.capture();
+        this.submitter = scope.capture();
     }
 
-    /** Runs the race and returns the values that were needed, in order of completion. */
+    /** Runs the race and returns the needed values in order of completion. */
     List<T> run() throws InterruptedException {
         try {
             for (int first = strategy.stagger() == null ? alternatives.size() : 1; first > 0; first--) {
-                begin(begunBefore());
+                begin(begunCount());
             }
             awaitOver(contenders().getFirst());
         } finally {
             stop();
         }
         for (Contender contender : contenders()) {
-            contender.gone.await();
+            contender.left.await();
         }
         return result();
     }
 
-    /** Waits for the result; fails rather than to wait in a task for one that could never begin. */
+    /** Waits for the result. Throws if the caller is a task and waits for an alternative that could never begin. */
     private void awaitOver(Contender first) throws InterruptedException {
-        ScopeRun.Waiting waiting = first.beginWait();
+        ScopeRun.WaitRegistration waiting = first.beginWait();
         try {
             Dispatch.startAll();
             over.await();
@@ -110,11 +111,11 @@ final class Race<T> {
         }
     }
 
-    private synchronized int begunBefore() {
+    private synchronized int begunCount() {
         return begun;
     }
 
-    /** Begins the next alternative, if as many have begun as the caller thinks. */
+    /** Begins the next alternative, if the number of begun ones is still the one that the caller has seen. */
     private void begin(int seen) {
         if (seen == alternatives.size()) {
             return;
@@ -135,13 +136,13 @@ final class Race<T> {
         }
         contender.whenEnded(() -> ended(seen, contender));
         if (late) {
-            contender.lose();
+            contender.cancelAsLoser();
         } else {
-            armNextTurn();
+            armNext();
         }
     }
 
-    private void armNextTurn() {
+    private void armNext() {
         Duration stagger = strategy.stagger();
         if (stagger == null) {
             return;
@@ -153,20 +154,20 @@ final class Race<T> {
             }
             seen = begun;
         }
-        Alarm turn = scope.time().after(stagger, () -> scope.elsewhere().execute(() -> begin(seen)));
-        Alarm overtaken;
+        Alarm alarm = scope.time().after(stagger, () -> scope.elsewhere().execute(() -> begin(seen)));
+        Alarm obsolete;
         synchronized (this) {
-            overtaken = begun == seen && !counted ? nextTurn : turn;
-            if (overtaken != turn) {
-                nextTurn = turn;
+            obsolete = begun == seen && !counted ? nextAlarm : alarm;
+            if (obsolete != alarm) {
+                nextAlarm = alarm;
             }
         }
-        if (overtaken != null) {
-            overtaken.cancel();
+        if (obsolete != null) {
+            obsolete.cancel();
         }
     }
 
-    private void ended(int place, Contender contender) {
+    private void ended(int index, Contender contender) {
         boolean decided;
         int next = -1;
         synchronized (this) {
@@ -176,13 +177,13 @@ final class Race<T> {
             ended++;
             switch (contender.result()) {
                 case Outcome.Success<T> success -> addValue(success);
-                case Outcome.Failure<T> failure -> failures.put(place, failure.error());
-                case Outcome.Cancelled<T> cancelled -> failures.put(place, cancelled.cause());
+                case Outcome.Failure<T> failure -> failures.put(index, failure.error());
+                case Outcome.Cancelled<T> cancelled -> failures.put(index, cancelled.cause());
                 default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
             }
             decided = values.size() >= strategy.needed()
                     || alternatives.size() - failures.size() < strategy.needed()
-                    || scope.gate().closed() != null;
+                    || scope.gate().closeCause() != null;
             counted = decided;
             if (!decided && ended == begun) {
                 next = begun;
@@ -195,7 +196,7 @@ final class Race<T> {
         }
     }
 
-    @SuppressWarnings("NullAway") // whether a value may be null is for the caller's T to say
+    @SuppressWarnings("NullAway") // T says whether a value may be null
     private void addValue(Outcome.Success<T> success) {
         if (values.size() < strategy.needed()) {
             values.add(success.value());
@@ -207,13 +208,13 @@ final class Race<T> {
         List<Contender> losers;
         synchronized (this) {
             counted = true;
-            pending = nextTurn;
+            pending = nextAlarm;
             losers = contenders.stream().filter(each -> each.submitted).toList();
         }
         if (pending != null) {
             pending.cancel();
         }
-        losers.forEach(Contender::lose);
+        losers.forEach(Contender::cancelAsLoser);
     }
 
     private synchronized List<Contender> contenders() {
@@ -224,7 +225,7 @@ final class Race<T> {
         if (values.size() >= strategy.needed()) {
             return values;
         }
-        CancelledException closed = scope.gate().closed();
+        CancelledException closed = scope.gate().closeCause();
         if (closed != null) {
             ScopeTimeoutException expired = scope.expiredBy(closed);
             throw expired != null ? expired : closed;

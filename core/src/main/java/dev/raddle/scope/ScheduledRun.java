@@ -8,7 +8,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task that was submitted, and whose time comes later. Until then it is nowhere but in the scope's list of what is scheduled.
+ * A task that is admitted after a delay. Until then it is only in the scope's set of scheduled tasks.
  */
 final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
 
@@ -30,7 +30,7 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
         this.moment = moment;
     }
 
-    /** Lets the run be admitted when its moment comes. */
+    /** Arms the alarm that admits this run. */
     void schedule() {
         alarm = moment.alarm(() -> scope.elsewhere().execute(this::begin));
         if (isDecided()) {
@@ -39,14 +39,14 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
     }
 
     private void begin() {
-        if (isDecided() || !scope.gate().beginErrand()) {
-            return; // who closes the gate cancels what is scheduled
+        if (isDecided() || !scope.gate().beginTimerSubmission()) {
+            return; // the thread that closes the gate cancels the scheduled tasks
         }
         try {
             scope.admit(this, false);
-            scope.unschedule(this); // not before: whoever cancels everything looks here first, and then into the gate
+            scope.unschedule(this); // after admit: a thread that cancels all reads this set first, and then the gate
         } finally {
-            scope.gate().endErrand();
+            scope.gate().endTimerSubmission();
         }
     }
 

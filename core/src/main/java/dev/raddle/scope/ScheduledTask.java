@@ -3,18 +3,18 @@ package dev.raddle.scope;
 import dev.raddle.task.Task;
 
 /**
- * A task that begins later, or a job that is repeated. A delayed task is a task like any other, once its time has come. A
- * job that is repeated is pending until it ends: it fails when one of its rounds does, with what that threw, and is cancelled
- * with its scope at the latest.
+ * A delayed task or a periodic job. A delayed task is submitted like any other task after its delay. A periodic job is
+ * pending until it ends: it fails when one of its rounds fails, with the exception of that round, and is cancelled at
+ * the latest with its scope.
  *
- * @param <T> the type of the value; a job that is repeated has none
+ * @param <T> the type of the value; a periodic job has none
  */
 public interface ScheduledTask<T> extends Task<T> {
 
     /**
-     * Tells whether this is a job that is repeated.
+     * Returns whether this is a periodic job.
      *
-     * @return false if it runs once
+     * @return true if it runs periodically, false if it runs once
      */
     boolean isPeriodic();
 }

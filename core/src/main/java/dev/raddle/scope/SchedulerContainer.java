@@ -4,7 +4,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.time.UserCode;
 import java.util.List;
 
-/** Subtasks run through a scheduler, and leave its queue when the scope is shut down. */
+/** Runs subtasks on a scheduler. They leave the scheduler's queue when the scope is shut down. */
 final class SchedulerContainer implements Container {
 
     private final Scheduler scheduler;
@@ -17,14 +17,14 @@ final class SchedulerContainer implements Container {
 
     @Override
     public void start(ForkedSubtask<?> subtask) {
-        Scheduler.Placement placement = scheduler.place(new Entry(subtask).carrying(registered));
+        Scheduler.Placement placement = scheduler.place(new SubtaskBody(subtask).withValues(registered));
         if (subtask instanceof PlacedSubtask<?> placed) {
-            placed.placed(placement);
+            placed.setPlacement(placement);
         }
     }
 
     @Override
-    public void close() {} // the threads are the scheduler's
+    public void close() {} // the scheduler owns the threads
 
     @Override
     public String toString() {

@@ -7,21 +7,22 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Shows a tree of scopes and their threads, from code and whatever starts the threads.
+ * Dumps of a tree of scopes and their threads as JSON, whatever the container of the threads.
  *
  * {@snippet :
  * Files.writeString(Path.of("scopes.json"), ScopeDump.json(scope));
  * }
  *
- * <p>The schema is that of {@code jcmd <pid> Thread.dump_to_file -format=json}, so that its readers read this, too. Added are,
- * for each thread of a scope, an object {@code subtask} with {@code name}, {@code state} ({@code RUNNING}, or
- * {@code WAITING} if its thread has not begun) and {@code ageMillis}; for each scope, {@code state}, what its threads are
- * started by, and an array {@code waiting} of the subtasks that have no thread yet.
+ * <p>The schema is that of {@code jcmd <pid> Thread.dump_to_file -format=json}, so that tools for that format can read
+ * it. Each thread of a scope has an additional object {@code subtask} with {@code name}, {@code state}
+ * ({@code RUNNING}, or {@code WAITING} if its thread has not begun) and {@code ageMillis}. Each scope has the
+ * additional properties {@code state} and {@code startedBy}, and an array {@code waiting} of the subtasks that have no
+ * thread yet.
  *
- * <p>A {@link ThreadScope} is shown in the same schema. {@code jcmd} knows no container for it, but shows each virtual thread
- * that runs a task of it under the name {@code SCOPE/TASK}; the thread ids are the same in both dumps.
+ * <p>A {@link ThreadScope} has the same schema. {@code jcmd} shows no container for it, but each virtual thread that
+ * runs one of its tasks has the name {@code SCOPE/TASK}; the thread ids are the same in both dumps.
  *
- * <p>A dump is taken while everything goes on: a subtask that ends or begins meanwhile may be missing.
+ * <p>A dump does not stop the threads. A subtask that begins or ends meanwhile may be missing.
  */
 public final class ScopeDump {
 
@@ -30,31 +31,32 @@ public final class ScopeDump {
     private ScopeDump() {}
 
     /**
-     * Returns the tree that a scope is in, from the outermost scope around it on.
+     * Returns the tree of scopes that contains the given scope, starting at the outermost enclosing scope.
      *
-     * @param scope any scope; open or not
-     * @return JSON
+     * @param scope any scope, open or not
+     * @return the tree as JSON
      */
     public static String json(StructuredTaskScope<?> scope) {
         return new ScopeDump().tree(outermost(Objects.requireNonNull(scope, "scope")));
     }
 
     /**
-     * Returns the tree that a scope is in, from the outermost scope around it on.
+     * Returns the tree of scopes that contains the given scope, starting at the outermost enclosing scope.
      *
-     * @param scope any scope; open or not
-     * @return JSON
+     * @param scope any scope, open or not
+     * @return the tree as JSON
      */
     public static String json(JoinedScope<?, ?> scope) {
         return json(scope.engine());
     }
 
     /**
-     * Returns the tree that a scope is in, from the outermost {@code ThreadScope} around it on: scopes that were opened inside
-     * another in the same thread, or in its tasks. Threads are those that run tasks, also cancelled ones that go on.
+     * Returns the tree of scopes that contains the given scope, starting at the outermost enclosing
+     * {@code ThreadScope}. The children of a scope are the scopes that were opened inside it, by the same thread or in
+     * its tasks. The threads are those that run tasks, including cancelled tasks that still run.
      *
-     * @param scope any scope; open or not
-     * @return JSON
+     * @param scope any scope, open or not
+     * @return the tree as JSON
      */
     public static String json(ThreadScope scope) {
         ThreadScope outermost = Objects.requireNonNull(scope, "scope");
@@ -65,20 +67,22 @@ public final class ScopeDump {
     }
 
     /**
-     * Returns what starts a scope's threads: {@code JDK scope}, {@code fallback} with the reason, or {@code scheduler} and which.
+     * Returns the kind of a scope's thread container: {@code JDK scope}, {@code fallback} with the reason, or
+     * {@code scheduler} with its description. Suitable for checks that a scope does not use the fallback.
      *
      * @param scope any scope
-     * @return for people and for checks that nothing has degraded
+     * @return a description of the container
      */
     public static String container(StructuredTaskScope<?> scope) {
         return scope.container().toString();
     }
 
     /**
-     * Returns what starts a scope's threads: {@code JDK scope}, {@code fallback} with the reason, or {@code scheduler} and which.
+     * Returns the kind of a scope's thread container: {@code JDK scope}, {@code fallback} with the reason, or
+     * {@code scheduler} with its description. Suitable for checks that a scope does not use the fallback.
      *
      * @param scope any scope
-     * @return for people and for checks that nothing has degraded
+     * @return a description of the container
      */
     public static String container(JoinedScope<?, ?> scope) {
         return container(scope.engine());
@@ -129,7 +133,7 @@ public final class ScopeDump {
 
     private void scope(StructuredTaskScope<?> scope) {
         List<ForkedSubtask<?>> subtasks = new ArrayList<>();
-        scope.unfinished().forEach(subtasks::add);
+        scope.pending().forEach(subtasks::add);
         json.open(null, '{');
         json.property("container", identity(scope));
         StructuredTaskScope<?> parent = scope.parent();
@@ -173,7 +177,7 @@ public final class ScopeDump {
         json.property("startedBy", "scheduler: " + scope.scheduler());
         json.open("threads", '[');
         long threads = 0;
-        for (ScopeRun<?> run : scope.unended()) {
+        for (ScopeRun<?> run : scope.pendingRuns()) {
             Thread runner = run.lastRunner();
             if (runner == null) {
                 waiting.add(run);
@@ -188,7 +192,7 @@ public final class ScopeDump {
         json.close(']');
         json.property("threadCount", threads);
         json.close('}');
-        scope.inners().forEach(this::scope);
+        scope.nestedScopes().forEach(this::scope);
     }
 
     private void task(@Nullable String property, ThreadScope scope, ScopeRun<?> run, String state) {
@@ -225,7 +229,7 @@ public final class ScopeDump {
         json.close('}');
     }
 
-    /** The JDK's name for a container: with its identity, if that is not its name. */
+    /** Returns the name of a container as in the JDK: with the identity, unless that is the name. */
     private static String identity(StructuredTaskScope<?> scope) {
         return identity(scope.name(), scope);
     }
@@ -238,7 +242,7 @@ public final class ScopeDump {
         return name.indexOf('@') >= 0 ? name : name + "/" + Objects.toIdentityString(scope);
     }
 
-    /** Writes JSON in the JDK's layout: numbers of type long in quotes, as it does. */
+    /** Writes JSON in the JDK's layout, with numbers of type long in quotes. */
     private static final class Json {
 
         private final StringBuilder text = new StringBuilder();

@@ -14,12 +14,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tasks of one scope that have not ended: those that wait for its limit, and those that are placed or run. A task is in
- * here from its submission until its runner is through with it, also if it was ended from outside before.
+ * The tasks of one scope that have not ended: those that wait for the limit, and those that are placed or running. A
+ * task is in the gate from its submission until its runner has finished with it, even if it was ended from outside
+ * before.
  */
 final class ScopeGate extends TaskGate {
 
-    /** What became of a task that wanted to enter. */
+    /** The result of an attempt to enter. */
     enum Admission {
         HELD,
         WAITING,
@@ -50,16 +51,16 @@ final class ScopeGate extends TaskGate {
     private final ScopeMeter meter = new ScopeMeter();
     private @Nullable ConcurrentHashMap<Thread, TaskRun<?>>
             waits; // null without a limit; written before the first task
-    private int errands; // guarded by this
-    private @Nullable Signal empty; // to be set when all is over; guarded by this
-    private volatile @Nullable CancelledException closed; // why nobody enters any more; written under this
+    private int timerSubmissions; // guarded by this
+    private @Nullable Signal empty; // set when the gate is empty; null if no thread waits for it; guarded by this
+    private volatile @Nullable CancelledException closeCause; // why the gate was closed, or null; written under this
 
     ScopeGate(ThreadScope scope) {
         super(UNLIMITED);
         this.scope = scope;
     }
 
-    void limit(int concurrency) {
+    void setLimit(int concurrency) {
         waits = new ConcurrentHashMap<>();
         lock();
         try {
@@ -73,14 +74,14 @@ final class ScopeGate extends TaskGate {
         return bounds() != UNLIMITED;
     }
 
-    /** Lets a run enter, or wait, unless the gate is closed; counts it as submitted unless that was done before. */
+    /** Admits a run, or queues it, unless the gate is closed. If {@code counts}, counts it as submitted. */
     Admission admit(ScopeRun<?> run, boolean counts) {
         lock();
         try {
             if (counts) {
-                meter.submitted();
+                meter.countSubmission();
             }
-            if (closed != null) {
+            if (closeCause != null) {
                 return Admission.CANCELLED;
             }
             return enter(run) == Entry.HELD ? Admission.HELD : Admission.WAITING;
@@ -90,29 +91,29 @@ final class ScopeGate extends TaskGate {
     }
 
     /** Counts a submission that will be admitted later. */
-    void submitted() {
+    void countSubmission() {
         lock();
         try {
-            meter.submitted();
+            meter.countSubmission();
         } finally {
             unlock();
         }
     }
 
-    /** Counts how a run ended that was ended from outside, and still runs. */
-    void count(ScopeRun<?> run) {
-        Signal nobody;
+    /** Counts the end of a run that was ended from outside and still runs. */
+    void countEnd(ScopeRun<?> run) {
+        Signal emptied;
         lock();
         try {
             run.countIn(meter);
-            nobody = takeSignalIfEmpty();
+            emptied = takeSignalIfEmpty();
         } finally {
             unlock();
         }
-        tell(nobody);
+        setIfPresent(emptied);
     }
 
-    /** Returns who counts starts. */
+    /** Returns the meter of this scope. */
     ScopeMeter meter() {
         return meter;
     }
@@ -126,9 +127,12 @@ final class ScopeGate extends TaskGate {
         }
     }
 
-    /** Gives back what a run holds, or its place if it waits; does nothing if it has neither. Counts how it ended, if its runner has found that. */
+    /**
+     * Releases a run's permit, or removes it from the queue; has no effect if it is not here. Counts its end if
+     * {@code counts}.
+     */
     void release(ScopeRun<?> run, boolean counts, long ranNanos, GrantedPermits grants) {
-        Signal nobody;
+        Signal emptied;
         lock();
         try {
             if (counts) {
@@ -137,97 +141,96 @@ final class ScopeGate extends TaskGate {
             if (!super.withdraw(run, grants)) {
                 leave(run, ranNanos, grants);
             }
-            nobody = takeSignalIfEmpty();
+            emptied = takeSignalIfEmpty();
         } finally {
             unlock();
         }
-        tell(nobody);
+        setIfPresent(emptied);
     }
 
-    /** Takes a run out of those that wait; false if it does not wait. */
+    /** Removes a run from the queue. Returns false if it does not wait. */
     boolean withdraw(ScopeRun<?> run, GrantedPermits grants) {
-        Signal nobody;
+        Signal emptied;
         lock();
         try {
             if (!super.withdraw(run, grants)) {
                 return false;
             }
-            nobody = takeSignalIfEmpty();
+            emptied = takeSignalIfEmpty();
         } finally {
             unlock();
         }
-        tell(nobody);
+        setIfPresent(emptied);
         return true;
     }
 
     /**
-     * Begins an errand for the scope, which is not over until {@link #endErrand}: an alarm's thread, on its way to submit
-     * something.
+     * Begins a submission by a timer. The gate is not empty until {@link #endTimerSubmission} is called.
      *
-     * @return false if nobody enters any more, so that there is nothing to do
+     * @return false if the gate is closed; the submission is then neither begun nor necessary
      */
-    boolean beginErrand() {
+    boolean beginTimerSubmission() {
         lock();
         try {
-            errands += closed == null ? 1 : 0;
-            return closed == null;
+            timerSubmissions += closeCause == null ? 1 : 0;
+            return closeCause == null;
         } finally {
             unlock();
         }
     }
 
-    void endErrand() {
-        Signal nobody;
+    void endTimerSubmission() {
+        Signal emptied;
         lock();
         try {
-            errands--;
-            nobody = takeSignalIfEmpty();
+            timerSubmissions--;
+            emptied = takeSignalIfEmpty();
         } finally {
             unlock();
         }
-        tell(nobody);
+        setIfPresent(emptied);
     }
 
-    /** Lets nobody enter any more; false if that was so before. */
+    /** Closes the gate to further runs. Returns false if it was closed before. */
     boolean close(CancelledException cause) {
         lock();
         try {
-            if (closed != null) {
+            if (closeCause != null) {
                 return false;
             }
-            closed = cause;
+            closeCause = cause;
             return true;
         } finally {
             unlock();
         }
     }
 
-    /** Returns why nobody enters any more, or null if that is not so. */
+    /** Returns why the gate was closed, or null if it is open. */
     @Nullable
-    CancelledException closed() {
-        return closed;
+    CancelledException closeCause() {
+        return closeCause;
     }
 
-    /** Takes out all who wait, and returns them and all who are placed or run, oldest first. */
+    /** Removes all waiting runs. Returns the placed and running runs, oldest first, and then the removed ones. */
     List<ScopeRun<?>> takeAll() {
         List<ScopeRun<?>> all = new ArrayList<>();
         int held;
-        Signal nobody;
+        Signal emptied;
         lock();
         try {
             forEachHeld(permit -> all.add((ScopeRun<?>) permit));
             held = all.size();
             drain().forEach(permit -> all.add((ScopeRun<?>) permit));
-            nobody = takeSignalIfEmpty();
+            emptied = takeSignalIfEmpty();
         } finally {
             unlock();
         }
-        all.subList(held, all.size()).forEach(ScopeRun::left);
-        tell(nobody);
+        all.subList(held, all.size()).forEach(ScopeRun::leftScope);
+        setIfPresent(emptied);
         return all;
     }
 
-    /** Returns all who are placed or run, oldest first, and then all who wait. */
+    /** Returns all placed and running runs, oldest first, and then all waiting ones. */
     List<ScopeRun<?>> all() {
         List<ScopeRun<?>> all = new ArrayList<>();
         lock();
@@ -240,7 +243,7 @@ final class ScopeGate extends TaskGate {
         return all;
     }
 
-    /** Returns all who are placed or run, oldest first. */
+    /** Returns all placed and running runs, oldest first. */
     List<ScopeRun<?>> placed() {
         List<ScopeRun<?>> held = new ArrayList<>();
         lock();
@@ -252,24 +255,24 @@ final class ScopeGate extends TaskGate {
         return held;
     }
 
-    /** Returns a signal that is set when nobody is in here or on an errand, and everybody was told of and counted. */
+    /** Returns a signal that is set when no run and no timer's submission is in the gate and every end was counted. */
     Signal untilEmpty() {
         Signal signal;
-        Signal nobody;
+        Signal emptied;
         lock();
         try {
             signal = empty == null ? new Signal() : empty;
             empty = signal;
-            nobody = takeSignalIfEmpty();
+            emptied = takeSignalIfEmpty();
         } finally {
             unlock();
         }
-        tell(nobody);
+        setIfPresent(emptied);
         return signal;
     }
 
     private @Nullable Signal takeSignalIfEmpty() {
-        if (empty == null || !isEmpty() || errands > 0 || meter.unsettled() > 0) {
+        if (empty == null || !isEmpty() || timerSubmissions > 0 || meter.unsettled() > 0) {
             return null;
         }
         Signal signal = empty;
@@ -277,9 +280,9 @@ final class ScopeGate extends TaskGate {
         return signal;
     }
 
-    private static void tell(@Nullable Signal nobody) {
-        if (nobody != null) {
-            nobody.set();
+    private static void setIfPresent(@Nullable Signal emptied) {
+        if (emptied != null) {
+            emptied.set();
         }
     }
 
@@ -290,7 +293,7 @@ final class ScopeGate extends TaskGate {
 
     @Override
     protected ConcurrentHashMap<Thread, TaskRun<?>> waits() {
-        return Objects.requireNonNull(waits, "waits are noted only under a limit");
+        return Objects.requireNonNull(waits, "waits are registered only under a limit");
     }
 
     @Override

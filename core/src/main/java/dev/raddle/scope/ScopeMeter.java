@@ -5,15 +5,16 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Counts a scope's tasks, exactly. A start is counted before anybody can see the task run, in a number of its own. Everything
- * else is counted, and read, under the gate's lock, which a task takes anyhow when it ends. Who reads the ends first and the
- * starts last never sees more ends than starts; what runs is the difference.
+ * Counts the tasks of a scope exactly. A start is counted in an atomic counter of its own, before the task is visibly
+ * running. Everything else is counted and read under the gate's lock, which a task acquires in any case when it ends.
+ * The number of running tasks is the difference of starts and ends. A task's end is counted after its start, so a start
+ * count read while holding the lock is never less than the number of ends.
  */
 final class ScopeMeter {
 
     private final AtomicLong started = new AtomicLong();
 
-    // Guarded by the gate.
+    // Guarded by the gate's lock.
     private long submitted;
     private long succeeded;
     private long failed;
@@ -24,20 +25,20 @@ final class ScopeMeter {
     private long maxNanos;
     private long waitNanos;
 
-    void started() {
+    void countStart() {
         started.getAndIncrement();
     }
 
-    /** Takes back what {@link #started} counted: the task was ended at the last moment. */
-    void neverStarted() {
+    /** Reverts {@link #countStart}, because the task was ended before its callable was called. */
+    void uncountStart() {
         started.getAndDecrement();
     }
 
-    void submitted() {
+    void countSubmission() {
         submitted++;
     }
 
-    void ended(Task.State state, long waitedNanos, long ranNanos) {
+    void countEnd(Task.State state, long waitedNanos, long ranNanos) {
         waitNanos += waitedNanos;
         totalNanos += ranNanos;
         maxNanos = Math.max(maxNanos, ranNanos);
@@ -48,7 +49,7 @@ final class ScopeMeter {
         }
     }
 
-    void endedBeforeStart(Task.State state) {
+    void countEndBeforeStart(Task.State state) {
         if (state == Task.State.FAILED) {
             failedBeforeStart++;
         } else {
@@ -56,7 +57,7 @@ final class ScopeMeter {
         }
     }
 
-    /** Returns how many were submitted and have not been counted at their end. */
+    /** Returns the number of submitted tasks whose end was not counted yet. */
     long unsettled() {
         return submitted - succeeded - failed - cancelled - failedBeforeStart - cancelledBeforeStart;
     }

@@ -3,20 +3,21 @@ package dev.raddle.scope;
 import java.time.Duration;
 
 /**
- * What has become of a scope's tasks, read in one moment: {@code started = succeeded + failed + cancelled + running}. Tasks
- * that never began are in numbers of their own. A periodic job counts once for each of its rounds.
+ * The counts and durations of a scope's tasks, read in one moment: {@code started = succeeded + failed + cancelled +
+ * running}. Tasks that never started are counted separately. Each round of a periodic job counts as one task.
  *
- * @param submitted how many tasks were submitted
- * @param started how many callables were entered
- * @param succeeded how many of the started ones returned
- * @param failed how many of the started ones threw, or ran out of time
- * @param cancelled how many of the started ones were cancelled
- * @param running how many of the started ones have not ended
- * @param failedBeforeStart how many failed before they began: rejected by the scheduler, or out of time
- * @param cancelledBeforeStart how many were cancelled before they began
- * @param totalDuration how long the ended ones ran, waiting not included, all together
- * @param maxDuration how long the longest of these ran
- * @param totalWait how long the ended ones had waited before they started, all together
+ * @param submitted the number of submitted tasks
+ * @param started the number of tasks that were started
+ * @param succeeded the number of started tasks that returned
+ * @param failed the number of started tasks that threw or ran out of time
+ * @param cancelled the number of started tasks that were cancelled
+ * @param running the number of started tasks that have not ended
+ * @param failedBeforeStart the number of tasks that failed before they started: rejected by the scheduler, or out of
+ *     time
+ * @param cancelledBeforeStart the number of tasks that were cancelled before they started
+ * @param totalDuration the sum of the running times of the ended tasks, waiting not included
+ * @param maxDuration the longest running time of these tasks
+ * @param totalWait the sum of the times that the ended tasks had waited before they started
  */
 public record ScopeMetrics(
         long submitted,
@@ -32,7 +33,7 @@ public record ScopeMetrics(
         Duration totalWait) {
 
     /**
-     * Returns how many started tasks have ended.
+     * Returns the number of started tasks that have ended.
      *
      * @return the sum of succeeded, failed and cancelled
      */
@@ -41,7 +42,7 @@ public record ScopeMetrics(
     }
 
     /**
-     * Returns how long a task ran on average, waiting not included.
+     * Returns the average running time of a task, waiting not included.
      *
      * @return the mean over the started tasks that have ended; zero if there is none
      */
@@ -50,7 +51,7 @@ public record ScopeMetrics(
     }
 
     /**
-     * Returns how long a task had waited on average before it started.
+     * Returns the average time that a task had waited before it started.
      *
      * @return the mean over the started tasks that have ended; zero if there is none
      */

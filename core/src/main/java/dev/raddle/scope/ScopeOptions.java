@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The settings of a {@link ThreadScope}. Immutable: one object serves any number of scopes, at the same time too. Each
- * setting is checked when it is made, before a scope is opened.
+ * The settings of a {@link ThreadScope}. Immutable: one object may be used by any number of scopes, also concurrently.
+ * Each setting is checked when it is made, before a scope is opened.
  *
  * {@snippet :
  * static final ScopeOptions PAGES = ScopeOptions.defaults()
@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class ScopeOptions {
 
-    /** The settings while they are changed. */
+    /** A mutable copy of the settings. */
     private static final class Draft {
         private Scheduler scheduler = Scheduler.detect();
         private FailurePolicy failurePolicy = FailurePolicy.FAIL_FAST;
@@ -83,7 +83,7 @@ public final class ScopeOptions {
         propagation = new Propagation(propagators, scopedValues, sink);
     }
 
-    private ScopeOptions changed(Consumer<Draft> change) {
+    private ScopeOptions copyWith(Consumer<Draft> change) {
         Draft draft = new Draft();
         draft.scheduler = scheduler;
         draft.failurePolicy = failurePolicy;
@@ -103,9 +103,9 @@ public final class ScopeOptions {
     }
 
     /**
-     * Returns the settings of a scope that is opened without options: virtual threads, {@link FailurePolicy#FAIL_FAST}, one
-     * attempt, {@link TaskPriority#NORMAL}, no limit, no deadline, no hook, no listener, a log for exceptions, ten seconds of
-     * patience, real time.
+     * Returns the settings of a scope that is opened without options: virtual threads, {@link FailurePolicy#FAIL_FAST},
+     * one attempt, {@link TaskPriority#NORMAL}, no limit, no deadline, no hook, no listener, a log for exceptions, ten
+     * seconds of patience, real time.
      *
      * @return the same options at every call
      */
@@ -116,34 +116,34 @@ public final class ScopeOptions {
     /**
      * Returns these options with another scheduler.
      *
-     * @param scheduler where tasks run; a scope never shuts it down
+     * @param scheduler the scheduler of the tasks; a scope never shuts it down
      * @return new options
      */
     public ScopeOptions withScheduler(Scheduler scheduler) {
         Objects.requireNonNull(scheduler, "scheduler");
-        return changed(draft -> draft.scheduler = scheduler);
+        return copyWith(draft -> draft.scheduler = scheduler);
     }
 
     /**
      * Returns these options with another failure policy.
      *
-     * @param policy what a wait for several tasks does when one fails
+     * @param policy the policy of a wait for several tasks when one fails
      * @return new options
      */
     public ScopeOptions withFailurePolicy(FailurePolicy policy) {
         Objects.requireNonNull(policy, "failurePolicy");
-        return changed(draft -> draft.failurePolicy = policy);
+        return copyWith(draft -> draft.failurePolicy = policy);
     }
 
     /**
      * Returns these options with another retry policy.
      *
-     * @param policy how often a task without a policy of its own is tried
+     * @param policy the policy of a task without one of its own
      * @return new options
      */
     public ScopeOptions withRetryPolicy(RetryPolicy policy) {
         Objects.requireNonNull(policy, "retryPolicy");
-        return changed(draft -> draft.retryPolicy = policy);
+        return copyWith(draft -> draft.retryPolicy = policy);
     }
 
     /**
@@ -154,13 +154,13 @@ public final class ScopeOptions {
      */
     public ScopeOptions withDefaultTaskPriority(TaskPriority priority) {
         Objects.requireNonNull(priority, "priority");
-        return changed(draft -> draft.defaultPriority = priority);
+        return copyWith(draft -> draft.defaultPriority = priority);
     }
 
     /**
-     * Returns these options with a limit. More tasks wait, without a thread and without blocking their submitter.
+     * Returns these options with a limit. Further tasks wait, without a thread and without blocking their submitter.
      *
-     * @param tasks how many tasks of one scope run at once, at least 1
+     * @param tasks the maximum number of running tasks of one scope, at least 1
      * @return new options
      * @throws IllegalArgumentException if the limit is less than 1
      */
@@ -168,19 +168,19 @@ public final class ScopeOptions {
         if (tasks < 1) {
             throw new IllegalArgumentException("concurrency limit must be at least 1, was " + tasks);
         }
-        return changed(draft -> draft.concurrencyLimit = tasks);
+        return copyWith(draft -> draft.concurrencyLimit = tasks);
     }
 
     /**
-     * Returns these options with a deadline. A scope inside another has no more time than the other has left. A length that
-     * is zero or negative is a budget that is spent: the scope opens, and its tasks are cancelled at once.
+     * Returns these options with a deadline. A scope inside another has no more time than the outer scope has left. If
+     * the length is zero or negative, the scope is opened and its tasks are cancelled at once.
      *
-     * @param length how long a scope may take from its opening on
+     * @param length the time from the opening of a scope to its deadline
      * @return new options
      */
     public ScopeOptions withDeadline(Duration length) {
         Objects.requireNonNull(length, "deadline");
-        return changed(draft -> draft.deadline = length);
+        return copyWith(draft -> draft.deadline = length);
     }
 
     /**
@@ -191,7 +191,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withHook(ThreadHook hook) {
         Objects.requireNonNull(hook, "hook");
-        return changed(draft -> draft.hook = draft.hook == null ? hook : draft.hook.andThen(hook));
+        return copyWith(draft -> draft.hook = draft.hook == null ? hook : draft.hook.andThen(hook));
     }
 
     /**
@@ -202,7 +202,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withListener(TaskListener listener) {
         Objects.requireNonNull(listener, "listener");
-        return changed(draft -> draft.listener = listener);
+        return copyWith(draft -> draft.listener = listener);
     }
 
     /**
@@ -213,7 +213,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withPropagator(ContextPropagator propagator) {
         Objects.requireNonNull(propagator, "propagator");
-        return changed(draft -> draft.propagators = with(draft.propagators, propagator));
+        return copyWith(draft -> draft.propagators = with(draft.propagators, propagator));
     }
 
     /**
@@ -224,7 +224,7 @@ public final class ScopeOptions {
      */
     public ScopeOptions withScopedValue(ScopedValue<?> value) {
         Objects.requireNonNull(value, "value");
-        return changed(draft -> draft.scopedValues = with(draft.scopedValues, value));
+        return copyWith(draft -> draft.scopedValues = with(draft.scopedValues, value));
     }
 
     private static <E> List<E> with(List<E> all, E one) {
@@ -242,13 +242,13 @@ public final class ScopeOptions {
      */
     public ScopeOptions withExceptionSink(ExceptionSink sink) {
         Objects.requireNonNull(sink, "sink");
-        return changed(draft -> draft.sink = sink);
+        return copyWith(draft -> draft.sink = sink);
     }
 
     /**
      * Returns these options with another patience.
      *
-     * @param length how long {@link ThreadScope#close()} waits before it names the tasks that delay it, and how often; positive
+     * @param length the interval at which {@link ThreadScope#close()} reports the tasks that delay it, positive
      * @return new options
      * @throws IllegalArgumentException if the length is not positive
      */
@@ -256,18 +256,18 @@ public final class ScopeOptions {
         if (!length.isPositive()) {
             throw new IllegalArgumentException("patience of a scope must be positive, was " + length);
         }
-        return changed(draft -> draft.patience = length);
+        return copyWith(draft -> draft.patience = length);
     }
 
     /**
-     * Returns these options with another time source. A scope inside another that has a deadline needs the time source of
-     * that deadline: opening it with another throws.
+     * Returns these options with another time source. If a scope is opened inside a scope with a deadline, its time
+     * source must be that of the deadline; otherwise the opening throws.
      *
      * @param source the time source
      * @return new options
      */
     public ScopeOptions withTimeSource(TimeSource source) {
         Objects.requireNonNull(source, "time");
-        return changed(draft -> draft.time = source);
+        return copyWith(draft -> draft.time = source);
     }
 }

@@ -3,13 +3,13 @@ package dev.raddle.scope;
 import java.util.List;
 
 /**
- * How the tasks ended that were waited for. {@code total} is the sum of the other three numbers.
+ * The result of a wait for several tasks. {@code total} is the sum of the other three numbers.
  *
- * @param total how many tasks were waited for
- * @param succeeded how many have a value
- * @param failed how many failed
- * @param cancelled how many were cancelled
- * @param failures what the failed ones threw, in order of submission; empty under {@link FailurePolicy#IGNORE_ALL}
+ * @param total the number of tasks
+ * @param succeeded the number of tasks that have a value
+ * @param failed the number of tasks that failed
+ * @param cancelled the number of tasks that were cancelled
+ * @param failures the exceptions of failed tasks, in order of submission; empty under {@link FailurePolicy#IGNORE_ALL}
  */
 public record ScopeResult(int total, int succeeded, int failed, int cancelled, List<Throwable> failures) {
 
@@ -19,9 +19,9 @@ public record ScopeResult(int total, int succeeded, int failed, int cancelled, L
     }
 
     /**
-     * Tells whether a task failed.
+     * Returns whether a task failed.
      *
-     * @return true if at least one did, listed or not
+     * @return true if at least one task failed, whether or not its exception is listed
      */
     public boolean hasFailures() {
         return failed > 0;

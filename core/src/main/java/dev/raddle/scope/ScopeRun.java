@@ -25,38 +25,41 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
-/** One life of a task of a scope: the handle, the node in the scope's gate, and what the scheduler runs. */
+/**
+ * A task of a {@link ThreadScope}: the handle, the permit in the scope's gate, and the runnable given to the scheduler.
+ */
 class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /*
      * Overview.
      *
-     * The kernel's state says how the run stands (TaskRun), the gate whether it waits or is held (ScopeGate). Three further
-     * things have a life of their own:
+     * TaskRun holds the state of the run; the gate knows whether the run waits or is held (ScopeGate). Three further
+     * fields change independently:
      *
-     *   placement   the place at the scheduler, if it can be left. Whoever ends the run from outside leaves it, so that a
-     *               cancelled task does not wait in a group's or a pool's queue. It is known only after the scheduler has
-     *               returned it, when the run may have been ended already: so the placer looks once more after it has noted
-     *               it, and the two cannot both miss.
-     *   watches     the waits that want to hear of its end, or SETTLED: see Watch.
-     *   start       null until the hook has heard of the start. Whoever has to tell it of the end tries to put ENDED_EARLY
-     *               there: if that works, the runner is still telling the start, and tells of the end after it. So a hook
-     *               never hears of an end before the start.
+     *   placement   the place in the scheduler's queue, if it can be withdrawn. A thread that ends the run from outside
+     *               withdraws it, so that a cancelled task does not wait in a group's or a pool's queue. The scheduler
+     *               returns the placement when the run may have been ended already. So the placing thread stores it
+     *               and then reads `endedFromOutside`; the ending thread sets that flag and then reads the placement.
+     *               At least one of them sees the other's write.
+     *   waits       the waits to notify at the end, or SETTLED: see MultiWait.
+     *   start       null until the hook was notified of the start. The thread that has to notify the hook of the end
+     *               tries to set ENDED_EARLY. If that succeeds, the runner is still notifying the hook of the start,
+     *               and notifies it of the end after that. So a hook is never notified of an end before the start.
      *
-     * The order at the end, if the runner decides: hook and listener are told, waits that cancel others hear of a failure,
-     * the end is counted and the permit given back in one step, waits are woken. If somebody else decides, the permit is
-     * given back when the callable has really ended.
+     * The order at the end, if the runner decides: the hook and the listener are notified, waits that cancel others are
+     * notified of a failure, the end is counted and the permit released in one step, waits are woken. If another thread
+     * decides, the permit is released when the callable has actually ended.
      */
 
     private static final Object STARTED = new Object();
     private static final Object ENDED_EARLY = new Object();
-    private static final VarHandle WATCHES;
+    private static final VarHandle WAITS;
     private static final VarHandle START;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            WATCHES = lookup.findVarHandle(ScopeRun.class, "watches", Watch.Chain.class);
+            WAITS = lookup.findVarHandle(ScopeRun.class, "waits", MultiWait.Chain.class);
             START = lookup.findVarHandle(ScopeRun.class, "start", Object.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
@@ -69,21 +72,21 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private final int priority;
     private final @Nullable RetryPolicy retry;
     private final @Nullable TimeLimit limit;
-    private final Surroundings seen;
+    private final SubmitterContext submitter;
     private final @Nullable TaskInfo info;
     private volatile @Nullable Attempts<T> attempts;
     private volatile Scheduler.@Nullable Placement placement;
-    private volatile Watch.@Nullable Chain watches;
-    private volatile boolean endedFromOutside; // or somebody is about to
+    private volatile MultiWait.@Nullable Chain waits;
+    private volatile boolean endedFromOutside; // set before the end is attempted
 
     @SuppressWarnings("UnusedVariable") // by START
     private volatile @Nullable Object start; // null, STARTED or ENDED_EARLY
 
-    private @Nullable Alarm limitAlarm; // written by the submitter before the run is anywhere
+    private @Nullable Alarm limitAlarm; // written by the submitter before the run is admitted
     private @Nullable Thread lastRunner; // written by the runner before it is entered; for diagnosis
     private long waited; // written by the runner
     private boolean counted; // whether the start was counted; written by the runner before it is entered
-    private boolean toldByRunner; // written by the runner, if it decided; nobody else reads it then
+    private boolean notifiedByRunner; // written by the runner if it decided; no other thread reads it then
 
     ScopeRun(
             ThreadScope scope,
@@ -93,7 +96,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             int priority,
             @Nullable RetryPolicy retry,
             @Nullable TimeLimit limit,
-            Surroundings seen,
+            SubmitterContext submitter,
             long submitNanos) {
         super(callable, submitNanos);
         this.scope = scope;
@@ -102,27 +105,27 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         this.priority = priority;
         this.retry = retry;
         this.limit = limit;
-        this.seen = seen;
+        this.submitter = submitter;
         this.info = scope.infoOf(this);
     }
 
-    // The corridor.
+    // Admission, placement and execution.
 
     /**
-     * Begins to watch the time, if the task has a limit of its own: that of the scope is the scope's to watch. Fails the run if
-     * that is impossible.
+     * Arms the alarm of the task's own time limit, if it has one; the scope's deadline has its own alarm. Fails the run
+     * if the alarm cannot be set.
      */
     final void arm() {
         if (limit != null && isTimed()) {
             try {
-                limitAlarm = limit.deadline().alarm(() -> outOfTime(limit));
+                limitAlarm = limit.deadline().alarm(() -> expire(limit));
             } catch (Throwable noAlarm) {
                 endFromOutside(new Outcome.Failure<>(noAlarm), Runnable::run);
             }
         }
     }
 
-    private void outOfTime(TimeLimit over) {
+    private void expire(TimeLimit over) {
         endFromOutside(over.outcome(name(), attempts, isRunning()), scope.elsewhere());
     }
 
@@ -133,7 +136,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         scope.dispatch(grants);
     }
 
-    /** Hands the run, which was granted, to the scheduler; adds to the grants if that fails. */
+    /** Places the granted run at the scheduler. If that fails, adds the runs that are granted instead. */
     final void place(Scheduler scheduler, GrantedPermits grants) {
         if (isDecided()) {
             release(false, 0, grants);
@@ -147,33 +150,33 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             if (place != Scheduler.Placement.FINAL) {
                 placement = place;
                 if (endedFromOutside) {
-                    leavePlace();
+                    withdrawPlacement();
                 }
                 if (isDecided()) {
-                    placement = null; // who settles it may have looked before
+                    placement = null; // the settling thread may have cleared it before
                 }
             }
         } catch (Throwable failure) {
-            neverRuns(failure, grants);
+            failBeforeStart(failure, grants);
         }
     }
 
     @Override
     public final <R> R inSubmittersContext(Callable<R> action) throws Exception {
-        return seen.context().call(action);
+        return submitter.context().call(action);
     }
 
     @Override
     public final void reject(RejectedExecutionException reason) {
         GrantedPermits grants = new GrantedPermits();
-        neverRuns(reason, grants);
+        failBeforeStart(reason, grants);
         scope.dispatch(grants);
     }
 
-    private void neverRuns(Throwable failure, GrantedPermits grants) {
+    private void failBeforeStart(Throwable failure, GrantedPermits grants) {
         boolean claimed = claim();
         if (!claimed && !isDecided()) {
-            return; // it has begun nevertheless: its runner sees to the rest
+            return; // it has begun nevertheless, and its runner completes it
         }
         release(false, 0, grants);
         if (claimed) {
@@ -181,29 +184,29 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    /** Gives up the place at the scheduler, if the run has not begun there. */
-    private void leavePlace() {
+    /** Withdraws the run from the scheduler's queue, if it has not begun. */
+    private void withdrawPlacement() {
         Scheduler.Placement place = placement;
         if (place != null) {
-            scope.guard("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
+            scope.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
         }
     }
 
     private void release(boolean counts, long ranNanos, GrantedPermits grants) {
         scope.gate().release(this, counts, ranNanos, grants);
-        left();
+        leftScope();
     }
 
-    /** Hears that nothing of the run is in the scope any more. */
-    void left() {}
+    /** Called when the run has left the scope's gate. */
+    void leftScope() {}
 
     @Override
     protected final void started(long waitNanos) {
         lastRunner = Thread.currentThread();
         waited = waitNanos;
         counted = true;
-        scope.gate().meter().started();
-        scope.tellStarted(this, waitNanos);
+        scope.gate().meter().countStart();
+        scope.notifyStarted(this, waitNanos);
     }
 
     @Override
@@ -214,11 +217,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             self.setName(name == null ? scope.name() : scope.name() + "/" + name); // for thread dumps
         }
         if (scope.scheduler() == Scheduler.virtualThreads()) { // the thread ends with the run
-            useLoader(self, seen.loader());
+            useLoader(self, submitter.loader());
             return inContext(callable);
         }
         ClassLoader own = self.getContextClassLoader();
-        useLoader(self, seen.loader());
+        useLoader(self, submitter.loader());
         try {
             return inContext(callable);
         } finally {
@@ -231,64 +234,64 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     private void useLoader(Thread self, @Nullable ClassLoader loader) {
         if (self.getContextClassLoader() != loader) {
-            scope.guard("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
+            scope.runGuarded("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
         }
     }
 
     private T inContext(Callable<? extends T> callable) throws Exception {
-        CapturedContext context = seen.context();
+        CapturedContext context = submitter.context();
         if (retry == null || retry.maxAttempts() == 1) {
             if (info == null) {
                 return context.call(callable);
             }
             return context.call(() -> {
-                tellStart(info);
+                notifyStart(info);
                 return callable.call();
             });
         }
         if (info != null) {
-            context.call(() -> tellStart(info));
+            context.call(() -> notifyStart(info));
         }
         Attempts<T> all = new Attempts<>(() -> attempt(callable), retry, this::isDecided, time(), name(), limit);
         attempts = all;
         try {
             return all.call();
         } finally {
-            attempts = null; // it keeps the callable
+            attempts = null; // it refers to the callable
         }
     }
 
-    /** Makes one attempt, which sees nothing of what the one before has changed. */
+    /** Makes one attempt, in a context that the previous attempt cannot have changed. */
     private T attempt(Callable<? extends T> callable) throws Exception {
-        useLoader(Thread.currentThread(), seen.loader());
-        return seen.context().call(callable);
+        useLoader(Thread.currentThread(), submitter.loader());
+        return submitter.context().call(callable);
     }
 
-    /** Tells the hook of the start; or of an end that came while it heard of that, and the callable is not called then. */
-    private ScopeRun<T> tellStart(TaskInfo task) {
-        scope.tellHook("onStart", task, hook -> hook.onStart(task));
+    /** Notifies the hook of the start. If the run was ended meanwhile, notifies it of the end and throws. */
+    private ScopeRun<T> notifyStart(TaskInfo task) {
+        scope.notifyHook("onStart", task, hook -> hook.onStart(task));
         if (!START.compareAndSet(this, (Object) null, STARTED)) {
-            tellHook(task, settledOutcome());
-            throw new CancelledException("task \"" + name() + "\" was ended while its hook heard of its start");
+            notifyHook(task, settledOutcome());
+            throw new CancelledException("task \"" + name() + "\" was ended while its hook was notified of its start");
         }
         return this;
     }
 
     @Override
     protected final void ended(Outcome<T> outcome) {
-        toldByRunner = true;
-        tell(outcome);
-        tellOfFailure(outcome);
+        notifiedByRunner = true;
+        notifyListeners(outcome);
+        notifyWaitsOfFailure(outcome);
     }
 
     @Override
     protected final @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
         Outcome<T> outcome = decided();
-        if (!toldByRunner && outcome != null) {
-            tellOfFailure(outcome); // a task that ran out of time has failed, too, and its teller may come later
+        if (!notifiedByRunner && outcome != null) {
+            notifyWaitsOfFailure(outcome); // a timeout is a failure; the thread that ended the run may notify later
         }
         GrantedPermits grants = new GrantedPermits();
-        release(toldByRunner, ranNanos, grants);
+        release(notifiedByRunner, ranNanos, grants);
         lastRunner = null;
         scope.dispatch(grants);
         return null;
@@ -299,67 +302,67 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (limitAlarm != null) {
             limitAlarm.cancel();
         }
-        if (!toldByRunner) {
-            tell(outcome);
-            tellOfFailure(outcome);
+        if (!notifiedByRunner) {
+            notifyListeners(outcome);
+            notifyWaitsOfFailure(outcome);
             settleFromOutside();
         }
         if (placement != null) {
-            placement = null; // a handle must not keep a queue
+            placement = null; // a handle must not keep a queue reachable
         }
-        Watch.Chain chain = (Watch.Chain) WATCHES.getAndSet(this, Watch.Chain.SETTLED);
+        MultiWait.Chain chain = (MultiWait.Chain) WAITS.getAndSet(this, MultiWait.Chain.SETTLED);
         for (; chain != null; chain = chain.next()) {
-            if (chain.watch() != null) {
-                chain.watch().settled(this);
+            if (chain.multiWait() != null) {
+                chain.multiWait().settled(this);
             }
         }
     }
 
-    /** Counts the run; gives its permit back, too, if it never began: its scheduler may never call it. */
+    /** Counts the end. If the run never began, also releases its permit, because the scheduler may never run it. */
     private void settleFromOutside() {
         if (wasEntered()) {
-            scope.gate().count(this);
+            scope.gate().countEnd(this);
             return;
         }
-        leavePlace();
+        withdrawPlacement();
         GrantedPermits grants = new GrantedPermits();
         release(true, 0, grants);
         scope.dispatch(grants);
     }
 
-    /** Lets waits cancel the others: before the permit is given back for which one of these may wait. */
-    private void tellOfFailure(Outcome<T> outcome) {
+    /** Lets waits cancel other runs. Called before the permit is released, for which one of those may wait. */
+    private void notifyWaitsOfFailure(Outcome<T> outcome) {
         if (outcome instanceof Outcome.Failure<T> failure) {
-            for (Watch.Chain chain = watches; chain != null; chain = chain.next()) {
-                if (chain.watch() != null) {
-                    chain.watch().failed(this, failure.error());
+            for (MultiWait.Chain chain = waits; chain != null; chain = chain.next()) {
+                if (chain.multiWait() != null) {
+                    chain.multiWait().failed(this, failure.error());
                 }
             }
         }
     }
 
-    /** Counts how this ended; called under the gate's lock, once. */
+    /** Counts the outcome. Called once, under the gate's lock. */
     void countIn(ScopeMeter meter) {
         State state = state();
         if (wasEntered()) {
-            meter.ended(state, waited, endNanos() - startNanos());
+            meter.countEnd(state, waited, endNanos() - startNanos());
             return;
         }
         if (counted) {
-            meter.neverStarted();
+            meter.uncountStart();
         }
-        meter.endedBeforeStart(state);
+        meter.countEndBeforeStart(state);
     }
 
-    void tell(Outcome<T> outcome) {
-        if (info != null && (toldByRunner || !leftToTheRunner())) {
-            tellHook(info, outcome);
+    void notifyListeners(Outcome<T> outcome) {
+        if (info != null && (notifiedByRunner || !deferToRunner())) {
+            notifyHook(info, outcome);
         }
-        scope.tellSettled(this, outcome, ranNanos());
+        scope.notifySettled(this, outcome, ranNanos());
     }
 
-    /** Leaves it to the runner to tell the hook of an end from outside, if the hook has not heard of the start yet. */
-    private boolean leftToTheRunner() {
+    /** Lets the runner notify the hook of the end if the start is still being notified. Returns whether it does so. */
+    private boolean deferToRunner() {
         return wasEntered() && START.compareAndSet(this, (Object) null, ENDED_EARLY);
     }
 
@@ -367,13 +370,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return wasEntered() ? endNanos() - startNanos() : 0;
     }
 
-    private void tellHook(TaskInfo task, Outcome<T> outcome) {
+    private void notifyHook(TaskInfo task, Outcome<T> outcome) {
         Duration ran = Duration.ofNanos(ranNanos());
         switch (outcome) {
-            case Outcome.Success<T> success -> scope.tellHook("onSuccess", task, hook -> hook.onSuccess(task, ran));
+            case Outcome.Success<T> success -> scope.notifyHook("onSuccess", task, hook -> hook.onSuccess(task, ran));
             case Outcome.Failure<T> failure ->
-                scope.tellHook("onFailure", task, hook -> hook.onFailure(task, failure.error(), ran));
-            default -> scope.tellHook("onCancel", task, hook -> hook.onCancel(task, ran));
+                scope.notifyHook("onFailure", task, hook -> hook.onFailure(task, failure.error(), ran));
+            default -> scope.notifyHook("onCancel", task, hook -> hook.onCancel(task, ran));
         }
     }
 
@@ -385,32 +388,32 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
                 new CancelledException("task \"" + name() + "\" was cancelled through its handle"), Runnable::run);
     }
 
-    final boolean cancel(Throwable cause, Executor teller) {
-        return endFromOutside(new Outcome.Cancelled<>(cause), teller);
+    final boolean cancel(Throwable cause, Executor notifier) {
+        return endFromOutside(new Outcome.Cancelled<>(cause), notifier);
     }
 
     /**
-     * Ends the run wherever it is. It leaves the scope's queue before it is decided, so that what becomes possible by that
-     * does not go to it, and its place at the scheduler when it is settled.
+     * Ends the run in any state. It leaves the scope's queue before it is decided, so that it is not granted a permit
+     * that its end releases, and the scheduler's queue when it is settled.
      */
-    private boolean endFromOutside(Outcome<T> outcome, Executor teller) {
+    private boolean endFromOutside(Outcome<T> outcome, Executor notifier) {
         if (isDecided()) {
             return false;
         }
         GrantedPermits grants = new GrantedPermits();
         if (scope.gate().withdraw(this, grants)) {
-            left();
-            teller.execute(() -> scope.dispatch(grants));
+            leftScope();
+            notifier.execute(() -> scope.dispatch(grants));
         }
         endedFromOutside = true;
-        return end(outcome, true, teller);
+        return end(outcome, true, notifier);
     }
 
-    /** Leaves the queue that the run has just entered, if it was ended meanwhile. */
+    /** Withdraws the run from the gate's queue, which it has just entered, if it was ended meanwhile. */
     final void leaveIfEnded() {
         GrantedPermits grants = new GrantedPermits();
         if (isDecided() && scope.gate().withdraw(this, grants)) {
-            left();
+            leftScope();
             scope.dispatch(grants);
         }
     }
@@ -418,26 +421,26 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     // Waiting.
 
     /**
-     * Lets a wait hear when this run is settled, now if it is.
+     * Notifies a wait when this run is settled, or now if it is settled already.
      *
-     * @param alone the chain of that watch alone, which all its runs can share
+     * @param alone the chain that contains only that wait, which all its runs can share
      */
-    final void watch(Watch watch, Watch.Chain alone) {
-        Watch.Chain before = watches;
-        while (before != Watch.Chain.SETTLED) {
-            if (WATCHES.compareAndSet(this, before, before == null ? alone : new Watch.Chain(watch, before))) {
+    final void addWait(MultiWait wait, MultiWait.Chain alone) {
+        MultiWait.Chain before = waits;
+        while (before != MultiWait.Chain.SETTLED) {
+            if (WAITS.compareAndSet(this, before, before == null ? alone : new MultiWait.Chain(wait, before))) {
                 return;
             }
-            before = watches;
+            before = waits;
         }
-        watch.settled(this);
+        wait.settled(this);
     }
 
     final Outcome<T> awaitEnd() throws InterruptedException {
         if (end().isSet()) {
             return settledOutcome();
         }
-        Waiting waiting = beginWait();
+        WaitRegistration waiting = beginWait();
         try {
             return awaitOutcome();
         } finally {
@@ -445,8 +448,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    /** What a wait for a run was noted by: the scope's limit, and whatever limits it where it was placed. */
-    record Waiting(ScopeRun<?> run, Thread waiter, boolean inScope, Scheduler.@Nullable Placement place) {
+    /** A registered wait for a run: in the scope if it has a limit, and at the scheduler if that has one. */
+    record WaitRegistration(ScopeRun<?> run, Thread waiter, boolean inScope, Scheduler.@Nullable Placement place) {
         void end() {
             if (inScope) {
                 run.scope.gate().endWait(waiter, run);
@@ -457,16 +460,18 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    /** Notes that the calling thread waits for this; fails if it is a task without the end of which this could never begin. */
-    final Waiting beginWait() {
+    /**
+     * Registers that the calling thread waits for this run. Throws if the run could never begin because of that wait.
+     */
+    final WaitRegistration beginWait() {
         Thread self = Thread.currentThread();
         boolean inScope = scope.gate().isLimited() && scope.gate().beginWait(self, this);
         Scheduler.Placement place = placement;
         try {
             boolean inPlace = place != null && !endsByItself() && place.beginWait(self);
-            return new Waiting(this, self, inScope, inPlace ? place : null);
+            return new WaitRegistration(this, self, inScope, inPlace ? place : null);
         } catch (IllegalStateException hopeless) {
-            new Waiting(this, self, inScope, null).end();
+            new WaitRegistration(this, self, inScope, null).end();
             throw hopeless;
         }
     }
@@ -491,7 +496,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return valueOf(outcome);
     }
 
-    @SuppressWarnings("NullAway") // whether the value may be null is for the caller's T to say
+    @SuppressWarnings("NullAway") // T says whether the value may be null
     private T valueOf(Outcome<T> outcome) {
         if (outcome instanceof Outcome.Success<T> success) {
             return success.value();
@@ -499,7 +504,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         throw asThrown(outcome);
     }
 
-    /** Returns what a wait for this run throws, if it has no value; throws it if it is an error. */
+    /** Returns the exception of a wait for this run, which has no value. Throws it if it is an error. */
     final RuntimeException asThrown(Outcome<?> outcome) {
         return switch (outcome) {
             case Outcome.Failure<?> failure -> asThrown(failure.error());
@@ -524,7 +529,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
         return cause instanceof CancelledException cancelled
                 ? cancelled
-                : new CancelledException("task \"" + name() + "\" was interrupted, and gave up", cause);
+                : new CancelledException("task \"" + name() + "\" ended because it was interrupted", cause);
     }
 
     // The handle.
@@ -586,27 +591,27 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return Optional.ofNullable(decided());
     }
 
-    /** Returns the thread that ran the callable last, which may still be in it although the run was ended. */
+    /** Returns the thread that ran the callable last, which may still run it although the run was ended, or null. */
     final @Nullable Thread lastRunner() {
         return lastRunner;
     }
 
-    /** Returns what the run was given of its submitter. */
-    final Surroundings seen() {
-        return seen;
+    /** Returns the context captured from the submitter. */
+    final SubmitterContext submitter() {
+        return submitter;
     }
 
-    /** Runs an action when the run is settled, in the thread that settles it, or at once. */
+    /** Runs an action when the run is settled, in the thread that settles it, or now if it is settled. */
     final void whenEnded(Runnable action) {
         end().whenSet(action);
     }
 
-    /** Returns how the run ended, once it is settled. */
+    /** Returns the outcome of a settled run. */
     final Outcome<T> result() {
         return settledOutcome();
     }
 
-    /** Tells whether an alarm may end this before it has entered the scope. */
+    /** Returns whether an alarm may end this run before it is admitted. */
     final boolean isTimed() {
         return limit != null && limit.enclosure() == null;
     }

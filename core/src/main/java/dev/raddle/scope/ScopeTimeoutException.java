@@ -3,18 +3,18 @@ package dev.raddle.scope;
 import java.time.Duration;
 import java.util.List;
 
-/** Says that the deadline of a scope has passed: what had not ended by then was cancelled. */
+/** Thrown when the deadline of a scope has passed. Tasks that had not ended by then were cancelled. */
 public final class ScopeTimeoutException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
-    /** What the scope is called. */
+    /** The name of the scope. */
     private final String scope;
 
-    /** How much time it had. */
+    /** The time that the scope had. */
     private final Duration budget;
 
-    /** What had not ended. */
+    /** The names of the tasks that had not ended. */
     private final transient List<String> unfinished;
 
     ScopeTimeoutException(String message, String scope, Duration budget, List<String> unfinished) {
@@ -25,18 +25,18 @@ public final class ScopeTimeoutException extends RuntimeException {
     }
 
     /**
-     * Returns what the scope is called.
+     * Returns the name of the scope.
      *
-     * @return its name
+     * @return the name
      */
     public String scope() {
         return scope;
     }
 
     /**
-     * Returns how much time the scope had.
+     * Returns the time that the scope had.
      *
-     * @return the length from where its deadline was set to the deadline
+     * @return the time from the moment at which the deadline was set to the deadline
      */
     public Duration budget() {
         return budget;

@@ -4,7 +4,7 @@ import dev.raddle.task.CancellationToken;
 import dev.raddle.task.CancelledException;
 import dev.raddle.time.Signal;
 
-/** A scope's token: it is cancelled when the scope lets no task enter any more. */
+/** The cancellation token of a scope. It is cancelled when the scope's gate is closed. */
 final class ScopeToken implements CancellationToken {
 
     private final ThreadScope scope;
@@ -16,12 +16,12 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public boolean isCancelled() {
-        return scope.gate().closed() != null;
+        return scope.gate().closeCause() != null;
     }
 
     @Override
     public void throwIfCancelled() {
-        CancelledException cause = scope.gate().closed();
+        CancelledException cause = scope.gate().closeCause();
         if (cause != null) {
             throw cause;
         }
@@ -34,11 +34,11 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public void whenCancelled(Runnable action) {
-        cancelled.whenSet(() -> scope.guard("action of a cancellation token", action));
+        cancelled.whenSet(() -> scope.runGuarded("action of a cancellation token", action));
     }
 
-    /** Runs the actions. */
-    void tell() {
+    /** Runs the registered actions. Called when the gate was closed. */
+    void runActions() {
         cancelled.set();
     }
 

@@ -4,10 +4,10 @@ import dev.raddle.task.Task;
 import java.time.Duration;
 
 /**
- * What is told of a slow task.
+ * A report of a slow task.
  *
- * @param task which one
- * @param state {@link Task.State#RUNNING} while it goes on, else how it ended
- * @param duration how long it had run by then
+ * @param task the task
+ * @param state {@link Task.State#RUNNING} while the task runs, or else its final state
+ * @param duration the time for which the task had run
  */
 public record SlowTaskEvent(TaskInfo task, Task.State state, Duration duration) {}

@@ -11,8 +11,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 
 /**
- * Tells of slow tasks: once while the task is still running, as soon as it has run for longer than a threshold, and again
- * with its final duration.
+ * Reports slow tasks: once when a running task exceeds a threshold, and again with the final duration when it ends.
  *
  * {@snippet :
  * ThreadHook slow = SlowTaskHook.create(Duration.ofSeconds(1), event -> log.warn("{}", event));
@@ -38,9 +37,10 @@ public final class SlowTaskHook implements ThreadHook {
     /**
      * Creates a hook on real time.
      *
-     * @param threshold how long a task may run before it is slow, positive
-     * @param consumer is told, in a virtual thread of its own while the task runs, and what it throws there is logged; in the
-     *     thread that ends the task afterwards, and what it throws there goes to the scope's sink
+     * @param threshold the running time from which on a task is slow, positive
+     * @param consumer the receiver of the events. While the task runs, it is called in a virtual thread and its
+     *     exceptions are logged; at the end it is called in the thread that ends the task and its exceptions go to the
+     *     scope's sink
      * @return a new hook
      * @throws IllegalArgumentException if the threshold is not positive
      */
@@ -51,8 +51,8 @@ public final class SlowTaskHook implements ThreadHook {
     /**
      * Creates a hook.
      *
-     * @param threshold how long a task may run before it is slow, positive
-     * @param consumer as above
+     * @param threshold the running time from which on a task is slow, positive
+     * @param consumer the receiver of the events, called as with {@link #create(Duration, Consumer)}
      * @param time the time source of the scopes
      * @return a new hook
      * @throws IllegalArgumentException if the threshold is not positive
@@ -66,7 +66,7 @@ public final class SlowTaskHook implements ThreadHook {
     }
 
     /**
-     * Returns how long a task may run before it is slow.
+     * Returns the running time from which on a task is slow.
      *
      * @return the threshold
      */
@@ -76,8 +76,8 @@ public final class SlowTaskHook implements ThreadHook {
 
     @Override
     public void onStart(TaskInfo task) {
-        running.put(task, NOT_YET); // an alarm may ring before it is known here
-        Alarm alarm = time.after(threshold, () -> elsewhere.execute(() -> tellWhileRunning(task)));
+        running.put(task, NOT_YET); // the alarm may fire before it is stored here
+        Alarm alarm = time.after(threshold, () -> elsewhere.execute(() -> reportWhileRunning(task)));
         if (running.replace(task, alarm) == null) {
             alarm.cancel();
         }
@@ -98,12 +98,12 @@ public final class SlowTaskHook implements ThreadHook {
         ended(task, Task.State.CANCELLED, ran);
     }
 
-    private void tellWhileRunning(TaskInfo task) {
+    private void reportWhileRunning(TaskInfo task) {
         if (running.remove(task) != null) {
             try {
                 consumer.accept(new SlowTaskEvent(task, Task.State.RUNNING, threshold));
             } catch (Throwable failure) {
-                sink.report("consumer of slow tasks, told of task \"" + task.name() + "\"", failure);
+                sink.report("consumer of slow tasks, for task \"" + task.name() + "\"", failure);
             }
         }
     }

@@ -14,7 +14,7 @@ import java.util.concurrent.ThreadFactory;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a {@link StructuredTaskScope} shall be. Immutable; start from {@link #defaults()}.
+ * The options of a {@link StructuredTaskScope}. Immutable; start from {@link #defaults()}.
  *
  * {@snippet :
  * var options = StructuredScopeOptions.defaults()
@@ -26,17 +26,17 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * @param name what the scope is called in dumps and messages; null for its identity
- * @param threadFactory makes the threads of subtasks; not used with a scheduler
- * @param scheduler runs the subtasks instead, within its limits; null for a thread of its own for each
- * @param stragglerPatience how long {@code close()} waits before it tells the sink of subtasks that go on all the same
- * @param sink hears of stragglers, and of exceptions that have no other place to go
- * @param time the clock for deadlines, ages and patience
- * @param inherited scoped values that subtasks shall see although the JDK does not hand them on: with a scheduler and with plain
- *     threads. In all other cases the JDK hands on every scoped value. {@link dev.raddle.task.TaskContext} always goes along
- * @param plainThreads true to do without the JDK's own scope as a container of threads
- * @param listener is notified of each subtask that is started, as of a task whose owner is the scope; null for none
- * @param propagators carry further contexts from the thread that forks into the subtask
+ * @param name the name in dumps and messages, or null for the scope's identity
+ * @param threadFactory the factory of the subtasks' threads; not used with a scheduler
+ * @param scheduler the scheduler that runs the subtasks within its limits, or null for a new thread for each subtask
+ * @param stragglerPatience the time after which {@code close()} reports the subtasks that still run to the sink
+ * @param sink the receiver of reports about stragglers, and of exceptions that no caller can receive
+ * @param time the time source for deadlines, ages and patience
+ * @param inherited the scoped values that subtasks inherit with a scheduler and with plain threads. In all other cases
+ *     the JDK passes on every scoped value. {@link dev.raddle.task.TaskContext} is always passed on
+ * @param plainThreads true to use plain threads instead of the JDK's own scope as the container of threads
+ * @param listener the listener that is notified of each started subtask, as of a task whose owner is the scope; or null
+ * @param propagators the propagators of further contexts from the thread that forks to the subtask
  */
 public record StructuredScopeOptions(
         @Nullable String name,
@@ -62,7 +62,7 @@ public record StructuredScopeOptions(
             null,
             List.of());
 
-    /** Checks what can be checked. */
+    /** Checks the arguments. */
     public StructuredScopeOptions {
         Objects.requireNonNull(threadFactory, "threadFactory");
         Objects.requireNonNull(stragglerPatience, "stragglerPatience");
@@ -77,8 +77,8 @@ public record StructuredScopeOptions(
     }
 
     /**
-     * Returns what a scope has if nothing is said: no name, a virtual thread for each subtask, ten seconds of patience, a sink
-     * that logs, real time.
+     * Returns the default options: no name, a virtual thread for each subtask, ten seconds of patience, a sink that
+     * logs, real time.
      *
      * @return the same options at every call
      */
@@ -107,9 +107,9 @@ public record StructuredScopeOptions(
     }
 
     /**
-     * Returns these options with threads made by a factory.
+     * Returns these options with another thread factory.
      *
-     * @param threadFactory called once for each subtask, by the thread that forks
+     * @param threadFactory the factory, called once for each subtask by the thread that forks
      * @return new options
      */
     public StructuredScopeOptions withThreadFactory(ThreadFactory threadFactory) {
@@ -127,10 +127,10 @@ public record StructuredScopeOptions(
     }
 
     /**
-     * Returns these options with subtasks run by a scheduler, such as a group of an executor. When the scope is shut down,
-     * subtasks that have not begun leave the scheduler's queue at once.
+     * Returns these options with subtasks run by a scheduler, such as a group of an executor. When the scope is shut
+     * down, subtasks that have not begun leave the scheduler's queue at once.
      *
-     * @param scheduler where to run
+     * @param scheduler the scheduler that runs the subtasks
      * @return new options
      */
     public StructuredScopeOptions withScheduler(Scheduler scheduler) {
@@ -150,7 +150,7 @@ public record StructuredScopeOptions(
     /**
      * Returns these options with another patience.
      *
-     * @param stragglerPatience zero or more
+     * @param stragglerPatience the time after which {@code close()} reports running subtasks, zero or more
      * @return new options
      */
     public StructuredScopeOptions withStragglerPatience(Duration stragglerPatience) {
@@ -170,7 +170,7 @@ public record StructuredScopeOptions(
     /**
      * Returns these options with another sink.
      *
-     * @param sink called in the owner's thread and in those of subtasks
+     * @param sink the sink, called by the owner and by the threads of subtasks
      * @return new options
      */
     public StructuredScopeOptions withSink(ExceptionSink sink) {
@@ -188,9 +188,9 @@ public record StructuredScopeOptions(
     }
 
     /**
-     * Returns these options with another clock.
+     * Returns these options with another time source.
      *
-     * @param time the clock
+     * @param time the time source
      * @return new options
      */
     public StructuredScopeOptions withTimeSource(TimeSource time) {
@@ -210,7 +210,7 @@ public record StructuredScopeOptions(
     /**
      * Returns these options with other registered scoped values.
      *
-     * @param inherited the keys; those not bound where a subtask is forked are left out
+     * @param inherited the scoped values; those not bound where a subtask is forked are ignored
      * @return new options
      */
     public StructuredScopeOptions withInherited(ScopedValue<?>... inherited) {
@@ -228,8 +228,9 @@ public record StructuredScopeOptions(
     }
 
     /**
-     * Returns these options without the JDK's own scope as a container. Scoped values other than the registered ones are then
-     * not inherited, {@code jcmd} does not show the scope, and what only the JDK can find is no structure violation.
+     * Returns these options with plain threads instead of the JDK's own scope. Scoped values other than the registered
+     * ones are then not inherited, {@code jcmd} does not show the scope, and structure violations that only the JDK can
+     * detect are not reported.
      *
      * @return new options
      */
@@ -239,9 +240,9 @@ public record StructuredScopeOptions(
     }
 
     /**
-     * Returns these options with a listener. It is notified of a subtask's submission by the thread that forks, of its start in
-     * the subtask's thread before any context is in force there, and of its end before the owner can see that. A subtask that
-     * has not ended when the scope is shut down is cancelled.
+     * Returns these options with a listener. It is notified of a subtask's submission by the thread that forks, of its
+     * start in the subtask's thread before any context is installed there, and of its end before the owner can see the
+     * end. A subtask that has not ended when the scope is shut down is reported as cancelled.
      *
      * @param listener the listener; if there is one already, both are notified
      * @return new options
@@ -262,9 +263,10 @@ public record StructuredScopeOptions(
     }
 
     /**
-     * Returns these options with one more context that is carried from the thread that forks into the subtask.
+     * Returns these options with one more propagator, which carries a context from the thread that forks to the
+     * subtask.
      *
-     * @param propagator how to carry it
+     * @param propagator the propagator to add
      * @return new options
      */
     public StructuredScopeOptions withPropagator(ContextPropagator propagator) {

@@ -30,7 +30,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block of code and the subtasks that it forks: none of them outlives the block. The API of JEP 462, on a JDK as it is.
+ * A block of code and the subtasks that it forks: no subtask outlives the block. This is the API of JEP 462, without
+ * preview features of the JDK.
  *
  * {@snippet :
  * try (var scope = new StructuredTaskScope.ShutdownOnFailure()) {
@@ -41,19 +42,21 @@ import org.jspecify.annotations.Nullable;
  * }
  * }
  *
- * <p>The thread that opens a scope owns it: it alone may join and close it. The owner may fork, and so may every thread inside
- * the scope: one that runs a subtask of it, or of a scope that was opened inside it. Whoever forks must join before the results
- * are read. A scope that was shut down starts nothing any more and interrupts what runs; {@link #close()} shuts down and waits.
+ * <p>The thread that opens a scope owns it. Only the owner may join and close it. The owner may fork, and so may every
+ * thread inside the scope, that is, a thread that runs a subtask of it or of a scope opened inside it. The owner must
+ * join after its forks before it reads results. Shutting down a scope prevents further subtasks from starting and
+ * interrupts the running ones; {@link #close()} shuts down and waits.
  *
- * <p>Subtasks inherit the scoped values that were in force where the scope was opened. A fork under other ones is a
- * {@linkplain StructureViolationException structure violation}, and so is closing scopes in another order than the reverse
- * of their opening. The JDK's own scope finds that out, which serves as a container of threads below this one and shows it in
- * {@code jcmd Thread.dump_to_file}. Where there is none that fits, plain threads do; {@link #toString} says which.
+ * <p>Subtasks inherit the scoped values that were bound where the scope was opened. A fork under other bindings is a
+ * {@linkplain StructureViolationException structure violation}, and so is closing scopes in another order than the
+ * reverse of their opening. A scope of the JDK serves as the container of the threads; it detects these violations and
+ * shows the threads in {@code jcmd Thread.dump_to_file}. If the JDK has no suitable scope, plain threads are used;
+ * {@link #toString} says which.
  *
- * <p>Memory consistency effects: actions of a thread before it forks <i>happen-before</i> the subtask; those of the subtask
- * <i>happen-before</i> its result is read, and before a return from {@link #join} that waited for it to end.
+ * <p>Memory consistency effects: actions of a thread before it forks <i>happen-before</i> the subtask; actions of the
+ * subtask <i>happen-before</i> its result is read, and before a return from {@link #join} that waited for it to end.
  *
- * @param <T> what the subtasks return
+ * @param <T> the type of the results of subtasks
  * @see <a href="https://openjdk.org/jeps/462">JEP 462: Structured Concurrency</a>
  */
 public class StructuredTaskScope<T extends @Nullable Object> implements AutoCloseable {
@@ -61,29 +64,32 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     /*
      * Overview.
      *
-     *   state     OPEN ──► SHUTDOWN ──► CLOSED      the first step by anyone inside, by compare-and-set; the second by the owner
-     *   severed   the container was closed by the closing of a scope around this one; nothing starts any more
+     *   state     OPEN ──► SHUTDOWN ──► CLOSED   first step: any thread inside, by compare-and-set; second: the owner
+     *   severed   the container was closed because an enclosing scope was closed; no further subtasks start
      *
-     * Starting meets shutting down. A forker counts and lists a subtask, looks at the state, starts the thread, and looks at
-     * the state again. Who shuts down writes the state and then interrupts all that are listed:
+     * Starting races with shutting down. A forker counts and lists a subtask, reads the state, starts the thread, and
+     * reads the state again. The thread that shuts down writes the state and then interrupts all listed subtasks:
      *
-     *   - listed before: the shutdown finds it and interrupts its thread, if it has one yet;
-     *   - listed after, or without a thread then: its forker sees the state, and interrupts it, or does not start it.
+     *   - listed before: the shutdown finds the subtask and interrupts its thread, if it has one yet;
+     *   - listed after, or without a thread then: the forker sees the state, and interrupts the subtask or does not
+     *     start it.
      *
-     * Both may find it; each subtask is interrupted once (see ForkedSubtask). One that was started always runs.
+     * Both may find the subtask; it is interrupted only once (see ForkedSubtask). A subtask that was started always
+     * runs.
      *
-     * Starting meets closing. The owner writes the state and then waits for the count to reach zero. A forker counts and then
-     * reads the state. So either the owner waits for the subtask, or the forker does not start it; when the container is
-     * closed, nobody is in it who could start something.
+     * Starting races with closing. The owner writes the state and then waits for the count to reach zero. A forker
+     * counts and then reads the state. So either the owner waits for the subtask, or the forker does not start it. When
+     * the container is closed, no thread is in it that could start another.
      *
-     * Rounds. The owner's forks between two completed joins are a round. Three numbers, the owner's alone, say what it owes:
+     * Rounds. The owner's forks between two completed joins are a round. Three numbers, used only by the owner, say
+     * whether the owner has to join:
      *
-     *   forkRound           of the last fork that started something; one after a completed join begins the next
-     *   lastJoinAttempted   enough for close() not to complain
-     *   lastJoinCompleted   enough for results to be read
+     *   forkRound           the round of the last fork that started a subtask; a completed join ends the round
+     *   lastJoinAttempted   if it is forkRound, close() does not throw
+     *   lastJoinCompleted   if it is forkRound, results may be read
      *
-     * Inside. Which scope a thread is in is a scoped value, bound around each subtask. The scope that encloses another is the
-     * last that its owner had opened, or else the one that its owner is in: the JDK's rule.
+     * Inside. The scope that a thread is in is a scoped value, bound around each subtask. As in the JDK, the enclosing
+     * scope of a scope is the last that its owner had opened, or else the scope that its owner is in.
      */
     private static final int OPEN = 0;
     private static final int SHUTDOWN = 1;
@@ -92,14 +98,14 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     private static final ScopedValue<StructuredTaskScope<?>> CURRENT = ScopedValue.newInstance();
     private static final VarHandle STATE;
     private static final VarHandle CHILDREN;
-    private static final VarHandle INNERS;
+    private static final VarHandle OUTER_FORKS;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             STATE = lookup.findVarHandle(StructuredTaskScope.class, "state", int.class);
             CHILDREN = lookup.findVarHandle(StructuredTaskScope.class, "children", Set.class);
-            INNERS = lookup.findVarHandle(StructuredTaskScope.class, "inners", Map.class);
+            OUTER_FORKS = lookup.findVarHandle(StructuredTaskScope.class, "outerForks", Map.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
@@ -108,15 +114,15 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     private final String name;
     private final ThreadFactory factory;
     private final StructuredScopeOptions options;
-    private final Owner owner = Owner.current();
+    private final ScopeStack owner = ScopeStack.current();
     private final @Nullable StructuredTaskScope<?> parent;
-    private final @Nullable EnclosingScope enclosure = EnclosingScope.entered(); // which subtasks would not see otherwise
+    private final @Nullable EnclosingScope enclosure = EnclosingScope.entered(); // must be passed to subtasks explicitly
     private final Container container;
-    private final Unfinished unfinished = new Unfinished();
+    private final PendingSubtasks pending = new PendingSubtasks();
 
-    private ScopedValue.@Nullable Carrier inside; // made when needed; it does not matter who wins
-    private volatile @Nullable Set<StructuredTaskScope<?>> children; // made when needed
-    private volatile @Nullable Map<Thread, JdkContainer.Inner> inners; // made when needed
+    private ScopedValue.@Nullable Carrier inside; // created lazily; racing threads create equal ones
+    private volatile @Nullable Set<StructuredTaskScope<?>> children; // created lazily
+    private volatile @Nullable Map<Thread, JdkContainer.OuterForks> outerForks; // created lazily
 
     private volatile int state;
     private volatile boolean severed;
@@ -126,10 +132,10 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     private int lastJoinCompleted;
 
     /**
-     * Opens a scope, owned by the calling thread.
+     * Opens a scope owned by the calling thread.
      *
-     * @param name what it is called in dumps and messages; null for its identity
-     * @param factory makes a thread for each subtask, called by the thread that forks
+     * @param name the name in dumps and messages, or null for the scope's identity
+     * @param factory the factory of the subtasks' threads, called by the thread that forks
      */
     public StructuredTaskScope(@Nullable String name, ThreadFactory factory) {
         this(name, Objects.requireNonNull(factory, "factory"), StructuredScopeOptions.defaults());
@@ -143,13 +149,13 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     /**
      * Opens a scope with options that JEP 462 does not have. It is owned by the calling thread.
      *
-     * @param options how it shall be
+     * @param options the settings
      */
     public StructuredTaskScope(StructuredScopeOptions options) {
         this(options.name(), options.threadFactory(), options);
     }
 
-    @SuppressWarnings("this-escape") // to what is opened here, which asks it for no more than what is set by then
+    @SuppressWarnings("this-escape") // the container and the stack use only fields that are set by then
     private StructuredTaskScope(@Nullable String name, ThreadFactory factory, StructuredScopeOptions options) {
         this.name = name == null ? Objects.toIdentityString(this) : name;
         this.factory = factory;
@@ -159,7 +165,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         this.container = openContainer();
         owner.push(this);
         if (parent != null) {
-            parent.adopt(this);
+            parent.addChild(this);
         }
     }
 
@@ -167,22 +173,23 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         if (options.scheduler() != null) {
             return new SchedulerContainer(options.scheduler(), options.inherited());
         }
-        String absence = options.plainThreads() ? "plain threads were asked for" : JdkScope.absence();
-        if (absence == null) {
+        String reason = options.plainThreads() ? "plain threads were asked for" : JdkScope.unavailableReason();
+        if (reason == null) {
             try {
                 return new JdkContainer(this);
             } catch (RuntimeException | LinkageError refused) {
-                absence = "the JDK refused to open a scope: " + refused;
+                reason = "the JDK refused to open a scope: " + refused;
             }
         }
-        return new PlainContainer(this, options.inherited(), absence);
+        return new PlainContainer(this, options.inherited(), reason);
     }
 
     /**
-     * Opens a scope that succeeds if all its subtasks do.
+     * Opens a scope whose join succeeds if all its subtasks do.
      *
-     * @param <T> what the subtasks return
-     * @return a new scope, owned by the calling thread, whose {@code join()} returns null or throws {@link FailedException}
+     * @param <T> the type of the results of subtasks
+     * @return a new scope, owned by the calling thread, whose {@code join()} returns null or throws
+     *     {@link FailedException}
      */
     @SuppressWarnings("NullAway") // Void is null
     public static <T extends @Nullable Object> JoinedScope<T, Void> open() {
@@ -192,8 +199,8 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     /**
      * Opens a scope with a policy.
      *
-     * @param <T> what the subtasks return
-     * @param <R> what {@code join()} returns
+     * @param <T> the type of the results of subtasks
+     * @param <R> the type of the result of {@code join()}
      * @param joiner the policy, for this scope only
      * @return a new scope, owned by the calling thread
      */
@@ -214,10 +221,10 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      * }
      * }
      *
-     * @param <T> what the subtasks return
-     * @param <R> what {@code join()} returns
+     * @param <T> the type of the results of subtasks
+     * @param <R> the type of the result of {@code join()}
      * @param joiner the policy, for this scope only
-     * @param configuration changes the default configuration
+     * @param configuration the function that changes the default configuration
      * @return a new scope, owned by the calling thread
      */
     public static <T extends @Nullable Object, R extends @Nullable Object> JoinedScope<T, R> open(
@@ -228,7 +235,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     }
 
     /**
-     * Starts a thread for a subtask. The owner may call this, and every thread inside this scope.
+     * Starts a thread for a subtask. The owner and every thread inside this scope may call this method.
      *
      * {@snippet :
      * Subtask<String> user = scope.fork(() -> findUser());
@@ -236,19 +243,19 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      * String name = user.get();
      * }
      *
-     * <p>If this scope is shut down, the subtask never runs, its state stays {@code UNAVAILABLE}, and nobody need join for it.
-     * Otherwise it runs, even if a shutdown follows at once; it then finds itself interrupted. A class that overrides this must
-     * call it.
+     * <p>If this scope is shut down, the subtask never runs, its state stays {@code UNAVAILABLE}, and it requires no
+     * join. Otherwise it runs, even if a shutdown follows at once; its thread is then interrupted. An overriding method
+     * must call this one.
      *
-     * @param <U> what the task returns
-     * @param task what to call
+     * @param <U> the type of the result
+     * @param task the callable to run
      * @return the subtask
      * @throws IllegalStateException if this scope is closed
      * @throws WrongThreadException if the caller is neither the owner nor inside this scope
-     * @throws StructureViolationException if other scoped values are in force than where this scope was opened, or, in a
-     *     subtask that forks, than where that began
-     * @throws RejectedExecutionException if the thread factory returned null, or the scheduler did not accept the subtask; the
-     *     scope goes on as if there had been no fork
+     * @throws StructureViolationException if other scoped values are bound than where this scope was opened, or, in a
+     *     subtask that forks, than where the subtask began
+     * @throws RejectedExecutionException if the thread factory returned null, or the scheduler did not accept the
+     *     subtask; the scope continues as if there had been no fork
      */
     public <U extends T> Subtask<U> fork(Callable<? extends U> task) {
         Objects.requireNonNull(task, "task");
@@ -268,16 +275,16 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
 
     final <U extends T> ForkedSubtask<U> create(Callable<? extends U> task, int round) {
         return options.scheduler() == null
-                ? new ForkedSubtask<>(this, task, round, unfinished.moment(options.time()))
+                ? new ForkedSubtask<>(this, task, round, pending.approximateTime(options.time()))
                 : new PlacedSubtask<>(this, task, round, options.time().nanoTime());
     }
 
-    /** Starts a subtask. Returns false if it will never run, since this scope is shut down or was severed. */
+    /** Starts a subtask. Returns false if it will never run because this scope is shut down or severed. */
     final boolean start(ForkedSubtask<?> subtask) {
         if (state != OPEN) {
-            return false; // nobody will ask whether it has ended
+            return false; // not counted and not listed
         }
-        unfinished.add(subtask, owner.isCurrentThread());
+        pending.add(subtask, owner.isCurrentThread());
         if (state != OPEN || severed) {
             subtask.abandon();
             return false;
@@ -299,67 +306,68 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     }
 
     /**
-     * Waits until every subtask has ended or this scope is shut down. Only the owner may call this.
+     * Waits until every subtask has ended or this scope is shut down. Only the owner may call this method.
      *
-     * <p>A class that overrides this must call it.
+     * <p>An overriding method must call this one.
      *
      * @return this scope
-     * @throws IllegalStateException if this scope is closed; or if the owner is a task of a group in which a subtask waits that
-     *     could never begin, because every slot of the group is taken by one that waits like this
+     * @throws IllegalStateException if this scope is closed; or if the owner is a task of a group and a subtask that
+     *     waits in that group could never begin, because every running task of the group waits in the same way
      * @throws WrongThreadException if the caller is not the owner
-     * @throws InterruptedException if the owner was interrupted before or while it waited; no subtask is interrupted for that,
-     *     and one may join again
+     * @throws InterruptedException if the owner was interrupted before or while it waited; no subtask is interrupted,
+     *     and the owner may join again
      */
     public StructuredTaskScope<T> join() throws InterruptedException {
         beginJoin();
-        awaitForLong();
+        awaitWithoutDeadline();
         completeJoin();
         return this;
     }
 
     /**
-     * Waits until every subtask has ended, or this scope is shut down, or a moment has come. Only the owner may call this.
+     * Waits until every subtask has ended, this scope is shut down, or the deadline has passed. Only the owner may call
+     * this method.
      *
      * {@snippet :
      * scope.joinUntil(Instant.now().plusMillis(200));
      * }
      *
-     * <p>A class that overrides this must call it.
+     * <p>An overriding method must call this one.
      *
-     * @param deadline a moment on the wall clock; one that has passed does not wait
+     * @param deadline the deadline on the wall clock; if it has passed, this method does not wait
      * @return this scope
      * @throws IllegalStateException if this scope is closed
      * @throws WrongThreadException if the caller is not the owner
-     * @throws InterruptedException if the owner was interrupted before or while it waited; no subtask is interrupted for that,
-     *     and one may join again
-     * @throws TimeoutException if the moment came first; nothing is cancelled for that, and one may join again
+     * @throws InterruptedException if the owner was interrupted before or while it waited; no subtask is interrupted,
+     *     and the owner may join again
+     * @throws TimeoutException if the deadline passed first; no subtask is cancelled, and the owner may join again
      */
     public StructuredTaskScope<T> joinUntil(Instant deadline) throws InterruptedException, TimeoutException {
         Duration timeout = Duration.between(Instant.now(), deadline);
         beginJoin();
         if (!owner.await(this, false, Deadline.after(options.time(), timeout))) {
-            throw new TimeoutException("scope \"" + name + "\" was to be joined until " + deadline + "; "
-                    + unfinished.count() + " subtasks go on");
+            throw new TimeoutException("scope \"" + name + "\" was not joined by " + deadline + "; " + pending.count()
+                    + " subtasks go on");
         }
         completeJoin();
         return this;
     }
 
-    /** Waits for as long as it takes; fails rather than to wait in a task for subtasks that could never begin. */
-    final void awaitForLong() throws InterruptedException {
+    /** Waits without a time limit. Throws if the caller is a task and waits for subtasks that could never begin. */
+    final void awaitWithoutDeadline() throws InterruptedException {
         Thread waiter = owner.thread();
-        List<PlacedSubtask<?>> noted = new ArrayList<>();
+        List<PlacedSubtask<?>> registered = new ArrayList<>();
         try {
-            if (!isQuiet(false) && options.scheduler() != null) {
-                unfinished.forEach(each -> {
+            if (!isWaitOver(false) && options.scheduler() != null) {
+                pending.forEach(each -> {
                     if (each instanceof PlacedSubtask<?> placed && placed.beginWait(waiter)) {
-                        noted.add(placed);
+                        registered.add(placed);
                     }
                 });
             }
             owner.await(this, false);
         } finally {
-            noted.forEach(each -> each.endWait(waiter));
+            registered.forEach(each -> each.endWait(waiter));
         }
     }
 
@@ -374,17 +382,18 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     }
 
     final void completeJoin(int round) {
-        unfinished.forgetIfNone();
+        pending.clearIfEmpty();
         lastJoinCompleted = round;
     }
 
     /**
-     * Shuts this scope down without closing it: nothing starts any more, all threads in it are interrupted but the caller's,
-     * and the owner returns from joining. The owner may call this, and every thread inside this scope.
+     * Shuts this scope down without closing it. No further subtasks start, all threads in this scope except the
+     * caller's are interrupted, and the owner returns from {@code join}. The owner and every thread inside this scope
+     * may call this method.
      *
-     * <p>Results of subtasks that end later are lost; {@link #handleComplete} does not hear of them. With a scheduler, subtasks
-     * that have not begun leave its queue. This method waits for nobody, {@link #close()} does. Called again, it does nothing.
-     * A class that overrides this must call it.
+     * <p>Results of subtasks that end later are discarded; {@link #handleComplete} is not called for them. With a
+     * scheduler, subtasks that have not begun leave its queue. This method does not wait; {@link #close()} does. It has
+     * no effect if this scope is shut down. An overriding method must call this one.
      *
      * @throws IllegalStateException if this scope is closed
      * @throws WrongThreadException if the caller is neither the owner nor inside this scope
@@ -397,37 +406,39 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         stop();
     }
 
-    /** Shuts down. Returns false if somebody has done so. */
+    /** Shuts this scope down. Returns false if it was shut down before. */
     final boolean stop() {
         if (!STATE.compareAndSet(this, OPEN, SHUTDOWN)) {
             return false;
         }
-        unfinished.forEach(ForkedSubtask::stop);
+        pending.forEach(ForkedSubtask::stop);
         owner.wake();
         return true;
     }
 
     /**
-     * Tells whether this scope is shut down.
+     * Returns whether this scope is shut down.
      *
-     * @return true from {@link #shutdown()} or {@link #close()} on
+     * @return true once {@link #shutdown()} or {@link #close()} was called
      */
     public final boolean isShutdown() {
         return state != OPEN;
     }
 
     /**
-     * Shuts this scope down if nobody has, waits for all subtasks to end, and closes it. Only the owner may call this.
+     * Shuts this scope down if necessary, waits for all subtasks to end, and closes it. Only the owner may call this
+     * method.
      *
-     * <p>An interrupt does not end the waiting; the interrupt status is kept. Subtasks that go on for longer than the
-     * {@linkplain StructuredScopeOptions#stragglerPatience() patience} are named to the sink, once. On a closed scope this does
-     * nothing. If scopes that were opened later are still open, their threads are waited for and they start nothing any more. A
-     * class that overrides this must call it.
+     * <p>An interrupt does not end the wait; the interrupt status is kept. Subtasks that run for longer than the
+     * {@linkplain StructuredScopeOptions#stragglerPatience() patience} are reported to the sink, once. Closing a closed
+     * scope has no effect. If scopes that were opened later are still open, this method waits for their threads too,
+     * and they start no further subtasks. An overriding method must call this one.
      *
-     * @throws IllegalStateException if the owner has forked and not tried to join since; this scope is closed all the same
+     * @throws IllegalStateException if the owner has forked and not tried to join since; this scope is closed
+     *     nevertheless
      * @throws WrongThreadException if the caller is not the owner
-     * @throws StructureViolationException if scopes opened later were still open, or scoped values are in force that were bound
-     *     later; this scope is closed all the same
+     * @throws StructureViolationException if scopes opened later were still open, or scoped values that were bound
+     *     later are still bound; this scope is closed nevertheless
      */
     @Override
     public void close() {
@@ -437,7 +448,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
         stop();
         boolean interrupted = awaitStragglers();
-        interrupted |= Thread.interrupted(); // the container is not to hear of it
+        interrupted |= Thread.interrupted(); // closing the container must not see the interrupt
         try {
             boolean inOrder = owner.pop(this);
             container.close();
@@ -447,9 +458,9 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
             }
         } finally {
             state = CLOSED;
-            unfinished.forgetIfNone();
+            pending.clearIfEmpty();
             if (parent != null) {
-                parent.disown(this);
+                parent.removeChild(this);
             }
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -461,14 +472,14 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
     }
 
-    /** Waits for all bodies, and tells of those that take long. Returns true if the owner was interrupted. */
+    /** Waits for all subtasks and reports slow ones once. Returns whether the owner was interrupted. */
     private boolean awaitStragglers() {
         boolean interrupted = false;
-        boolean told = false;
+        boolean reported = false;
         Deadline patience = null;
-        while (unfinished.count() > 0) {
+        while (pending.count() > 0) {
             try {
-                if (told) {
+                if (reported) {
                     owner.await(this, true);
                     continue;
                 }
@@ -476,22 +487,23 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
                     patience = Deadline.after(options.time(), options.stragglerPatience());
                 }
                 if (!owner.await(this, true, patience)) {
-                    told = true;
-                    unfinished.forEach(this::tellOf);
+                    reported = true;
+                    pending.forEach(this::reportStraggler);
                 }
             } catch (InterruptedException interrupt) {
                 interrupted = true;
             } catch (Throwable noAlarm) {
-                told = true;
-                options.sink().report("time source of scope \"" + name + "\", which reports no stragglers", noAlarm);
+                reported = true;
+                options.sink()
+                        .report("time source of scope \"" + name + "\", whose stragglers are not reported", noAlarm);
             }
         }
         return interrupted;
     }
 
-    private void tellOf(ForkedSubtask<?> straggler) {
+    private void reportStraggler(ForkedSubtask<?> straggler) {
         IllegalStateException where = new IllegalStateException("subtask " + straggler.name() + " of scope \"" + name
-                + "\" goes on " + options.stragglerPatience().toMillis()
+                + "\" still runs " + options.stragglerPatience().toMillis()
                 + " ms after the scope began to close, and keeps it open; it was forked "
                 + ageMillis(straggler) + " ms ago. It should end when it is interrupted");
         Thread runner = straggler.thread;
@@ -499,11 +511,13 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         options.sink().report("straggler in scope \"" + name + "\"", where);
     }
 
-    /** Has nothing started here any more, and waits for what runs: a scope around this one is closed, in the same thread. */
+    /**
+     * Prevents further starts and waits for running subtasks. Called when the same thread closes an enclosing scope.
+     */
     final void sever() {
         severed = true;
         boolean interrupted = false;
-        while (unfinished.count() > 0) {
+        while (pending.count() > 0) {
             try {
                 owner.await(this, true);
             } catch (InterruptedException interrupt) {
@@ -516,11 +530,12 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     }
 
     /**
-     * Hears of each subtask that has succeeded or failed, in the thread that ran it, unless this scope was shut down before.
-     * Must be safe for many threads at once. What it throws goes to that thread's uncaught exception handler.
+     * Called for each subtask that has succeeded or failed, by the thread that ran it, unless this scope was shut down
+     * before. An implementation must be safe for use by many threads. An exception that it throws goes to the thread's
+     * uncaught exception handler.
      *
-     * @param subtask has ended
-     * @throws IllegalArgumentException if it has not
+     * @param subtask the completed subtask
+     * @throws IllegalArgumentException if the subtask has not completed
      */
     protected void handleComplete(Subtask<? extends T> subtask) {
         ensureComplete(subtask);
@@ -533,7 +548,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     }
 
     /**
-     * Ensures that the caller is the owner and has joined since it forked: for methods of subclasses that read results.
+     * Ensures that the caller is the owner and has joined since it forked. For methods of subclasses that read results.
      *
      * @throws WrongThreadException if the caller is not the owner
      * @throws IllegalStateException if this scope is open and the owner has not completed a join since it forked
@@ -579,20 +594,20 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
                 "the owner of scope \"" + name + "\" has forked and not joined since; call join() first");
     }
 
-    /** Returns the scope that the calling thread runs a subtask of, or null. */
+    /** Returns the scope whose subtask the calling thread runs, or null if there is none. */
     static @Nullable StructuredTaskScope<?> ofCaller() {
         return CURRENT.isBound() ? CURRENT.get() : null;
     }
 
-    /** Adds what the owner is inside of, if its scoped values do not say so. Called in a subtask's thread. */
-    final ScopedValue.Carrier enclosing(ScopedValue.Carrier values) {
+    /** Adds the owner's enclosure to the scoped values, which may lack it. Called in a subtask's thread. */
+    final ScopedValue.Carrier withEnclosure(ScopedValue.Carrier values) {
         return enclosure == null
                 ? values
                 : values.where(TaskContext.scopedValue(), TaskContext.current().ofTask(enclosure));
     }
 
-    /** Returns what makes a thread one inside this scope. */
-    final ScopedValue.Carrier inside() {
+    /** Returns the binding that marks a thread as inside this scope. */
+    final ScopedValue.Carrier insideBinding() {
         ScopedValue.Carrier known = inside;
         if (known == null) {
             known = ScopedValue.where(CURRENT, this);
@@ -610,47 +625,47 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         return thread;
     }
 
-    /** Counts a subtask that has ended. In a container that tells the owner when it is empty, nobody else need do so. */
+    /** Counts a subtask that has ended, and wakes the owner after the last one unless the container will do so. */
     final void ended(boolean abandoned) {
-        unfinished.end();
-        if ((abandoned || !container.wakesOwner()) && unfinished.count() == 0) {
+        pending.end();
+        if ((abandoned || !container.wakesOwner()) && pending.count() == 0) {
             owner.wake();
         }
     }
 
-    /** Called by a thread that has run a subtask. Never throws. */
-    final void leave(Thread runner) {
-        Map<Thread, JdkContainer.Inner> known = inners;
-        JdkContainer.Inner inner = known == null ? null : known.remove(runner);
-        if (inner != null) {
+    /** Closes the calling thread's outer forks, after it has run a subtask. Never throws. */
+    final void closeOuterForks(Thread runner) {
+        Map<Thread, JdkContainer.OuterForks> known = outerForks;
+        JdkContainer.OuterForks forks = known == null ? null : known.remove(runner);
+        if (forks != null) {
             try {
-                inner.close();
+                forks.close();
             } catch (Throwable violation) {
-                sink().report("closing of what a subtask of scope \"" + name + "\" has forked", violation);
+                sink().report("closing the threads that a subtask of scope \"" + name + "\" has forked", violation);
             }
         }
     }
 
-    final JdkContainer.@Nullable Inner innerOf(Thread runner) {
-        Map<Thread, JdkContainer.Inner> known = inners;
+    final JdkContainer.@Nullable OuterForks outerForksOf(Thread runner) {
+        Map<Thread, JdkContainer.OuterForks> known = outerForks;
         return known == null ? null : known.get(runner);
     }
 
-    final void innerOf(Thread runner, JdkContainer.Inner inner) {
-        if (inners == null) {
-            INNERS.compareAndSet(this, null, new ConcurrentHashMap<>());
+    final void putOuterForks(Thread runner, JdkContainer.OuterForks forks) {
+        if (outerForks == null) {
+            OUTER_FORKS.compareAndSet(this, null, new ConcurrentHashMap<>());
         }
-        Objects.requireNonNull(inners).put(runner, inner);
+        Objects.requireNonNull(outerForks).put(runner, forks);
     }
 
-    private void adopt(StructuredTaskScope<?> child) {
+    private void addChild(StructuredTaskScope<?> child) {
         if (children == null) {
             CHILDREN.compareAndSet(this, null, ConcurrentHashMap.newKeySet());
         }
         Objects.requireNonNull(children).add(child);
     }
 
-    private void disown(StructuredTaskScope<?> child) {
+    private void removeChild(StructuredTaskScope<?> child) {
         Objects.requireNonNull(children).remove(child);
     }
 
@@ -659,16 +674,17 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         return known == null ? List.of() : known;
     }
 
-    final boolean isQuiet(boolean closing) {
-        return unfinished.count() == 0 || (!closing && state != OPEN);
+    final boolean isWaitOver(boolean closing) {
+        return pending.count() == 0 || (!closing && state != OPEN);
     }
 
     /**
-     * Looks for threads that have died without running their subtasks. Called by the owner when the JDK's container may have
-     * become empty; if it has not, it will wake the owner again. A platform thread leaves the container before it is dead.
+     * Abandons subtasks whose threads have terminated without running them. Called by the owner when the JDK's
+     * container may have become empty; if it has not, it will wake the owner again. A platform thread leaves the
+     * container before it has terminated.
      */
     final void abandonDead() {
-        ForkedSubtask<?> alive = unfinished.abandonDead();
+        ForkedSubtask<?> alive = pending.abandonDead();
         Thread dying = alive == null || !alive.isWaiting() ? null : alive.thread;
         if (dying != null && !dying.isVirtual()) {
             Thread.startVirtualThread(() -> abandonWhenDead(dying));
@@ -678,18 +694,18 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     private void abandonWhenDead(Thread dying) {
         try {
             dying.join();
-        } catch (InterruptedException nobodyKnowsThisThread) {
+        } catch (InterruptedException impossible) {
             Thread.currentThread().interrupt();
         }
-        unfinished.abandonDead();
+        pending.abandonDead();
         owner.wake();
     }
 
-    final Unfinished unfinished() {
-        return unfinished;
+    final PendingSubtasks pending() {
+        return pending;
     }
 
-    final Owner owner() {
+    final ScopeStack owner() {
         return owner;
     }
 
@@ -697,8 +713,8 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         return parent;
     }
 
-    /** Returns the scope that this one's owner had opened last before this one, if that is open. */
-    final @Nullable StructuredTaskScope<?> enclosingHere() {
+    /** Returns the scope that the same owner had opened last before this one, or null if none is open. */
+    final @Nullable StructuredTaskScope<?> enclosingInSameThread() {
         return parent != null && parent.owner == owner ? parent : null;
     }
 
@@ -723,67 +739,67 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     }
 
     /**
-     * Returns the name of this scope, what became of it, and what its threads are started by.
+     * Returns the name of this scope, its state, and the kind of its thread container.
      *
-     * @return for people, such as {@code checkout/shutdown (JDK scope)}
+     * @return a description such as {@code checkout/shutdown (JDK scope)}
      */
     @Override
     public String toString() {
-        String became = switch (state) {
+        String suffix = switch (state) {
             case OPEN -> "";
             case SHUTDOWN -> "/shutdown";
             default -> "/closed";
         };
-        return name + became + " (" + container + ")";
+        return name + suffix + " (" + container + ")";
     }
 
     /**
-     * A forked subtask. It never blocks.
+     * A forked subtask. Its methods never block.
      *
-     * @param <T> what its task returns
+     * @param <T> the type of the result
      */
     public sealed interface Subtask<T extends @Nullable Object> extends Supplier<T> permits ForkedSubtask {
 
-        /** What is known of a subtask. */
+        /** The state of a subtask. */
         enum State {
             /** It has not ended, or ended after its scope was shut down, or was never started. */
             UNAVAILABLE,
-            /** Its task has returned. This does not change any more. */
+            /** Its task has returned. This state is final. */
             SUCCESS,
-            /** Its task has thrown. This does not change any more. */
+            /** Its task has thrown. This state is final. */
             FAILED
         }
 
         /**
-         * Returns what was forked.
+         * Returns the task that was forked.
          *
-         * @return the same object
+         * @return the task
          */
         Callable<? extends T> task();
 
         /**
-         * Returns what is known now.
+         * Returns the current state.
          *
          * @return the state
          */
         State state();
 
         /**
-         * Returns what the task has returned.
+         * Returns the result of the task.
          *
          * @return the result, which is null if the task returned null
-         * @throws IllegalStateException if the state is not {@code SUCCESS}, or the caller is the owner, forked this subtask and
-         *     has not joined since
+         * @throws IllegalStateException if the state is not {@code SUCCESS}, or the caller is the owner, forked this
+         *     subtask and has not joined since
          */
         @Override
         T get();
 
         /**
-         * Returns what the task has thrown.
+         * Returns the exception of the task.
          *
          * @return the exception or error
-         * @throws IllegalStateException if the state is not {@code FAILED}, or the caller is the owner, forked this subtask and
-         *     has not joined since
+         * @throws IllegalStateException if the state is not {@code FAILED}, or the caller is the owner, forked this
+         *     subtask and has not joined since
          */
         Throwable exception();
     }
@@ -798,7 +814,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      * }
      * }
      *
-     * @param <T> what the subtasks return
+     * @param <T> the type of the results of subtasks
      */
     public static final class ShutdownOnSuccess<T extends @Nullable Object> extends StructuredTaskScope<T> {
 
@@ -819,10 +835,10 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         private volatile @Nullable Throwable firstFailure;
 
         /**
-         * Opens a scope, owned by the calling thread.
+         * Opens a scope owned by the calling thread.
          *
-         * @param name what it is called in dumps and messages; null for its identity
-         * @param factory makes a thread for each subtask
+         * @param name the name in dumps and messages, or null for the scope's identity
+         * @param factory the factory of the subtasks' threads
          */
         public ShutdownOnSuccess(@Nullable String name, ThreadFactory factory) {
             super(name, factory);
@@ -834,7 +850,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         /**
          * Opens a scope with options that JEP 462 does not have. It is owned by the calling thread.
          *
-         * @param options how it shall be
+         * @param options the settings
          */
         public ShutdownOnSuccess(StructuredScopeOptions options) {
             super(options);
@@ -867,7 +883,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
 
         /**
-         * Returns the result of the first subtask that succeeded. Only the owner may call this, after joining.
+         * Returns the result of the first subtask that succeeded. Only the owner may call this method, after joining.
          *
          * @return the result, which is null if the task returned null
          * @throws ExecutionException if none succeeded and one failed; the first failure is the cause
@@ -879,10 +895,10 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
 
         /**
-         * Returns the result of the first subtask that succeeded. Only the owner may call this, after joining.
+         * Returns the result of the first subtask that succeeded. Only the owner may call this method, after joining.
          *
-         * @param <X> what is thrown if none did
-         * @param esf makes it from the first failure
+         * @param <X> the type of the exception
+         * @param esf the function that creates the exception from the first failure
          * @return the result, which is null if the task returned null
          * @throws X if none succeeded and one failed
          * @throws IllegalStateException if no subtask has completed, or the owner has not joined since it forked
@@ -931,10 +947,10 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         private volatile @Nullable Throwable firstFailure;
 
         /**
-         * Opens a scope, owned by the calling thread.
+         * Opens a scope owned by the calling thread.
          *
-         * @param name what it is called in dumps and messages; null for its identity
-         * @param factory makes a thread for each subtask
+         * @param name the name in dumps and messages, or null for the scope's identity
+         * @param factory the factory of the subtasks' threads
          */
         public ShutdownOnFailure(@Nullable String name, ThreadFactory factory) {
             super(name, factory);
@@ -946,7 +962,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         /**
          * Opens a scope with options that JEP 462 does not have. It is owned by the calling thread.
          *
-         * @param options how it shall be
+         * @param options the settings
          */
         public ShutdownOnFailure(StructuredScopeOptions options) {
             super(options);
@@ -974,7 +990,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
 
         /**
-         * Returns what the first subtask that failed has thrown. Only the owner may call this, after joining.
+         * Returns the exception of the first subtask that failed. Only the owner may call this method, after joining.
          *
          * @return the exception, or empty if no subtask failed
          * @throws IllegalStateException if the owner has not joined since it forked
@@ -986,7 +1002,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
 
         /**
-         * Throws if a subtask failed. Only the owner may call this, after joining.
+         * Throws if a subtask failed. Only the owner may call this method, after joining.
          *
          * @throws ExecutionException if one failed; the first failure is the cause
          * @throws IllegalStateException if the owner has not joined since it forked
@@ -997,10 +1013,10 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
 
         /**
-         * Throws if a subtask failed. Only the owner may call this, after joining.
+         * Throws if a subtask failed. Only the owner may call this method, after joining.
          *
-         * @param <X> what is thrown
-         * @param esf makes it from the first failure
+         * @param <X> the type of the exception
+         * @param esf the function that creates the exception from the first failure
          * @throws X if a subtask failed
          * @throws IllegalStateException if the owner has not joined since it forked
          * @throws WrongThreadException if the caller is not the owner
@@ -1016,21 +1032,22 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     }
 
     /**
-     * What {@code join()} of a {@link JoinedScope} waits for and returns: the policy of one scope, not to be shared or reused.
+     * The completion policy of one {@link JoinedScope}: it determines when {@code join()} ends and what it returns. A
+     * joiner must not be shared or reused.
      *
-     * @param <T> what the subtasks return
-     * @param <R> what {@code join()} returns
+     * @param <T> the type of the results of subtasks
+     * @param <R> the type of the result of {@code join()}
      * @see <a href="https://openjdk.org/jeps/505">JEP 505: Structured Concurrency</a>
      */
     @FunctionalInterface
     public interface Joiner<T extends @Nullable Object, R extends @Nullable Object> {
 
         /**
-         * Hears of a subtask before it is started, in the owner's thread; of one that is not, too.
+         * Called for each fork before the subtask is started, by the owner. Also called if the subtask is not started.
          *
-         * @param subtask is {@code UNAVAILABLE}
+         * @param subtask the forked subtask, in the state {@code UNAVAILABLE}
          * @return true to shut the scope down
-         * @throws IllegalArgumentException if it is not
+         * @throws IllegalArgumentException if the subtask is in another state
          */
         default boolean onFork(Subtask<? extends T> subtask) {
             if (subtask.state() != Subtask.State.UNAVAILABLE) {
@@ -1040,12 +1057,12 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
 
         /**
-         * Hears of a subtask that has ended, in its thread, unless the scope was shut down before. Must be safe for many
-         * threads at once.
+         * Called for each subtask that has ended, by its thread, unless the scope was shut down before. An
+         * implementation must be safe for use by many threads.
          *
-         * @param subtask is {@code SUCCESS} or {@code FAILED}
+         * @param subtask the completed subtask, in the state {@code SUCCESS} or {@code FAILED}
          * @return true to shut the scope down
-         * @throws IllegalArgumentException if it is not
+         * @throws IllegalArgumentException if the subtask is in another state
          */
         default boolean onComplete(Subtask<? extends T> subtask) {
             ensureComplete(subtask);
@@ -1053,69 +1070,73 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
 
         /**
-         * Makes the result, in the owner's thread, when all subtasks have ended or the scope is shut down.
+         * Returns the result. Called by the owner when all subtasks have ended or the scope is shut down.
          *
-         * @return what {@code join()} returns
-         * @throws Throwable the cause of what {@code join()} throws
+         * @return the result of {@code join()}
+         * @throws Throwable the cause of the exception that {@code join()} throws
          */
         R result() throws Throwable;
 
         /**
-         * Waits for all subtasks, and shuts down when one fails.
+         * Returns a joiner that waits for all subtasks and shuts the scope down when one fails.
          *
-         * @param <T> what the subtasks return
-         * @return a joiner whose result are all subtasks in the order of their forks, or else the first failure
+         * @param <T> the type of the results of subtasks
+         * @return a joiner whose {@code result()} returns all subtasks in the order of their forks or throws the first
+         *     failure
          */
         static <T extends @Nullable Object> Joiner<T, Stream<Subtask<T>>> allSuccessfulOrThrow() {
             return new Joiners.AllSuccessful<>();
         }
 
         /**
-         * Shuts down when one succeeds.
+         * Returns a joiner that shuts the scope down when a subtask succeeds.
          *
-         * @param <T> what the subtasks return
-         * @return a joiner whose result is the first one's, or else the first failure, or {@code NoSuchElementException}
+         * @param <T> the type of the results of subtasks
+         * @return a joiner whose {@code result()} returns the result of the first success or, if there is none, throws
+         *     the first failure, or {@code NoSuchElementException} if no subtask has completed
          */
         static <T extends @Nullable Object> Joiner<T, T> anySuccessfulOrThrow() {
             return new Joiners.AnySuccessful<>();
         }
 
         /**
-         * Shuts down when one succeeds: the name that {@link #anySuccessfulOrThrow()} has in JDK 25.
+         * Returns a joiner that shuts the scope down when a subtask succeeds. This is the name of
+         * {@link #anySuccessfulOrThrow()} in JDK 25.
          *
-         * @param <T> what the subtasks return
-         * @return a joiner whose result is the first one's, or else the first failure, or {@code NoSuchElementException}
+         * @param <T> the type of the results of subtasks
+         * @return a joiner whose {@code result()} returns the result of the first success or, if there is none, throws
+         *     the first failure, or {@code NoSuchElementException} if no subtask has completed
          */
         static <T extends @Nullable Object> Joiner<T, T> anySuccessfulResultOrThrow() {
             return anySuccessfulOrThrow();
         }
 
         /**
-         * Waits for all subtasks, and shuts down when one fails.
+         * Returns a joiner that waits for all subtasks and shuts the scope down when one fails.
          *
-         * @param <T> what the subtasks return
-         * @return a joiner whose result is null, or else the first failure
+         * @param <T> the type of the results of subtasks
+         * @return a joiner whose {@code result()} returns null or throws the first failure
          */
         static <T extends @Nullable Object> Joiner<T, Void> awaitAllSuccessfulOrThrow() {
             return new Joiners.AwaitSuccessful<>();
         }
 
         /**
-         * Waits for all subtasks, whatever becomes of them.
+         * Returns a joiner that waits for all subtasks, whether they succeed or fail.
          *
-         * @param <T> what the subtasks return
-         * @return a joiner whose result is null
+         * @param <T> the type of the results of subtasks
+         * @return a joiner whose {@code result()} returns null
          */
         static <T extends @Nullable Object> Joiner<T, Void> awaitAll() {
             return new Joiners.AwaitAll<>();
         }
 
         /**
-         * Waits for all subtasks, and shuts down when a predicate says so.
+         * Returns a joiner that waits for all subtasks and shuts the scope down when a predicate returns true.
          *
-         * @param <T> what the subtasks return
-         * @param isDone asked about each subtask that has ended, in its thread
-         * @return a joiner whose result are all subtasks in the order of their forks
+         * @param <T> the type of the results of subtasks
+         * @param isDone the predicate, called for each completed subtask by its thread
+         * @return a joiner whose {@code result()} returns all subtasks in the order of their forks
          */
         static <T extends @Nullable Object> Joiner<T, Stream<Subtask<T>>> allUntil(
                 Predicate<? super Subtask<? extends T>> isDone) {
@@ -1123,21 +1144,21 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
     }
 
-    /** How a {@link JoinedScope} shall be. Immutable. */
+    /** The configuration of a {@link JoinedScope}. Immutable. */
     public sealed interface Configuration permits JoinedScope.Settings {
 
         /**
-         * Returns this configuration with threads made by a factory.
+         * Returns this configuration with another thread factory.
          *
-         * @param threadFactory called once for each subtask
+         * @param threadFactory the factory, called once for each subtask
          * @return a new configuration
          */
         Configuration withThreadFactory(ThreadFactory threadFactory);
 
         /**
-         * Returns this configuration with a name.
+         * Returns this configuration with another name.
          *
-         * @param name what the scope is called in dumps and messages
+         * @param name the scope's name in dumps and messages
          * @return a new configuration
          */
         Configuration withName(String name);
@@ -1145,21 +1166,22 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         /**
          * Returns this configuration with a timeout, after which the scope is shut down.
          *
-         * @param timeout how long after the opening
+         * @param timeout the time from the opening
          * @return a new configuration
          */
         Configuration withTimeout(Duration timeout);
 
         /**
-         * Returns this configuration with all that JEP 505 does not have; for what both have, the last call wins.
+         * Returns this configuration with options that JEP 505 does not have. They replace the name and the thread
+         * factory; the last call of the {@code with} methods wins.
          *
-         * @param options replaces name and thread factory
+         * @param options the options
          * @return a new configuration
          */
         Configuration withOptions(StructuredScopeOptions options);
     }
 
-    /** What {@code join()} of a {@link JoinedScope} throws if its joiner has no result. The cause is never null. */
+    /** Thrown by {@code join()} of a {@link JoinedScope} if the joiner throws. The cause is never null. */
     public static final class FailedException extends RuntimeException {
 
         @Serial

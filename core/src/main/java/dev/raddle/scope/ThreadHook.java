@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * Hears of a scope's tasks. For each task it is told at most once that it started, and exactly once how it ended. It should
- * return soon. What it throws changes nothing and goes to the scope's sink.
+ * A listener for the tasks of a scope. For each task it is notified at most once of the start, and exactly once of the
+ * end. Its methods should return soon. Exceptions that they throw do not affect the task and go to the scope's sink.
  *
  * {@snippet :
  * ThreadHook log = new ThreadHook() {
@@ -19,47 +19,48 @@ import java.util.Objects;
  * }
  * }
  *
- * <p>A start is told in the task's thread, inside its context, before the callable. An end is told in the thread that decides
- * it: the task's, or that of whoever cancels it. One hook may serve any number of scopes.
+ * <p>The start is notified by the task's thread, inside its context, before the callable is called. The end is notified
+ * by the thread that decides it: the task's own or the cancelling thread. One hook may be used by any number of scopes.
  */
 public interface ThreadHook {
 
     /**
-     * Hears that a task has begun.
+     * Called when a task has started.
      *
-     * @param task which one
+     * @param task the task
      */
     default void onStart(TaskInfo task) {}
 
     /**
-     * Hears that a task has its value.
+     * Called when a task has succeeded.
      *
-     * @param task which one
-     * @param ran how long its callable ran
+     * @param task the task
+     * @param ran the time for which its callable ran
      */
     default void onSuccess(TaskInfo task, Duration ran) {}
 
     /**
-     * Hears that a task has failed.
+     * Called when a task has failed.
      *
-     * @param task which one
-     * @param error why
-     * @param ran how long its callable ran; zero if it had not begun
+     * @param task the task
+     * @param error the exception or error
+     * @param ran the time for which its callable ran; zero if it had not started
      */
     default void onFailure(TaskInfo task, Throwable error, Duration ran) {}
 
     /**
-     * Hears that a task was cancelled. Its callable may still run.
+     * Called when a task was cancelled. Its callable may still run.
      *
-     * @param task which one
-     * @param ran how long its callable has run; zero if it had not begun
+     * @param task the task
+     * @param ran the time for which its callable has run; zero if it had not started
      */
     default void onCancel(TaskInfo task, Duration ran) {}
 
     /**
-     * Returns a hook that tells this one, then another. What one of them throws is thrown after the other has been told.
+     * Returns a hook that notifies this hook and then another. If this hook throws, the exception is rethrown after the
+     * other was notified.
      *
-     * @param next hears after this one
+     * @param next the hook to notify after this one
      * @return a new hook
      */
     default ThreadHook andThen(ThreadHook next) {

@@ -49,7 +49,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A block of code that no task outlives: tasks are submitted to it, and when the block is left, all of them have ended.
+ * A block of code that no task outlives: when the block ends, every task that was submitted to the scope has ended.
  *
  * {@snippet :
  * static final ScopeOptions PAGE = ScopeOptions.defaults().withDeadline(Duration.ofSeconds(2));
@@ -57,20 +57,22 @@ import org.jspecify.annotations.Nullable;
  * try (ThreadScope scope = ThreadScope.open("page", PAGE)) {
  *     Task<User> user = scope.submit("user", () -> users.load(id));
  *     Task<List<Order>> orders = scope.submit("orders", () -> orderService.of(id), Duration.ofMillis(200));
- *     scope.await(user, orders); // throws what failed first, and cancels the other
+ *     scope.await(user, orders); // throws the first failure, and cancels the other task
  *     return render(user.await(), orders.await());
  * }
  * }
  *
- * <p>The thread that opens a scope owns it: it configures it, by {@link ScopeOptions} or before the first task, and closes it.
- * Every other method may be called by any thread, the scope's own tasks included. The setters of an open scope throw before
- * there is a variable for the scope if they are called in the head of a {@code try} statement. A scope of which a setter has
- * thrown leaves its owner's thread, and enters it again when it is used; it cannot know of an argument that throws before the
- * setter is called. Options have neither problem. Hooks, listeners and deferred actions are never called under a lock.
+ * <p>The thread that opens a scope owns it. The owner configures the scope, with {@link ScopeOptions} or before the
+ * first task, and closes it. Any thread may call every other method, including the scope's own tasks. Setters that are
+ * called in the head of a {@code try} statement may throw before the scope is assigned to a variable. A scope whose
+ * setter has thrown therefore leaves its owner's thread, and enters it again when it is used. It cannot detect an
+ * argument expression that throws before the setter is called. Options have neither problem. Hooks, listeners and
+ * deferred actions are never called under a lock.
  *
- * <p>A scope has no deadline unless it is given one. A scope that is opened inside another, in the same thread or in one of
- * its tasks, has no more time than the other has left, and than the task has left if that has a timeout; so has everything
- * that is submitted to a {@code GroupExecutor} from inside a scope. Cancelling a scope cancels the scopes inside it.
+ * <p>A scope has no deadline unless one is set. A scope that is opened inside another, in the same thread or in one of
+ * its tasks, has no more time than the outer scope has left, and no more than the task has left if the task has a
+ * timeout. The same holds for everything that is submitted to a {@code GroupExecutor} from inside a scope. Cancelling a
+ * scope cancels the scopes inside it.
  *
  * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task; the task
  * <i>happens-before</i> the return of a wait for it and of {@link #close()}.
@@ -80,31 +82,34 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /*
      * Overview.
      *
-     * A task walks: ask (submit) ─► admit (ScopeGate) ─► place (Scheduler) ─► run, settle (ScopeRun). The gate holds every
-     * task that has not ended, so it is the list of what is to be cancelled and to be waited for, and a task enters and
-     * leaves it in O(1).
+     * The path of a task is: submit ─► admit (ScopeGate) ─► place (Scheduler) ─► run, settle (ScopeRun). The gate holds
+     * every task that has not ended. So it is the list of the tasks to cancel and to wait for; a task enters and leaves
+     * it in O(1).
      *
-     * The scope's own state is the gate's: as long as it is open, tasks enter. It is closed once, with the reason, by the
-     * first of: cancel, the deadline's alarm, close(). Whoever closes it takes all tasks out of the queue, cancels them and
-     * those that run, and then what is scheduled. A task that comes later is cancelled by its submitter. As the gate is
-     * closed under its lock, each task was either seen by who closed it or saw that it is closed.
+     * The state of the scope is the state of its gate: tasks enter while the gate is open. The gate is closed once,
+     * with the reason, by the first of cancel, the deadline's alarm and close(). The thread that closes it removes all
+     * tasks from the queue, cancels those and the running ones, and then the scheduled ones. A task that is submitted
+     * later is cancelled by its submitter. The gate is closed under its lock, so each task was either seen by the
+     * closing thread or saw the closed gate.
      *
-     * What is scheduled for later is in a set of its own, and leaves it after it has entered the gate when its time has
-     * come. It is added before it is looked whether the gate is closed, and the gate is closed before the set is looked at:
-     * so nothing is missed. Who cancels all without closing the gate looks into the set first, and then into the gate.
+     * A task scheduled for later is in the set `scheduled`. When its time comes it enters the gate, and leaves the set
+     * after that. A task is added to the set before its submitter reads whether the gate is closed, and the gate is
+     * closed before the set is read, so no task is missed. A thread that cancels all tasks without closing the gate
+     * reads the set first, and then the gate.
      *
-     * close() waits until the gate is empty, however long that takes, and only then runs what was deferred.
+     * close() waits until the gate is empty, however long that takes, and only then runs the deferred actions.
      *
-     * A scope that is opened inside another, by the owner of that or in a task of it, is in the other's set `nested` from its
-     * opening to its end. Cancelling closes the gates of the whole tree, each scope's before its set is looked at; a scope
-     * that is opened adds itself before it looks at the gate around it. So none is missed. A scope in a task that a group runs
-     * beside the outer scope is in no set: the outer scope does not wait for that task.
+     * A scope that is opened inside another, by the owner of the outer scope or in one of its tasks, is in the outer
+     * scope's set `nested` from its opening to its end. Cancelling closes the gates of the whole tree; the gate of each
+     * scope is closed before its set is read. An opened scope adds itself to the set before it reads the gate of the
+     * outer scope. So none is missed. A scope in a task that a group runs beside the outer scope is in no set: the
+     * outer scope does not wait for that task.
      *
-     * While a setter's exception may have made the scope unreachable, it is `withdrawn`: out of its thread, of the set around
-     * it and of the time source. Whatever uses it next brings it back.
+     * While a setter's exception may have made the scope unreachable, the scope is `withdrawn`: removed from its
+     * thread, from the outer scope's set and from the time source. The next use of the scope reverts that.
      *
-     * The deadline's alarm decides, and interrupts, in the time source's thread; whoever has to be told of it is told in
-     * another (OffloadExecutor), because that thread must not run foreign code.
+     * The deadline's alarm cancels and interrupts in the time source's thread. Hooks, listeners and token actions are
+     * called in another thread (OffloadExecutor), because the time source's thread must not run user code.
      */
 
     private static final AtomicLong IDS = new AtomicLong();
@@ -122,13 +127,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
          *
          * @param element one of the elements
          * @return the value
-         * @throws Exception if there is none; it is the task's failure
+         * @throws Exception if there is no value; the exception is the failure of the task
          */
         R map(E element) throws Exception;
     }
 
-    /** The context of a submitter, and what its tasks see of it. */
-    private record Known(TaskContext context, Surroundings seen) {}
+    /** A task context, and the submitter's context that was captured under it. */
+    private record CachedContext(TaskContext context, SubmitterContext submitter) {}
 
     /** A runnable as a callable without a value. */
     private record Action(Runnable body) implements Callable<Void> {
@@ -144,7 +149,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    /** What is to be done at the end, before what was deferred earlier. */
+    /** A deferred action, which runs before those that were deferred earlier. */
     private record Deferred(Runnable cleanUp, @Nullable Deferred earlier) {
         static final Deferred NO_MORE = new Deferred(() -> {}, null);
     }
@@ -153,29 +158,28 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private final long id = IDS.incrementAndGet();
     private final String name;
     private final @Nullable EnclosingScope enclosing;
-    private final @Nullable ThreadScope parent; // which cancels this with itself
+    private final @Nullable ThreadScope parent; // cancelling it cancels this scope
     private final ScopeGate gate = new ScopeGate(this);
     private final ScopeToken token = new ScopeToken(this);
     private final AtomicLong taskIds = new AtomicLong();
     private final AtomicBoolean begun = new AtomicBoolean(); // whether a task was submitted
-    private final AtomicReference<Scheduler.@Nullable Lease> lease = new AtomicReference<>(); // null until then
+    private final AtomicReference<Scheduler.@Nullable Lease> lease = new AtomicReference<>(); // null until begun
     private final AtomicReference<@Nullable Deferred> deferred =
-            new AtomicReference<>(); // the latest; its monitor: below
-    private volatile @Nullable Set<ScopeRun<?>>
-            scheduled; // null until something is; made under the monitor of deferred
-    private volatile @Nullable Set<ThreadScope> nested; // null until something is; made under the monitor of deferred
+            new AtomicReference<>(); // the latest; its monitor guards the creation of the sets below
+    private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until used; created under the monitor of deferred
+    private volatile @Nullable Set<ThreadScope> nested; // null until used; created under the monitor of deferred
 
     // Written by the owner before the first task is submitted.
     private ScopeOptions options;
     private TimeSource time;
 
     private volatile boolean closed;
-    private volatile boolean withdrawn; // whether a setter has thrown, and the scope was not used since
+    private volatile boolean withdrawn; // whether a setter has thrown and the scope has not been used since
     private volatile @Nullable Deadline deadline;
-    private volatile Duration budget = Duration.ZERO; // from where the deadline was set
-    private volatile @Nullable Expiry expiry;
-    private volatile @Nullable Alarm deadlineAlarm; // written by the owner, or by the thread that ends the withdrawal
-    private volatile @Nullable Known known; // most tasks are submitted in the same context
+    private volatile Duration budget = Duration.ZERO; // from the moment at which the deadline was set
+    private volatile @Nullable DeadlineExpiry expiry;
+    private volatile @Nullable Alarm deadlineAlarm; // written by the owner or by the thread that ends the withdrawal
+    private volatile @Nullable CachedContext cachedContext; // most tasks are submitted in the same context
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
         this.name = name == null ? "scope-" + id : name;
@@ -190,10 +194,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         TimeSource asked = options.time;
         this.time = outer != null
                 ? outer.time()
-                : asked != null ? UserCode.clock(asked, this::timeThrew) : TimeSource.system();
+                : asked != null ? UserCode.clock(asked, this::reportTimeFailure) : TimeSource.system();
     }
 
-    /** Returns the scope that an enclosure is, or whose task it is. */
+    /** Returns the given enclosure if it is a scope, the scope of the task if it is a task, or else null. */
     private static @Nullable ThreadScope scopeOf(@Nullable EnclosingScope enclosure) {
         return switch (enclosure) {
             case ThreadScope scope -> scope;
@@ -203,7 +207,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Opens a scope, owned by the calling thread, which closes it.
+     * Opens a scope owned by the calling thread.
      *
      * @return a new scope, named by its number
      */
@@ -212,9 +216,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Opens a scope, owned by the calling thread, which closes it.
+     * Opens a scope owned by the calling thread.
      *
-     * @param name what the scope is called in messages and events
+     * @param name the scope's name in messages and events
      * @return a new scope
      */
     public static ThreadScope open(String name) {
@@ -222,19 +226,19 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Opens a scope with options, owned by the calling thread, which closes it.
+     * Opens a scope with options, owned by the calling thread.
      *
      * @param options the settings
      * @return a new scope, named by its number
-     * @throws IllegalStateException if the options have another time source than the deadline of the scope around this one
+     * @throws IllegalStateException if the options have another time source than the deadline of the enclosing scope
      */
     public static ThreadScope open(ScopeOptions options) {
         return open(new ThreadScope(null, Objects.requireNonNull(options, "options")));
     }
 
     /**
-     * Opens a scope with options, owned by the calling thread, which closes it. The options are complete and checked when the
-     * scope is opened, so nothing can go wrong between the opening and the block that closes the scope.
+     * Opens a scope with options, owned by the calling thread. The options are complete and checked when the scope is
+     * opened, so nothing can fail between the opening and the block that closes the scope.
      *
      * {@snippet :
      * static final ScopeOptions PAGES = ScopeOptions.defaults().withDeadline(Duration.ofSeconds(2));
@@ -244,10 +248,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * }
      * }
      *
-     * @param name what the scope is called in messages and events
+     * @param name the scope's name in messages and events
      * @param options the settings
      * @return a new scope
-     * @throws IllegalStateException if the options have another time source than the deadline of the scope around this one
+     * @throws IllegalStateException if the options have another time source than the deadline of the enclosing scope
      */
     public static ThreadScope open(String name, ScopeOptions options) {
         return open(new ThreadScope(Objects.requireNonNull(name, "name"), Objects.requireNonNull(options, "options")));
@@ -256,26 +260,26 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private static ThreadScope open(ThreadScope scope) {
         ScopeOptions options = scope.options;
         if (options.concurrencyLimit != Integer.MAX_VALUE) {
-            scope.gate.limit(options.concurrencyLimit);
+            scope.gate.setLimit(options.concurrencyLimit);
         }
         scope.limitTime(options.deadline);
         scope.enterThread();
         return scope;
     }
 
-    /** Makes the calling thread, the owner, one that is inside this scope, and this scope one that its parent cancels. */
+    /** Makes this scope the calling owner's innermost scope, and adds it to the scopes that its parent cancels. */
     private void enterThread() {
         enter();
         if (parent != null && !parent.closed) {
             parent.nested().add(this);
-            CancelledException cause = parent.gate.closed();
+            CancelledException cause = parent.gate.closeCause();
             if (cause != null) {
                 cancel(cancelledWith(parent, cause));
             }
         }
     }
 
-    /** Undoes what entering did. */
+    /** Reverts {@link #enterThread}. */
     private void leaveThread() {
         leave();
         if (parent != null) {
@@ -284,10 +288,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Returns the scope that the calling thread is inside of: as its owner, or in one of its tasks, or in a task that was
-     * submitted elsewhere from inside it.
+     * Returns the innermost scope that the calling thread is in: as its owner, in one of its tasks, or in a task that
+     * was submitted from inside the scope to another executor.
      *
-     * @return the innermost scope, or empty
+     * @return the innermost scope, or empty if there is none
      */
     public static Optional<ThreadScope> current() {
         EnclosingScope inside = EnclosingScope.innermost();
@@ -299,7 +303,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     // Configuring.
 
-    /** Changes the options, or throws and leaves no trace in the owner's thread: this scope may be unreachable then. */
+    /** Changes the options. If that throws, withdraws this scope, which may be unreachable then. */
     private ThreadScope configure(String method, UnaryOperator<ScopeOptions> change) {
         requireNotBegun(method);
         try {
@@ -317,13 +321,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             throw new IllegalStateException(
                     method + " of scope \"" + name + "\" came too late; call it before the first submit or schedule");
         }
-        comeBack();
+        reenter();
     }
 
     /**
-     * Takes this scope out of its owner's thread and out of the time source. An exception of a setter in the head of a
-     * try-with-resources statement leaves no variable by which the scope could be closed. If the scope has another scope
-     * inside, the owner is in its block, which closes it.
+     * Removes this scope from its owner's thread and from the time source. If a setter in the head of a
+     * try-with-resources statement throws, no variable refers to the scope, and it can never be closed. If another
+     * scope is open inside this one, the owner is in the block of this scope, which closes it.
      */
     private void withdraw() {
         if (Thread.currentThread() == owner && EnclosingScope.entered() == this && !begun.get()) {
@@ -333,8 +337,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    /** Undoes the withdrawal: the scope is used, so it has a block that closes it. */
-    private void comeBack() {
+    /** Reverts {@link #withdraw}: the scope is used, so a block will close it. */
+    private void reenter() {
         if (withdrawn && endWithdrawal()) {
             deadlineAlarm = arm();
             if (Thread.currentThread() == owner) {
@@ -343,7 +347,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    /** Returns whether the caller is the one that has to bring this scope back: under no lock, for that calls user code. */
+    /**
+     * Ends the withdrawal. Returns true to exactly one caller, which enters this scope again without holding a lock.
+     */
     private boolean endWithdrawal() {
         synchronized (deferred) {
             boolean ended = withdrawn;
@@ -353,9 +359,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Sets where tasks run; on virtual threads unless set.
+     * Sets the scheduler that runs the tasks; virtual threads by default. The scope never shuts it down; it takes a
+     * lease of the scheduler and closes that when the scope is closed.
      *
-     * @param where stays its maker's: the scope never shuts it down, but lets it know when it is through with it
+     * @param where the scheduler
      * @return this scope
      * @throws IllegalStateException if a task was submitted
      */
@@ -364,7 +371,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Sets what a wait for several tasks does when one fails; {@link FailurePolicy#FAIL_FAST} unless set.
+     * Sets the failure policy of waits for several tasks; {@link FailurePolicy#FAIL_FAST} by default.
      *
      * @param policy the policy
      * @return this scope
@@ -375,7 +382,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Sets how often tasks are tried that do not say so themselves; once unless set.
+     * Sets how often a task without a retry policy of its own is attempted; once by default.
      *
      * @param policy the policy
      * @return this scope
@@ -386,9 +393,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Sets the priority of tasks that do not say it themselves; {@link TaskPriority#NORMAL} unless set. It orders the tasks
-     * that wait for this scope's {@linkplain #withConcurrencyLimit limit}, and those that wait at a
-     * {@linkplain Scheduler#priority priority scheduler}; elsewhere it has no effect.
+     * Sets the priority of tasks without a priority of their own; {@link TaskPriority#NORMAL} by default. It orders the
+     * tasks that wait for this scope's {@linkplain #withConcurrencyLimit limit}, and those in the queue of a
+     * {@linkplain Scheduler#priority priority scheduler}. It has no other effect.
      *
      * @param priority the priority
      * @return this scope
@@ -399,25 +406,25 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Sets how many tasks run at once; any number unless set. More of them wait, without a thread and without blocking their
-     * submitter, by priority and then in order of submission.
+     * Sets how many tasks may run at once; unlimited by default. Further tasks wait, without a thread and without
+     * blocking their submitter, by priority and then in order of submission.
      *
-     * @param tasks at least 1
+     * @param tasks the maximum number of running tasks, at least 1
      * @return this scope
-     * @throws IllegalArgumentException if it is less than 1
+     * @throws IllegalArgumentException if the limit is less than 1
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withConcurrencyLimit(int tasks) {
         configure("withConcurrencyLimit", all -> all.withConcurrencyLimit(tasks));
-        gate.limit(tasks);
+        gate.setLimit(tasks);
         return this;
     }
 
     /**
-     * Sets how long the scope may take from now on. When that is over, its tasks are cancelled and interrupted, and waits for
-     * them throw {@link ScopeTimeoutException}. A scope inside another can only shorten what the other has left. A length that
-     * is zero or negative is a budget that is spent: the tasks that follow are cancelled at once, and no later call changes
-     * that.
+     * Sets how long the scope may take from now on. When that time is over, the scope's tasks are cancelled and
+     * interrupted, and waits for them throw {@link ScopeTimeoutException}. A scope inside another cannot extend the
+     * time that the outer scope has left. If the length is zero or negative, the deadline has passed at once: all later
+     * tasks are cancelled when they are submitted, and no later call changes that.
      *
      * @param length the time from now on
      * @return this scope
@@ -435,30 +442,30 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Adds a hook; it hears after those added before.
+     * Adds a hook. Hooks are notified in the order in which they were added.
      *
-     * @param hears is told of each task
+     * @param hook the hook to add
      * @return this scope
      * @throws IllegalStateException if a task was submitted
      */
-    public ThreadScope withHook(ThreadHook hears) {
-        return configure("withHook", all -> all.withHook(hears));
+    public ThreadScope withHook(ThreadHook hook) {
+        return configure("withHook", all -> all.withHook(hook));
     }
 
     /**
-     * Sets a listener, as every door has it.
+     * Sets the listener. It is notified of each task; the owner of a task is this scope's name.
      *
-     * @param hears is told of each task; its owner is this scope's name
+     * @param listener the listener
      * @return this scope
      * @throws IllegalStateException if a task was submitted
      */
-    public ThreadScope withListener(TaskListener hears) {
-        return configure("withListener", all -> all.withListener(hears));
+    public ThreadScope withListener(TaskListener listener) {
+        return configure("withListener", all -> all.withListener(listener));
     }
 
     /**
-     * Adds what carries a context that Raddle does not know, such as that of logging, into the tasks. Those added are
-     * installed in this order and restored in the reverse.
+     * Adds a propagator, which carries a further context, such as a logging context, into the tasks. Propagators are
+     * installed in the order in which they were added and restored in the reverse order.
      *
      * @param propagator the propagator
      * @return this scope
@@ -469,7 +476,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Adds a scoped value that is bound in the tasks as it is bound in their submitters.
+     * Adds a scoped value that each task inherits from its submitter.
      *
      * @param value the scoped value
      * @return this scope
@@ -480,8 +487,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Sets where exceptions go that must not change a task: those of hooks, listeners and propagators, and the reports about
-     * tasks that {@link #close()} waits for; a {@linkplain ExceptionSink#logging() log} unless set.
+     * Sets the sink for exceptions that must not affect a task: those thrown by hooks, listeners and propagators, and
+     * reports about tasks that {@link #close()} waits for. By default they are
+     * {@linkplain ExceptionSink#logging() logged}.
      *
      * @param target the sink
      * @return this scope
@@ -492,12 +500,12 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Sets how long {@link #close()} waits before it names, through the sink, the tasks that do not end, and how often; ten
-     * seconds unless set. It waits on in any case.
+     * Sets the interval at which {@link #close()} reports to the sink the tasks that it still waits for; ten seconds by
+     * default. It continues to wait in any case.
      *
-     * @param length positive
+     * @param length the interval, positive
      * @return this scope
-     * @throws IllegalArgumentException if it is not positive
+     * @throws IllegalArgumentException if the length is not positive
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withPatience(Duration length) {
@@ -511,11 +519,12 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Sets what knows the time; real time unless set, or the time of the enclosing scope's deadline.
+     * Sets the time source. By default it is that of the enclosing scope's deadline, or else real time.
      *
      * @param source the time source
      * @return this scope
-     * @throws IllegalStateException if a task was submitted, or the scope has a deadline: that is a moment of another time
+     * @throws IllegalStateException if a task was submitted, or the scope has a deadline that belongs to another time
+     *     source
      */
     public ThreadScope withTimeSource(TimeSource source) {
         configure("withTimeSource", all -> {
@@ -525,7 +534,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             }
             return all.withTimeSource(source);
         });
-        time = UserCode.clock(source, this::timeThrew);
+        time = UserCode.clock(source, this::reportTimeFailure);
         return this;
     }
 
@@ -536,7 +545,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    /** Sets the deadline to the earlier one of the enclosure's and that after a length, if there is any. */
+    /**
+     * Sets the deadline to the earlier of the enclosure's deadline and the given length from now, if there is either.
+     */
     private void limitTime(@Nullable Duration length) {
         Deadline outer = enclosing == null ? null : enclosing.deadline();
         if (length != null && (outer == null || length.compareTo(outer.remaining()) < 0)) {
@@ -546,7 +557,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    /** Sets the deadline and watches it, or throws and leaves the former one as it was. */
+    /** Sets the deadline and arms its alarm. If that throws, the former deadline stays in place. */
     private void setDeadline(Deadline moment, Duration length) {
         Deadline formerDeadline = deadline;
         Duration formerBudget = budget;
@@ -564,7 +575,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         deadlineAlarm = alarm;
     }
 
-    /** Has the deadline, if there is one, end this scope: now, if it has passed, or by the alarm that this returns. */
+    /**
+     * Returns an alarm that ends this scope at its deadline, or null if there is none; ends it now if that has passed.
+     */
     private @Nullable Alarm arm() {
         Deadline moment = deadline;
         if (moment == null) {
@@ -591,26 +604,26 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * Submits a task.
      *
      * @param <T> the type of the value
-     * @param callable what to call
+     * @param callable the callable to run
      * @return the task, named by its number
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Task<T> submit(Callable<? extends T> callable) {
-        return submitted(null, callable, defaultRank(), retryPolicy(), null);
+        return submitRun(null, callable, defaultRank(), retryPolicy(), null);
     }
 
     /**
-     * Submits a task. Never blocks, unless the scheduler runs tasks in the calling thread. If the scope was cancelled, the
-     * task is cancelled at once.
+     * Submits a task. This method never blocks, unless the scheduler runs tasks in the calling thread. If the scope was
+     * cancelled, the task is cancelled at once.
      *
      * @param <T> the type of the value
-     * @param name what the task is called
-     * @param callable what to call
+     * @param name the name of the task
+     * @param callable the callable to run
      * @return the task
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Task<T> submit(String name, Callable<? extends T> callable) {
-        return submitted(Objects.requireNonNull(name, "name"), callable, defaultRank(), retryPolicy(), null);
+        return submitRun(Objects.requireNonNull(name, "name"), callable, defaultRank(), retryPolicy(), null);
     }
 
     /**
@@ -622,14 +635,15 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * }
      *
      * @param action the action to run
-     * @param timeout none, or the longest time that the task may take, waiting and all attempts included; positive. The
-     *     parameter is variable so that a lambda which returns a value is always taken for a {@link Callable}
+     * @param timeout nothing, or the longest time that the task may take including waiting and all attempts, positive.
+     *     The parameter is variable so that the compiler always chooses {@link Callable} for a lambda that returns a
+     *     value
      * @return the task, named by its number
      * @throws IllegalArgumentException if the timeout is not positive, or if there is more than one
      * @throws IllegalStateException if this scope is closed
      */
     public Task<Void> submit(Runnable action, Duration... timeout) {
-        return submitted(null, new Action(action), defaultRank(), retryPolicy(), only(timeout));
+        return submitRun(null, new Action(action), defaultRank(), retryPolicy(), atMostOne(timeout));
     }
 
     /**
@@ -637,19 +651,19 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      *
      * @param name the name of the task
      * @param action the action to run
-     * @param timeout none, or the longest time that the task may take, as of {@link #submit(Runnable, Duration...)}
+     * @param timeout nothing, or the longest time that the task may take, as of {@link #submit(Runnable, Duration...)}
      * @return the task
      * @throws IllegalArgumentException if the timeout is not positive, or if there is more than one
      * @throws IllegalStateException if this scope is closed
      */
     public Task<Void> submit(String name, Runnable action, Duration... timeout) {
         Objects.requireNonNull(name, "name");
-        return submitted(name, new Action(action), defaultRank(), retryPolicy(), only(timeout));
+        return submitRun(name, new Action(action), defaultRank(), retryPolicy(), atMostOne(timeout));
     }
 
-    private static @Nullable Duration only(Duration... timeout) {
+    private static @Nullable Duration atMostOne(Duration... timeout) {
         if (timeout.length > 1) {
-            throw new IllegalArgumentException("timeout must be one at most, were " + timeout.length);
+            throw new IllegalArgumentException("at most one timeout may be given, were " + timeout.length);
         }
         if (timeout.length == 1 && !timeout[0].isPositive()) {
             throw new IllegalArgumentException("timeout must be positive, was " + timeout[0]);
@@ -666,9 +680,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * }
      *
      * @param <T> the type of the value
-     * @param name what the task is called
-     * @param callable what to call
-     * @param plan changes the plan of the task; called once, by this method
+     * @param name the name of the task
+     * @param callable the callable to run
+     * @param plan the function that changes the task's settings, called once by this method
      * @return the task
      * @throws IllegalStateException if this scope is closed
      */
@@ -677,12 +691,12 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Submits a task that may not take longer than some time from now on, waiting and all attempts included.
+     * Submits a task with a timeout, which includes waiting and all attempts.
      *
      * @param <T> the type of the value
-     * @param name what the task is called
-     * @param callable what to call
-     * @param timeout positive
+     * @param name the name of the task
+     * @param callable the callable to run
+     * @param timeout the longest time that the task may take from now on, positive
      * @return the task
      * @throws IllegalArgumentException if the timeout is not positive
      * @throws IllegalStateException if this scope is closed
@@ -692,17 +706,17 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Submits a planned task. What the plan leaves open is as this scope was configured. A scope knows no costs and no queue
-     * timeouts: each task takes one of the scope's places.
+     * Submits the task described by a specification. Settings that it does not have are those of this scope. Costs and
+     * queue timeouts are ignored: each task counts as one against the scope's limit.
      *
      * @param <T> the type of the value
-     * @param spec the plan
+     * @param spec the specification of the task
      * @return the task
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Task<T> submit(TaskSpec<T> spec) {
         RetryPolicy retry = spec.retry();
-        return submitted(
+        return submitRun(
                 spec.name(),
                 spec.callable(),
                 spec.priorityOr(defaultRank()),
@@ -710,12 +724,12 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
                 spec.timeout());
     }
 
-    /** Submits a task that leaves everything to this scope. */
-    <T> ScopeRun<T> submitPlain(Callable<? extends T> callable) {
-        return submitted(null, callable, defaultRank(), retryPolicy(), null);
+    /** Submits a task with the settings of this scope. */
+    <T> ScopeRun<T> submitWithDefaults(Callable<? extends T> callable) {
+        return submitRun(null, callable, defaultRank(), retryPolicy(), null);
     }
 
-    private <T> ScopeRun<T> submitted(
+    private <T> ScopeRun<T> submitRun(
             @Nullable String taskName,
             Callable<? extends T> callable,
             int rank,
@@ -723,12 +737,12 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             @Nullable Duration timeout) {
         Objects.requireNonNull(callable, "callable");
         begin(taskName == null ? "a task" : "task \"" + taskName + "\"");
-        TimeLimit limit = timeout != null || retry.maxAttempts() > 1 ? limit(timeout) : null;
+        TimeLimit limit = timeout != null || retry.maxAttempts() > 1 ? timeLimit(timeout) : null;
         long taskId = nextId();
-        Surroundings seen = limit == null || limit.enclosure() != null
+        SubmitterContext submitter = limit == null || limit.enclosure() != null
                 ? capture()
                 : captureIn(new TimedTask(this, taskName == null ? "task-" + taskId : taskName, limit.deadline()));
-        ScopeRun<T> run = new ScopeRun<>(this, taskId, taskName, callable, rank, retry, limit, seen, now());
+        ScopeRun<T> run = new ScopeRun<>(this, taskId, taskName, callable, rank, retry, limit, submitter, now());
         submit(run);
         return run;
     }
@@ -736,45 +750,45 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private void begin(String what) {
         requireOpen(what);
         if (!begun.get() && begun.compareAndSet(false, true)) {
-            comeBack();
+            reenter();
             Scheduler.Lease taken = options.scheduler.lease();
             if (!lease.compareAndSet(null, taken)) {
-                taken.close(); // this scope has been closed meanwhile
+                taken.close(); // this scope was closed meanwhile
             }
         }
     }
 
     private void requireOpen(String what) {
         if (closed) {
-            throw closedFor(what);
+            throw closedException(what);
         }
     }
 
-    private IllegalStateException closedFor(String what) {
+    private IllegalStateException closedException(String what) {
         return new IllegalStateException(
                 "scope \"" + name + "\" is closed, " + what + " came too late; submit inside its try block");
     }
 
-    /** Counts and tells of a run, and lets it enter the gate. */
+    /** Counts a run, notifies the listener of its submission and admits it. */
     void submit(ScopeRun<?> run) {
-        boolean countsAtOnce = run.isTimed() || options.listener != null; // it may be ended before it enters
+        boolean countsAtOnce = run.isTimed() || options.listener != null; // the run may end before it is admitted
         if (countsAtOnce) {
-            gate.submitted();
-            tellSubmitted(run);
+            gate.countSubmission();
+            notifySubmitted(run);
         }
         run.arm();
         admit(run, !countsAtOnce);
     }
 
-    /** Lets a run enter the gate, and places it if it is its turn. */
+    /** Admits a run to the gate, and places it if the gate holds it. */
     void admit(ScopeRun<?> run, boolean counts) {
         switch (gate.admit(run, counts)) {
             case HELD -> start(run);
             case WAITING -> run.leaveIfEnded();
             case CANCELLED -> {
-                CancelledException cause = gate.closed();
+                CancelledException cause = gate.closeCause();
                 run.cancel(cause == null ? new CancelledException("scope was closed") : cause, Runnable::run);
-                run.left();
+                run.leftScope();
             }
         }
     }
@@ -789,7 +803,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    /** Places what was granted, and what becomes possible by that. */
+    /** Places the granted runs, and those that are granted meanwhile. */
     void dispatch(GrantedPermits grants) {
         for (Permit granted; (granted = grants.poll()) != null; ) {
             ScopeRun<?> run = (ScopeRun<?>) granted;
@@ -807,8 +821,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * Waits for tasks under the failure policy.
      *
      * @param first a task of this scope
-     * @param rest more of them
-     * @return how they ended
+     * @param rest further tasks of this scope
+     * @return the counts and failures of these tasks
      * @throws InterruptedException as {@link #await(Collection)} does
      */
     public ScopeResult await(Task<?> first, Task<?>... rest) throws InterruptedException {
@@ -819,41 +833,41 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Waits for tasks under the {@linkplain #withFailurePolicy failure policy}. Under a policy by which the first failure
-     * cancels the scope's other tasks, whatever they are, it does so in the moment of the failure; tasks that are submitted
-     * later are not concerned.
+     * Waits for tasks under the {@linkplain #withFailurePolicy failure policy}. Under a policy that cancels on failure,
+     * the first failure immediately cancels all other tasks of the scope, also those that are not waited for. Tasks
+     * that are submitted later are not affected.
      *
      * @param tasks tasks of this scope
-     * @return how they ended
-     * @throws RuntimeException under {@link FailurePolicy#FAIL_FAST}, what the task threw that failed first, with later
-     *     failures as suppressed exceptions; a checked exception is wrapped, as by {@link Task#await()}
-     * @throws Error in the same way
+     * @return the counts and failures of these tasks
+     * @throws RuntimeException under {@link FailurePolicy#FAIL_FAST}, the exception of the task that failed first, with
+     *     later failures as suppressed exceptions; a checked exception is wrapped, as by {@link Task#await()}
+     * @throws Error under {@link FailurePolicy#FAIL_FAST}, if the task that failed first threw an error
      * @throws AggregateException under {@link FailurePolicy#COLLECT_ALL}, if a task failed
-     * @throws ScopeTimeoutException if the scope's deadline passed before one of them had ended, whatever else failed: that
-     *     is in its suppressed exceptions
-     * @throws IllegalArgumentException if a task is not of this scope
-     * @throws IllegalStateException if the caller is a task of this scope, and all tasks that its limit lets run wait for
-     *     others of it
-     * @throws InterruptedException if the calling thread is interrupted; the tasks go on
+     * @throws ScopeTimeoutException if the scope's deadline passed before one of the tasks had ended; other failures
+     *     are suppressed exceptions of it
+     * @throws IllegalArgumentException if a task belongs to another scope
+     * @throws IllegalStateException if the caller is a task of this scope, and every task that the scope's limit lets
+     *     run waits for another task of it
+     * @throws InterruptedException if the calling thread is interrupted; the tasks continue
      */
     public ScopeResult await(Collection<? extends Task<?>> tasks) throws InterruptedException {
-        List<ScopeRun<?>> runs = ownRuns(tasks);
-        Watch watch = new Watch(this, runs.size());
+        List<ScopeRun<?>> runs = runsOf(tasks);
+        MultiWait wait = new MultiWait(this, runs.size());
         try {
-            Watch.Chain alone = new Watch.Chain(watch, null);
+            MultiWait.Chain alone = new MultiWait.Chain(wait, null);
             for (ScopeRun<?> run : runs) {
-                run.watch(watch, alone);
+                run.addWait(wait, alone);
             }
             if (gate.isLimited() || options.scheduler != Scheduler.virtualThreads()) {
                 for (ScopeRun<?> run : runs) {
-                    run.awaitEnd(); // a wait that could never end is found one by one
+                    run.awaitEnd(); // detects a wait that could never end, run by run
                 }
             }
-            watch.await();
+            wait.await();
         } finally {
-            watch.end();
+            wait.end();
         }
-        return new Verdict(this, runs).under(options.failurePolicy);
+        return new FailureSummary(this, runs).resultUnder(options.failurePolicy);
     }
 
     /**
@@ -861,9 +875,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      *
      * @param <T> the type of the values
      * @param first a task of this scope
-     * @param rest more of them
-     * @return the values
-     * @throws InterruptedException if the calling thread is interrupted; the tasks go on
+     * @param rest further tasks of this scope
+     * @return the values, in the order of the tasks
+     * @throws InterruptedException if the calling thread is interrupted; the tasks continue
      */
     @SafeVarargs
     public final <T> List<T> awaitAll(Task<? extends T> first, Task<? extends T>... rest) throws InterruptedException {
@@ -881,10 +895,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @param <T> the type of the values
      * @param tasks tasks of this scope
      * @return the values, in the order of the tasks; a value may be null
-     * @throws CancelledException if one of them was cancelled, under a policy that throws
-     * @throws IllegalStateException if one of them has no value, under a policy that does not throw: use {@code await} and
-     *     {@link Task#outcome()} there
-     * @throws InterruptedException if the calling thread is interrupted; the tasks go on
+     * @throws CancelledException if a task was cancelled, under a policy that throws
+     * @throws IllegalStateException if a task has no value, under a policy that does not throw: use {@code await} and
+     *     {@link Task#outcome()} with such a policy
+     * @throws InterruptedException if the calling thread is interrupted; the tasks continue
      */
     public <T> List<T> awaitAll(Collection<? extends Task<? extends T>> tasks) throws InterruptedException {
         await(tasks);
@@ -901,20 +915,20 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Calls alternatives, each in a task of its own, and takes as many values as the strategy needs. When it returns, the
-     * others have been cancelled and have ended.
+     * Calls alternatives, each in a task of its own, and returns as soon as enough have succeeded for the strategy.
+     * When this method returns, the other alternatives have been cancelled and have ended.
      *
      * @param <T> the type of an alternative's value
      * @param <R> the type of the result
-     * @param strategy how many are needed, and when they begin
-     * @param alternatives what to call; at least as many as are needed
+     * @param strategy the number of values needed, and the times at which the alternatives begin
+     * @param alternatives the callables, at least as many as are needed
      * @return the result
-     * @throws AggregateException if too many of them failed, as soon as that is so
+     * @throws AggregateException as soon as so many alternatives have failed that too few are left
      * @throws ScopeTimeoutException if the scope's deadline passed first
      * @throws CancelledException if the scope was cancelled
      * @throws IllegalArgumentException if there are too few alternatives
-     * @throws IllegalStateException if this scope is closed; or if the caller is a task of it, and all tasks that its limit
-     *     lets run wait for others of it
+     * @throws IllegalStateException if this scope is closed; or if the caller is a task of it, and every task that the
+     *     scope's limit lets run waits for another task of it
      * @throws InterruptedException if the calling thread is interrupted; the alternatives are cancelled
      */
     public <T, R> R join(JoinStrategy<T, R> strategy, Collection<? extends Callable<? extends T>> alternatives)
@@ -937,7 +951,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      *
      * @param <T> the type of an alternative's value
      * @param <R> the type of the result
-     * @param strategy how many are needed, and when they begin
+     * @param strategy the number of values needed, and the times at which the alternatives begin
      * @param first an alternative
      * @param rest the other alternatives
      * @return the result
@@ -955,9 +969,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Calls a function for each of several elements, each call in a task of its own, no more than some at once, and returns
-     * the values. The scope's limit, retry policy, deadline and {@linkplain #withFailurePolicy failure policy} hold, as for
-     * {@link #awaitAll(Collection)}; elements whose turn has not come when the first failure cancels the others are left out.
+     * Calls a function for each element, each call in a task of its own, with a limited number of calls at once, and
+     * returns the values. The scope's limit, retry policy, deadline and {@linkplain #withFailurePolicy failure policy}
+     * apply, as for {@link #awaitAll(Collection)}. If the first failure cancels the other calls, no further calls
+     * begin.
      *
      * {@snippet :
      * List<User> users = scope.map(ids, 8, id -> directory.load(id));
@@ -966,15 +981,16 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @param <E> the type of the elements
      * @param <R> the type of the values
      * @param elements the arguments of the calls; may be empty
-     * @param limit how many calls run at once, at least 1
-     * @param function what to call
+     * @param limit the maximum number of calls at once, at least 1
+     * @param function the function to call
      * @return the values, in the order of the elements; a value may be null
      * @throws AggregateException under {@link FailurePolicy#COLLECT_ALL}, if a call failed
      * @throws ScopeTimeoutException if the scope's deadline passed first
      * @throws CancelledException if the scope or a task was cancelled
      * @throws IllegalArgumentException if the limit is less than 1
-     * @throws IllegalStateException if this scope is closed; if a call failed under a policy that does not throw; or if the
-     *     caller is a task of this scope, and all tasks that its limit lets run wait for others of it
+     * @throws IllegalStateException if this scope is closed; if a call failed under a policy that does not throw; or if
+     *     the caller is a task of this scope, and every task that the scope's limit lets run waits for another task of
+     *     it
      * @throws InterruptedException if the calling thread is interrupted; the tasks are cancelled
      */
     public <E, R> List<R> map(Collection<? extends E> elements, int limit, Mapper<? super E, ? extends R> function)
@@ -985,10 +1001,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         Objects.requireNonNull(function, "function");
         List<E> all = List.copyOf(elements);
         begin("a map");
-        return new Mapping<E, R>(this, all, limit, function).run();
+        return new MapOperation<E, R>(this, all, limit, function).run();
     }
 
-    private List<ScopeRun<?>> ownRuns(Collection<? extends Task<?>> tasks) {
+    private List<ScopeRun<?>> runsOf(Collection<? extends Task<?>> tasks) {
         List<ScopeRun<?>> runs = new ArrayList<>(tasks.size());
         for (Task<?> task : tasks) {
             if (!(task instanceof ScopeRun<?> run) || run.scope != this) {
@@ -1000,32 +1016,32 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         return runs;
     }
 
-    // Later.
+    // Scheduling.
 
     /**
-     * Submits a task when some time has passed.
+     * Submits a task after a delay.
      *
      * @param <T> the type of the value
-     * @param delay how long to wait; zero or less does not
-     * @param callable what to call
+     * @param delay the delay; there is none if it is zero or negative
+     * @param callable the callable to run
      * @return the task, pending until then
      * @throws IllegalStateException if this scope is closed
      */
     public <T> ScheduledTask<T> schedule(Duration delay, Callable<? extends T> callable) {
         begin("a scheduled task");
         Deadline moment = Deadline.after(time, delay);
-        ScheduledRun<T> run = new ScheduledRun<>(this, nextId(), callable, moment, limit(null));
-        gate.submitted();
-        tellSubmitted(run);
+        ScheduledRun<T> run = new ScheduledRun<>(this, nextId(), callable, moment, timeLimit(null));
+        gate.countSubmission();
+        notifySubmitted(run);
         schedule(run, run::schedule);
         return run;
     }
 
     /**
-     * Submits a task without a value when some time has passed.
+     * Submits a task without a value after a delay.
      *
-     * @param delay how long to wait; zero or less does not
-     * @param action what to run
+     * @param delay the delay; there is none if it is zero or negative
+     * @param action the action to run
      * @return the task, pending until then
      * @throws IllegalStateException if this scope is closed
      */
@@ -1034,35 +1050,36 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Runs a job again and again, at moments that are a period apart. A round that is late because the one before took too
-     * long begins at once; rounds never overlap. The job ends when a round throws, and with the scope.
+     * Runs a job repeatedly, at moments that are a period apart. A round begins at once if the round before took longer
+     * than the period; rounds never overlap. The job ends when a round throws, or with the scope.
      *
-     * @param delay how long to wait before the first round; zero or less does not
-     * @param period between the moments, positive
-     * @param job what to run, in a task of its own for each round
+     * @param delay the delay before the first round; there is none if it is zero or negative
+     * @param period the time between the beginnings of two rounds, positive
+     * @param job the action to run, in a task of its own for each round
      * @return the job, pending until it ends
      * @throws IllegalArgumentException if the period is not positive
      * @throws IllegalStateException if this scope is closed
      */
     public ScheduledTask<?> scheduleAtFixedRate(Duration delay, Duration period, Runnable job) {
-        return scheduleAgain(delay, period, job, true);
+        return schedulePeriodic(delay, period, job, true);
     }
 
     /**
-     * Runs a job again and again, with a rest in between. The job ends when a round throws, and with the scope.
+     * Runs a job repeatedly, with a fixed delay between two rounds. The job ends when a round throws, or with the
+     * scope.
      *
-     * @param delay how long to wait before the first round; zero or less does not
-     * @param rest between the end of a round and the beginning of the next, positive
-     * @param job what to run, in a task of its own for each round
+     * @param delay the delay before the first round; there is none if it is zero or negative
+     * @param rest the time between the end of a round and the beginning of the next, positive
+     * @param job the action to run, in a task of its own for each round
      * @return the job, pending until it ends
      * @throws IllegalArgumentException if the rest is not positive
      * @throws IllegalStateException if this scope is closed
      */
     public ScheduledTask<?> scheduleWithFixedDelay(Duration delay, Duration rest, Runnable job) {
-        return scheduleAgain(delay, rest, job, false);
+        return schedulePeriodic(delay, rest, job, false);
     }
 
-    private ScheduledTask<?> scheduleAgain(Duration delay, Duration period, Runnable job, boolean fixedRate) {
+    private ScheduledTask<?> schedulePeriodic(Duration delay, Duration period, Runnable job, boolean fixedRate) {
         Objects.requireNonNull(job, "job");
         if (!period.isPositive()) {
             throw new IllegalArgumentException("period of a job must be positive, was " + period);
@@ -1075,7 +1092,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     private void schedule(ScopeRun<?> run, Runnable arm) {
         scheduled().add(run);
-        CancelledException cause = gate.closed();
+        CancelledException cause = gate.closeCause();
         if (cause == null) {
             arm.run();
         } else {
@@ -1114,7 +1131,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /** Submits the task of one round of a job. */
-    ScopeRun<?> roundOf(PeriodicRun periodic, Runnable job, long due) {
+    ScopeRun<?> submitRound(PeriodicRun periodic, Runnable job, long due) {
         ScopeRun<Object> round = new ScopeRun<>(
                 this,
                 nextId(),
@@ -1122,49 +1139,49 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
                 Executors.callable(job),
                 defaultRank(),
                 retryPolicy(),
-                limit(null),
-                periodic.seen(),
+                timeLimit(null),
+                periodic.submitter(),
                 due);
         submit(round);
         return round;
     }
 
     /**
-     * Opens a channel that closes with this scope. If the scope is cancelled or closed, or its time is over, while the channel
-     * is open, the channel fails: its values are incomplete.
+     * Opens a channel that closes with this scope. If the scope is cancelled or closed, or its deadline passes, while
+     * the channel is open, the channel fails, because its values are incomplete.
      *
      * @param <T> the type of the values
-     * @param capacity how many values may have been sent and not received, at least 1
+     * @param capacity the maximum number of values that were sent and not yet received, at least 1
      * @return a new channel
      * @throws IllegalArgumentException if the capacity is less than 1
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Channel<T> openChannel(int capacity) {
         requireOpen("a channel");
-        comeBack();
+        reenter();
         Channel<T> channel = Channel.bounded(capacity);
-        WeakReference<Channel<T>> known = new WeakReference<>(channel); // if nobody has it, nobody waits at it
-        Runnable abandon = () -> abandon(known.get());
-        token.whenCancelled(abandon);
-        defer(abandon); // whoever cancels may come to it only after the scope is closed
+        WeakReference<Channel<T>> weak = new WeakReference<>(channel); // an unreachable channel has no waiters
+        Runnable fail = () -> failChannel(weak.get());
+        token.whenCancelled(fail);
+        defer(fail); // a cancelling thread may run the token's actions only after the scope is closed
         return channel;
     }
 
-    private void abandon(@Nullable Channel<?> channel) {
-        CancelledException cause = gate.closed();
+    private void failChannel(@Nullable Channel<?> channel) {
+        CancelledException cause = gate.closeCause();
         if (channel != null && cause != null) {
             ScopeTimeoutException expired = expiredBy(cause);
-            channel.abandon(expired != null ? expired : cause);
+            channel.failIfOpen(expired != null ? expired : cause);
         }
     }
 
     // Ending.
 
     /**
-     * Cancels this scope: its tasks are cancelled, those that run are interrupted, and tasks that are submitted later are
-     * cancelled at once. Does nothing if it was cancelled or closed before.
+     * Cancels this scope: its tasks are cancelled, running ones are interrupted, and tasks that are submitted later are
+     * cancelled at once. Does nothing if this scope was cancelled or closed before.
      *
-     * @param reason why, for people
+     * @param reason the reason, as text for the exception's message
      */
     public void cancel(String reason) {
         cancel(new CancelledException("scope \"" + name + "\" was cancelled: " + reason));
@@ -1181,19 +1198,20 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             return false;
         }
         cancelAll(gate.takeAll(), cause, Runnable::run);
-        token.tell();
+        token.runActions();
         return true;
     }
 
-    /** Cancels the scopes inside this one, and those inside them. Scopes may nest deeply, so this does not recurse. */
-    private void cancelNested(CancelledException cause, boolean timed) {
+    /** Cancels the scopes inside this one, at all depths. Scopes may nest deeply, so this does not recurse. */
+    private void cancelNested(CancelledException cause, boolean includingTimed) {
         Deque<ThreadScope> outers = new ArrayDeque<>();
         outers.add(this);
         for (ThreadScope outer; (outer = outers.poll()) != null; ) {
             Set<ThreadScope> inners = outer.nested;
             if (inners != null) {
                 for (ThreadScope inner : inners) {
-                    if ((timed || inner.deadline == null) && inner.closeGate(inner.cancelledWith(this, cause))) {
+                    if ((includingTimed || inner.deadline == null)
+                            && inner.closeGate(inner.cancelledWith(this, cause))) {
                         outers.add(inner);
                     }
                 }
@@ -1203,25 +1221,24 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     private CancelledException cancelledWith(ThreadScope outer, CancelledException cause) {
         return new CancelledException(
-                "scope \"" + name + "\" was cancelled with scope \"" + outer.name + "\", which it is inside of: "
+                "scope \"" + name + "\" was cancelled with the enclosing scope \"" + outer.name + "\": "
                         + cause.getMessage(),
                 cause);
     }
 
-    private void cancelAll(List<ScopeRun<?>> runs, CancelledException cause, Executor teller) {
-        // Those that wait come last, and go first: a place that one of the others gives back must not go to them.
-        runs.reversed().forEach(run -> run.cancel(cause, teller));
+    private void cancelAll(List<ScopeRun<?>> runs, CancelledException cause, Executor notifier) {
+        // Waiting runs are last in the list. They are cancelled first, so that they are not granted released permits.
+        runs.reversed().forEach(run -> run.cancel(cause, notifier));
         Set<ScopeRun<?>> later = scheduled;
         if (later != null) {
-            later.forEach(run -> run.cancel(cause, teller));
+            later.forEach(run -> run.cancel(cause, notifier));
         }
     }
 
-    /** Cancels every task but one, because that has failed. */
+    /** Cancels all other tasks because one has failed. */
     void cancelOthers(ScopeRun<?> failed, CancelledException cause) {
         Set<ScopeRun<?>> known = scheduled;
-        List<ScopeRun<?>> all =
-                known == null ? new ArrayList<>() : new ArrayList<>(known); // before they enter the gate
+        List<ScopeRun<?>> all = known == null ? new ArrayList<>() : new ArrayList<>(known); // read before the gate
         all.addAll(gate.takeAll().reversed());
         for (ScopeRun<?> run : all) {
             if (run != failed) {
@@ -1230,24 +1247,26 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    /** Ends this scope because its time is over. User code is called by the teller: a time source must not run it. */
-    private void expire(Deadline moment, Executor teller) {
-        if (deadline != moment || gate.closed() != null) {
-            return; // another deadline was set meanwhile, or it is over
+    /** Ends this scope at its deadline. The notifier calls user code, which must not run in a time source's thread. */
+    private void expire(Deadline moment, Executor notifier) {
+        if (deadline != moment || gate.closeCause() != null) {
+            return; // another deadline was set meanwhile, or the scope was cancelled
         }
-        Expiry passed = Expiry.of(name, budget, unfinished());
+        DeadlineExpiry passed = DeadlineExpiry.of(name, budget, pendingNames());
         expiry = passed;
         if (gate.close(passed.cause())) {
-            cancelAll(gate.takeAll(), passed.cause(), teller);
-            teller.execute(token::tell);
+            cancelAll(gate.takeAll(), passed.cause(), notifier);
+            notifier.execute(token::runActions);
             if (nested != null) {
-                teller.execute(() -> cancelNested(passed.cause(), false)); // the others have alarms of their own
+                notifier.execute(() -> cancelNested(passed.cause(), false)); // the others have alarms of their own
             }
         }
     }
 
-    /** Returns the names of what has not ended, in order of submission. A repeated job has no end; its round is named. */
-    private List<String> unfinished() {
+    /**
+     * Returns the names of the unfinished tasks in order of submission. A periodic job is listed as its current round.
+     */
+    private List<String> pendingNames() {
         Set<ScopeRun<?>> later = scheduled;
         return Stream.concat(gate.all().stream(), later == null ? Stream.empty() : later.stream())
                 .filter(run -> !run.isDone() && !(run instanceof PeriodicRun))
@@ -1256,43 +1275,45 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
                 .toList();
     }
 
-    /** Returns what waits throw for a task that was cancelled by the passing of the deadline, or null if it was not. */
+    /**
+     * Returns the exception of waits for a task with this cancellation cause if that is the deadline's, or else null.
+     */
     @Nullable
     ScopeTimeoutException expiredBy(Throwable cause) {
-        Expiry passed = expiry;
+        DeadlineExpiry passed = expiry;
         return passed != null && passed.cause() == cause ? passed.exception() : null;
     }
 
     /**
-     * Runs an action when this scope closes, after every task has ended. Actions run in the reverse order of their
-     * registration, each once, in the owner's thread.
+     * Defers an action until this scope closes and every task has ended. The owner runs the deferred actions in the
+     * reverse order of their registration, each once.
      *
-     * @param cleanUp what to do
+     * @param cleanUp the action to run
      * @throws IllegalStateException if this scope is closed
      */
     public void defer(Runnable cleanUp) {
         Objects.requireNonNull(cleanUp, "cleanUp");
         requireOpen("a deferred action");
-        comeBack();
+        reenter();
         Deferred earlier;
         do {
             earlier = deferred.get();
             if (earlier == Deferred.NO_MORE) {
-                throw closedFor("a deferred action");
+                throw closedException("a deferred action");
             }
         } while (!deferred.compareAndSet(earlier, new Deferred(cleanUp, earlier)));
     }
 
     /**
-     * Closes this scope: cancels what has not ended, waits until every task has ended, however long that takes, runs what was
-     * {@linkplain #defer deferred}, and lets go of the scheduler. A task that does not end is named through the sink. If the
-     * calling thread is interrupted, it waits on, and its interrupt status is set when this returns. Closing twice is
-     * harmless.
+     * Closes this scope. Cancels the tasks that have not ended, waits until every task has ended, however long that
+     * takes, runs the {@linkplain #defer deferred} actions, and releases the scheduler. A task that does not end is
+     * reported to the sink. If the calling thread is interrupted, it continues to wait, and its interrupt status is set
+     * when this method returns. Closing a closed scope has no effect.
      *
      * @throws WrongThreadException if the caller is not the owner
      * @throws IllegalStateException if the caller is a task of this scope, which could never end
-     * @throws StructureViolationException if scopes that the owner opened inside this one were still open; they and this one
-     *     are closed all the same
+     * @throws StructureViolationException if scopes that the owner opened inside this one were still open; they and
+     *     this one are closed nevertheless
      * @throws AggregateException if deferred actions threw; all of them have run
      */
     @Override
@@ -1310,14 +1331,14 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         disarm();
         int before = failures.size();
         runDeferred(failures);
-        String failed = text(failures.size() - before, endLease(failures));
+        String failed = failureText(failures.size() - before, closeLease(failures));
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
         throwAfterClose(inner, failures, failed);
     }
 
-    /** Closes what the owner has opened in this scope and not closed, the latest first, and returns what that was. */
+    /** Closes the scopes that the owner has left open inside this one, latest first, and returns their labels. */
     private List<String> closeInner(List<Throwable> failures) {
         List<String> labels = new ArrayList<>(0);
         for (EnclosingScope last; (last = enteredSince()) != null; ) {
@@ -1335,7 +1356,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         if (!inner.isEmpty()) {
             StructureViolationException violation = new StructureViolationException(
                     "scopes close in the reverse order of their opening; scope \"" + name + "\" was closed before "
-                            + String.join(", ", inner) + " inside it, which it has closed");
+                            + String.join(", ", inner) + " inside it, which were closed as well");
             failures.forEach(violation::addSuppressed);
             throw violation;
         }
@@ -1344,14 +1365,14 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    private static String text(int actions, boolean released) {
+    private static String failureText(int actions, boolean released) {
         String deferred = actions == 0 ? "" : actions + " of the deferred actions failed, and all of them were run";
         String scheduler = released ? "" : "the release of the scheduler failed";
         return deferred + (actions == 0 || released ? "" : "; ") + scheduler;
     }
 
-    /** Returns false if the scheduler's lease could not be closed. */
-    private boolean endLease(List<Throwable> failures) {
+    /** Closes the scheduler's lease. Returns whether that succeeded. */
+    private boolean closeLease(List<Throwable> failures) {
         Scheduler.Lease taken = lease.getAndSet(Scheduler.Lease.NOTHING);
         if (taken != null) {
             try {
@@ -1378,19 +1399,20 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    /** Waits until all is over; returns whether the calling thread was interrupted, which it does not show any more. */
+    /** Waits until every task has ended. Clears the interrupt status and returns whether the thread was interrupted. */
     private boolean awaitEmpty() {
         boolean interrupted = Thread.interrupted();
         Signal empty = gate.untilEmpty();
         if (!empty.isSet()) {
-            interrupted |= awaitSlowly(empty);
+            interrupted |= awaitWithReports(empty);
         }
         return Thread.interrupted() || interrupted;
     }
 
-    private boolean awaitSlowly(Signal empty) {
-        Stragglers stragglers = new Stragglers(name, time, options.patience, options.sink, this::stragglers);
-        stragglers.watch();
+    private boolean awaitWithReports(Signal empty) {
+        StragglerReporter stragglers =
+                new StragglerReporter(name, time, options.patience, options.sink, this::stragglers);
+        stragglers.arm();
         Dispatch.startAll();
         boolean interrupted = false;
         try {
@@ -1407,9 +1429,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         return interrupted;
     }
 
-    private List<Stragglers.Straggler> stragglers() {
+    private List<StragglerReporter.Straggler> stragglers() {
         return gate.placed().stream()
-                .map(run -> new Stragglers.Straggler(run.name(), run.begunNanos(), run.lastRunner()))
+                .map(run -> new StragglerReporter.Straggler(run.name(), run.begunNanos(), run.lastRunner()))
                 .toList();
     }
 
@@ -1423,10 +1445,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    // Looking.
+    // Inspecting.
 
     /**
-     * Returns the token that says whether this scope is still wanted.
+     * Returns the cancellation token of this scope.
      *
      * @return the same token at every call
      */
@@ -1435,10 +1457,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Returns how much time is left to the caller in this scope: until the deadline, or, in a task of this scope that has a
-     * timeout, until the task's time is over, if that is earlier.
+     * Returns the time that is left until the scope's deadline or, if the caller is a task of this scope with a
+     * timeout, until the task's deadline, whichever is earlier.
      *
-     * @return the remaining time, zero if it has passed; empty if there is no limit
+     * @return the remaining time, zero if the deadline has passed; empty if there is none
      */
     public Optional<Duration> remaining() {
         Deadline moment = deadlineOfCaller();
@@ -1448,25 +1470,25 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private @Nullable Deadline deadlineOfCaller() {
         for (EnclosingScope inside = innermost(); inside != null; inside = enclosureOf(inside)) {
             if (inside instanceof TimedTask task && task.scope() == this) {
-                return task.deadline(); // which is earlier than that of the scope
+                return task.deadline(); // earlier than the scope's
             }
         }
         return deadline;
     }
 
     /**
-     * Returns what has become of the tasks so far.
+     * Returns the counts and durations of this scope's tasks so far.
      *
-     * @return the numbers, read in one moment
+     * @return the metrics, read in one moment
      */
     public ScopeMetrics metrics() {
         return gate.metrics();
     }
 
     /**
-     * Returns what this scope is called.
+     * Returns the name of this scope.
      *
-     * @return its name
+     * @return the name
      */
     public String name() {
         return name;
@@ -1475,14 +1497,14 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /**
      * Returns this scope's number.
      *
-     * @return a number that no other scope of this JVM has
+     * @return the number, which is unique in this JVM
      */
     public long id() {
         return id;
     }
 
     /**
-     * Returns where tasks run.
+     * Returns the scheduler that runs the tasks.
      *
      * @return the scheduler
      */
@@ -1491,7 +1513,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     /**
-     * Returns what a wait for several tasks does when one fails.
+     * Returns the failure policy of waits for several tasks.
      *
      * @return the policy
      */
@@ -1517,11 +1539,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     @Override
     public String toString() {
         ScopeMetrics now = metrics();
-        String state = closed ? "closed" : gate.closed() != null ? "cancelled" : "open";
+        String state = closed ? "closed" : gate.closeCause() != null ? "cancelled" : "open";
         return "scope \"" + name + "\", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
     }
 
-    // What a dump shows.
+    // For dumps.
 
     Thread owner() {
         return owner;
@@ -1532,13 +1554,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         return parent;
     }
 
-    Set<ThreadScope> inners() {
+    Set<ThreadScope> nestedScopes() {
         Set<ThreadScope> all = nested;
         return all == null ? Set.of() : all;
     }
 
-    /** Returns the tasks that have not ended: placed and running ones, waiting ones, then those scheduled for later. */
-    List<ScopeRun<?>> unended() {
+    /** Returns the unfinished tasks: first placed and running ones, then waiting ones, then scheduled ones. */
+    List<ScopeRun<?>> pendingRuns() {
         List<ScopeRun<?>> all = new ArrayList<>(gate.all());
         Set<ScopeRun<?>> later = scheduled;
         if (later != null) {
@@ -1547,7 +1569,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         return all;
     }
 
-    // What the scope and its runs share.
+    // For this scope's runs.
 
     ScopeGate gate() {
         return gate;
@@ -1578,27 +1600,27 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     @Nullable
-    TimeLimit limit(@Nullable Duration timeout) {
+    TimeLimit timeLimit(@Nullable Duration timeout) {
         return TimeLimit.of(time, timeout, this);
     }
 
-    /** Captures what a task without a time limit of its own sees of the calling thread. */
-    Surroundings capture() {
+    /** Captures the calling thread's context for a task without a time limit of its own. */
+    SubmitterContext capture() {
         TaskContext context = TaskContext.current();
         if (!options.propagation.isPlain()) {
             return captureIn(this);
         }
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
-        Known last = known;
-        if (last == null || last.context() != context || last.seen().loader() != loader) {
-            last = new Known(context, captureIn(this));
-            known = last;
+        CachedContext last = cachedContext;
+        if (last == null || last.context() != context || last.submitter().loader() != loader) {
+            last = new CachedContext(context, captureIn(this));
+            cachedContext = last;
         }
-        return last.seen();
+        return last.submitter();
     }
 
-    private Surroundings captureIn(EnclosingScope inside) {
-        return new Surroundings(
+    private SubmitterContext captureIn(EnclosingScope inside) {
+        return new SubmitterContext(
                 options.propagation.capture(TaskContext.current().ofTask(inside)),
                 Thread.currentThread().getContextClassLoader());
     }
@@ -1610,42 +1632,42 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
                 : new TaskInfo(id, run.id(), run.name(), Instant.now(), UserCode.textOf(options.scheduler));
     }
 
-    void tellHook(String event, TaskInfo task, Consumer<ThreadHook> telling) {
-        ThreadHook hears = options.hook;
-        if (hears != null) {
-            guard(event + " of the hook, for task \"" + task.name() + "\"", () -> telling.accept(hears));
+    void notifyHook(String event, TaskInfo task, Consumer<ThreadHook> notification) {
+        ThreadHook hook = options.hook;
+        if (hook != null) {
+            runGuarded(event + " of the hook, for task \"" + task.name() + "\"", () -> notification.accept(hook));
         }
     }
 
-    private void tellSubmitted(ScopeRun<?> run) {
-        TaskListener hears = options.listener;
-        if (hears != null) {
-            guard("onSubmitted of the listener", () -> hears.onSubmitted(run));
+    private void notifySubmitted(ScopeRun<?> run) {
+        TaskListener listener = options.listener;
+        if (listener != null) {
+            runGuarded("onSubmitted of the listener", () -> listener.onSubmitted(run));
         }
     }
 
-    void tellStarted(ScopeRun<?> run, long waitNanos) {
-        TaskListener hears = options.listener;
-        if (hears != null) {
-            guard("onStarted of the listener", () -> hears.onStarted(run, waitNanos));
+    void notifyStarted(ScopeRun<?> run, long waitNanos) {
+        TaskListener listener = options.listener;
+        if (listener != null) {
+            runGuarded("onStarted of the listener", () -> listener.onStarted(run, waitNanos));
         }
     }
 
-    void tellSettled(ScopeRun<?> run, Outcome<?> outcome, long ranNanos) {
-        TaskListener hears = options.listener;
-        if (hears != null) {
-            guard("onSettled of the listener", () -> hears.onSettled(run, outcome, ranNanos));
+    void notifySettled(ScopeRun<?> run, Outcome<?> outcome, long ranNanos) {
+        TaskListener listener = options.listener;
+        if (listener != null) {
+            runGuarded("onSettled of the listener", () -> listener.onSettled(run, outcome, ranNanos));
         }
     }
 
-    private void timeThrew(Throwable failure) {
+    private void reportTimeFailure(Throwable failure) {
         options.sink.report("time source of scope \"" + name + "\"", failure);
     }
 
-    /** Runs foreign code that must not change anything by throwing. */
-    void guard(String source, Runnable foreign) {
+    /** Runs user code and reports what it throws to the sink. */
+    void runGuarded(String source, Runnable userCode) {
         try {
-            foreign.run();
+            userCode.run();
         } catch (Throwable failure) {
             options.sink.report(source + " in scope \"" + name + "\"", failure);
         }

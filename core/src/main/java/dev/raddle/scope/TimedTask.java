@@ -4,7 +4,7 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.time.Deadline;
 import org.jspecify.annotations.Nullable;
 
-/** A task with a timeout of its own, as what is begun inside it sees it: that has no more time than the task. */
+/** The enclosure of a task with a timeout: whatever is begun inside the task has no more time than the task. */
 final class TimedTask extends EnclosingScope {
 
     private final ThreadScope scope;

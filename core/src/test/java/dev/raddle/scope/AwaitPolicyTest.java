@@ -44,7 +44,7 @@ class AwaitPolicyTest {
         throw (X) thrown;
     }
 
-    /** Fails when it is let go. */
+    /** Fails when it is released. */
     private static Callable<String> failing(Plug plug, Throwable thrown) {
         return () -> {
             plug.call();
@@ -61,7 +61,7 @@ class AwaitPolicyTest {
         Plug bystander = new Plug();
         IllegalStateException failure = new IllegalStateException("bad");
         try (ThreadScope scope = threaded(FailurePolicy.FAIL_FAST)) {
-            Task<String> first = scope.submit("first", stubborn); // would be waited for first, and for ever
+            Task<String> first = scope.submit("first", stubborn); // a wait in list order would never end
             Task<String> second = scope.submit("second", failing(bad, failure));
             Task<String> notWaitedFor = scope.submit("bystander", bystander);
             stubborn.awaitBegun();
@@ -93,7 +93,7 @@ class AwaitPolicyTest {
                     scope.submit("one", failing(one)),
                     scope.submit("two", failing(two)),
                     scope.submit("three", failing(three)));
-            for (int next : new int[] {1, 2, 0}) { // before anybody waits, so nobody is cancelled
+            for (int next : new int[] {1, 2, 0}) { // before the wait, so no task is cancelled
                 time.advance(SECOND);
                 placed.get(next).run();
             }
@@ -119,7 +119,7 @@ class AwaitPolicyTest {
     }
 
     @Test
-    void a_failure_that_was_there_before_the_wait_cancels_the_others_as_well() {
+    void a_failure_before_the_wait_cancels_the_others_as_well() {
         try (ThreadScope scope = stepped(FailurePolicy.FAIL_FAST)) {
             Task<String> bad = scope.submit(failing(new IllegalStateException("bad")));
             steps.runAll();
@@ -131,7 +131,7 @@ class AwaitPolicyTest {
     }
 
     @Test
-    void what_waits_behind_a_task_that_fails_is_never_placed() throws Exception {
+    void tasks_waiting_behind_a_failed_one_are_never_placed() throws Exception {
         AtomicInteger placed = new AtomicInteger();
         AtomicInteger calls = new AtomicInteger();
         Plug bad = new Plug();
@@ -155,7 +155,7 @@ class AwaitPolicyTest {
     }
 
     @Test
-    void what_is_scheduled_for_later_is_cancelled_with_the_others() throws Exception {
+    void scheduled_tasks_are_cancelled_with_the_others() throws Exception {
         try (ThreadScope scope = stepped(FailurePolicy.FAIL_FAST)) {
             ScheduledTask<String> later = scope.schedule(SECOND, () -> "never");
             ScheduledTask<?> job = scope.scheduleAtFixedRate(SECOND, SECOND, () -> {});
@@ -170,7 +170,7 @@ class AwaitPolicyTest {
     }
 
     @Test
-    void a_failure_after_a_wait_has_ended_is_none_of_its_business() throws Exception {
+    void a_failure_after_a_wait_has_ended_cancels_no_tasks() throws Exception {
         try (ThreadScope scope = stepped(FailurePolicy.FAIL_FAST)) {
             Task<String> good = scope.submit(() -> "value");
             steps.runAll();
@@ -183,7 +183,7 @@ class AwaitPolicyTest {
     }
 
     @Test
-    void a_wait_that_was_interrupted_cancels_nobody_later() throws Exception {
+    void an_interrupted_wait_cancels_no_task_later() throws Exception {
         try (ThreadScope scope = stepped(FailurePolicy.FAIL_FAST)) {
             Task<String> bad = scope.submit(failing(new IllegalStateException("bad")));
             Task<String> other = scope.submit(() -> "value");
@@ -375,7 +375,7 @@ class AwaitPolicyTest {
     // W7
 
     @Test
-    void await_all_of_a_cancelled_task_says_why_or_names_it() {
+    void await_all_of_a_cancelled_task_throws_the_reason_or_names_the_task() {
         for (FailurePolicy policy : FailurePolicy.values()) {
             try (ThreadScope scope = stepped(policy)) {
                 Task<String> off = scope.submit("off", () -> "never");
@@ -394,7 +394,7 @@ class AwaitPolicyTest {
     }
 
     @Test
-    void a_scope_waits_for_its_own_tasks_only_and_anybody_may_wait() throws Exception {
+    void a_scope_waits_only_for_its_own_tasks_and_any_thread_may_wait() throws Exception {
         try (ThreadScope scope = stepped(FailurePolicy.FAIL_FAST);
                 ThreadScope other = ThreadScope.open("other").withScheduler(steps)) {
             Task<String> foreign = other.submit("f", () -> "foreign");
@@ -418,7 +418,7 @@ class AwaitPolicyTest {
     }
 
     @Test
-    void two_waits_for_one_task_both_hear_of_its_failure() throws Exception {
+    void two_waits_for_one_task_are_both_notified_of_its_failure() throws Exception {
         Plug bad = new Plug();
         IllegalStateException failure = new IllegalStateException("bad");
         try (ThreadScope scope = threaded(FailurePolicy.FAIL_FAST)) {

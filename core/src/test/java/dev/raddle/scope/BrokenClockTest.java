@@ -17,11 +17,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** What scopes do with a time source that cannot arm an alarm. */
+/** Scopes with a time source that cannot arm an alarm. */
 @Timeout(60)
 class BrokenClockTest {
 
-    /** Knows the time, and arms nothing. */
+    /** A time source whose alarms throw. */
     private static final class NoAlarms implements TimeSource {
         @Override
         public long nanoTime() {
@@ -42,7 +42,7 @@ class BrokenClockTest {
             .withSink(ExceptionSink.to((source, failure) -> reported.add(failure)));
 
     @Test
-    void a_joined_scope_whose_timeout_cannot_be_watched_is_not_left_in_its_thread() throws Exception {
+    void a_joined_scope_whose_timeout_alarm_fails_leaves_its_thread() throws Exception {
         try (var outer = new StructuredTaskScope<String>()) {
             assertThatThrownBy(() -> StructuredTaskScope.open(
                             Joiner.<String>awaitAll(),
@@ -59,7 +59,7 @@ class BrokenClockTest {
     }
 
     @Test
-    void a_structured_scope_waits_in_close_also_when_its_patience_cannot_be_watched() throws Exception {
+    void a_structured_scope_waits_in_close_although_its_patience_alarm_fails() throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         AtomicBoolean ended = new AtomicBoolean();
         StructuredScopeOptions opening = options.withSink(ExceptionSink.to((source, failure) -> {
@@ -82,7 +82,7 @@ class BrokenClockTest {
     }
 
     @Test
-    void a_scope_whose_deadline_cannot_be_watched_is_not_left_in_its_thread() {
+    void a_scope_whose_deadline_alarm_fails_leaves_its_thread() {
         assertThatThrownBy(
                         () -> ThreadScope.open().withTimeSource(new NoAlarms()).withDeadline(SECOND))
                 .isInstanceOf(ArithmeticException.class);
@@ -91,24 +91,24 @@ class BrokenClockTest {
     }
 
     @Test
-    void a_scope_that_is_used_again_after_its_time_tells_its_token_under_no_lock() throws Exception {
+    void a_scope_used_again_after_its_deadline_runs_token_actions_without_a_lock() throws Exception {
         VirtualTime time = new VirtualTime();
-        CountDownLatch told = new CountDownLatch(1);
+        CountDownLatch notified = new CountDownLatch(1);
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withDeadline(SECOND)) {
             scope.token().whenCancelled(() -> {
                 Thread other = Thread.startVirtualThread(() -> {
-                    scope.schedule(SECOND, () -> "never"); // needs what is made under the scope's lock
-                    told.countDown();
+                    scope.schedule(SECOND, () -> "never"); // creates the set that is guarded by the scope's lock
+                    notified.countDown();
                 });
                 join(other);
             });
             assertThatThrownBy(() -> scope.withConcurrencyLimit(0)).isInstanceOf(IllegalArgumentException.class);
             time.advance(SECOND);
-            assertThat(told.getCount()).isOne(); // it is withdrawn, and has no alarm
+            assertThat(notified.getCount()).isOne(); // the scope is withdrawn and has no alarm
 
             scope.submit(() -> "never");
 
-            assertThat(told.getCount()).isZero();
+            assertThat(notified.getCount()).isZero();
         }
     }
 

@@ -27,7 +27,7 @@ class ChannelTest {
     }
 
     @Test
-    void values_come_out_in_the_order_in_which_they_went_in() throws Exception {
+    void values_are_received_in_the_order_in_which_they_were_sent() throws Exception {
         Channel<Integer> channel = Channel.bounded(3);
         channel.send(1);
         channel.send(2);
@@ -61,7 +61,7 @@ class ChannelTest {
     }
 
     @Test
-    void a_sender_and_a_receiver_can_be_interrupted_and_lose_nothing() throws Exception {
+    void an_interrupt_of_a_sender_or_receiver_loses_no_value() throws Exception {
         List<Thread> threads = new ArrayList<>();
         Channel<String> channel = Channel.bounded(1);
         FutureTask<Object> receiver = waiting(channel::receive, threads);
@@ -89,7 +89,7 @@ class ChannelTest {
     }
 
     @Test
-    void closing_wakes_all_who_wait() throws Exception {
+    void closing_wakes_all_waiting_threads() throws Exception {
         List<Thread> threads = new ArrayList<>();
         Channel<String> empty = Channel.bounded(1);
         Channel<String> full = Channel.bounded(1);
@@ -125,7 +125,7 @@ class ChannelTest {
     }
 
     @Test
-    void values_that_were_sent_before_the_close_are_received_and_then_it_is_over() throws Exception {
+    void values_sent_before_the_close_are_received_and_then_receive_throws() throws Exception {
         Channel<String> channel = Channel.bounded(2);
         channel.send("a");
         channel.send("b");
@@ -163,7 +163,7 @@ class ChannelTest {
     }
 
     @Test
-    void an_iterator_that_is_interrupted_says_so_and_leaves_the_status_set() {
+    void an_interrupted_iterator_throws_and_leaves_the_status_set() {
         Channel<String> channel = Channel.bounded(1);
         Thread.currentThread().interrupt();
         assertThatThrownBy(() -> channel.iterator().hasNext())
@@ -173,7 +173,7 @@ class ChannelTest {
     }
 
     @Test
-    void nothing_that_makes_no_sense_is_taken() {
+    void invalid_arguments_are_rejected() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Channel.bounded(0))
                 .withMessage("capacity of a channel must be at least 1, was 0");

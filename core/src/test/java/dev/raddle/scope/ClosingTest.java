@@ -37,7 +37,7 @@ class ClosingTest {
     // E1
 
     @Test
-    void close_cancels_waits_for_every_task_cleans_up_in_reverse_and_lets_the_scheduler_go() throws Exception {
+    void close_cancels_waits_runs_deferred_actions_in_reverse_and_releases_the_scheduler() throws Exception {
         Scheduler leased = new Scheduler() {
             @Override
             public void execute(Runnable task) {
@@ -98,7 +98,7 @@ class ClosingTest {
     // E1
 
     @Test
-    void clean_ups_that_throw_keep_no_other_from_running_and_are_thrown_at_the_end() {
+    void deferred_actions_that_throw_prevent_no_other_and_are_thrown_at_the_end() {
         RuntimeException one = new IllegalStateException("one");
         Error three = new AssertionError("three");
         RuntimeException lease = new IllegalStateException("lease");
@@ -140,7 +140,7 @@ class ClosingTest {
     // E1
 
     @Test
-    void what_the_block_threw_carries_what_the_clean_ups_threw() {
+    void the_exception_of_the_block_has_those_of_deferred_actions_suppressed() {
         assertThatThrownBy(() -> {
                     try (ThreadScope scope = ThreadScope.open()) {
                         scope.defer(() -> {
@@ -156,7 +156,7 @@ class ClosingTest {
     // E1
 
     @Test
-    void a_scheduler_that_loses_its_tasks_keeps_no_scope_from_closing() throws Exception {
+    void a_scheduler_that_loses_its_tasks_prevents_no_scope_from_closing() throws Exception {
         ExecutorService executor = Executors.newSingleThreadExecutor();
         Plug plug = new Plug();
         Task<String> lost;
@@ -182,7 +182,7 @@ class ClosingTest {
     // E1
 
     @Test
-    void a_task_that_is_cancelled_before_it_enters_is_not_given_to_a_scheduler_that_would_lose_it() {
+    void a_task_cancelled_before_its_admission_is_not_given_to_a_scheduler_that_would_lose_it() {
         TaskListener cancels = new TaskListener() {
             @Override
             public void onSubmitted(TaskIdentity task) {
@@ -200,8 +200,7 @@ class ClosingTest {
     // E2
 
     @Test
-    void a_task_that_ignores_its_interrupt_is_named_with_age_and_stack_once_an_interval_and_waited_for()
-            throws Exception {
+    void close_reports_a_task_that_ignores_its_interrupt_once_an_interval_and_waits_for_it() throws Exception {
         BlockingQueue<String> sources = new LinkedBlockingQueue<>();
         BlockingQueue<Throwable> reports = new LinkedBlockingQueue<>();
         Plug stubborn = Plug.stubborn();
@@ -279,7 +278,7 @@ class ClosingTest {
     // E3
 
     @Test
-    void closing_twice_is_harmless() {
+    void closing_twice_has_no_effect() {
         ThreadScope scope = ThreadScope.open().withScheduler(steps);
         scope.submit(() -> "");
         scope.defer(() -> {
@@ -316,7 +315,7 @@ class ClosingTest {
     // E3
 
     @Test
-    void no_task_of_a_scope_closes_it_nor_one_of_a_scope_inside_wherever_it_runs() throws Exception {
+    void a_scope_cannot_be_closed_by_its_tasks_or_by_tasks_of_inner_scopes() throws Exception {
         for (Scheduler scheduler : List.<Scheduler>of(Scheduler.virtualThreads(), Runnable::run)) {
             try (ThreadScope scope = ThreadScope.open("s").withScheduler(scheduler)) {
                 Task<String> closes = scope.submit(() -> {
@@ -346,7 +345,7 @@ class ClosingTest {
     // E4
 
     @Test
-    void an_interrupt_of_the_closing_thread_abandons_no_task_and_is_there_afterwards() throws Exception {
+    void an_interrupt_of_the_closing_thread_abandons_no_task_and_is_kept() throws Exception {
         Plug stubborn = Plug.stubborn();
         FutureTask<Boolean> block = new FutureTask<>(() -> {
             ThreadScope scope = ThreadScope.open();

@@ -1,6 +1,6 @@
 package dev.raddle.scope;
 
-/** Started in a JVM of its own: prints what starts the threads of a scope, and what a subtask sees there. */
+/** A program started in a separate JVM. Prints the container of a scope and the values that a subtask inherits. */
 final class ContainerProbe {
 
     private static final ScopedValue<String> NAME = ScopedValue.newInstance();

@@ -11,7 +11,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Row K4 of the specification, in JVMs of their own. */
+/** Row K4 of the specification, in separate JVMs. */
 class ContainerTest {
 
     private static final Path JDK = Path.of(System.getProperty("java.home"));
@@ -71,7 +71,7 @@ class ContainerTest {
     }
 
     @Test
-    void the_fallback_can_be_forced_and_says_so() throws Exception {
+    void the_fallback_can_be_forced_and_states_the_reason() throws Exception {
         String output = Jvm.run(ContainerProbe.class, "-Ddev.raddle.scope.container=fallback");
 
         assertThat(output)
@@ -79,7 +79,7 @@ class ContainerTest {
     }
 
     @Test
-    void a_scope_says_what_starts_its_threads() {
+    void a_scope_describes_its_container() {
         try (var jdk = new StructuredTaskScope<>();
                 var plain = new StructuredTaskScope<>(
                         StructuredScopeOptions.defaults().withPlainThreads())) {

@@ -32,7 +32,7 @@ class ContextTest {
         return String.valueOf(TaskContext.current().get(TENANT));
     }
 
-    /** Carries a thread-local, and says what it does. */
+    /** A propagator of a thread-local that records its calls. */
     private ContextPropagator carrying(String name, ThreadLocal<String> local) {
         return () -> {
             String captured = local.get();
@@ -70,8 +70,7 @@ class ContextTest {
 
     // X1
     @Test
-    void what_a_task_puts_reaches_its_own_tasks_and_neither_the_submitter_nor_the_next_of_its_thread()
-            throws Exception {
+    void a_context_value_set_by_a_task_is_seen_by_its_own_tasks_only() throws Exception {
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
             Task<Task<String>> parent = TaskContext.current()
                     .with(TENANT, "a")
@@ -168,7 +167,7 @@ class ContextTest {
 
     // X2
     @Test
-    void a_propagator_that_throws_changes_nothing_and_the_sink_hears_of_it() throws Exception {
+    void a_propagator_that_throws_changes_nothing_and_is_reported_to_the_sink() throws Exception {
         List<String> swallowed = new ArrayList<>();
         ThreadLocal<String> local = new ThreadLocal<>();
         ContextPropagator noCapture = () -> {
@@ -199,7 +198,7 @@ class ContextTest {
 
     // X2
     @Test
-    void with_nothing_to_carry_tasks_share_one_captured_context() {
+    void without_propagators_tasks_share_one_captured_context() {
         try (ThreadScope scope = stepped()) {
             assertThat(scope.capture()).isSameAs(scope.capture());
         }

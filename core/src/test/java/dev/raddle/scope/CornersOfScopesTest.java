@@ -24,7 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-/** Where two things meet that are right each by itself. */
+/** Combinations of features that each have tests of their own. */
 class CornersOfScopesTest {
 
     private final List<String> events = new CopyOnWriteArrayList<>();
@@ -38,7 +38,7 @@ class CornersOfScopesTest {
                     leaked.set(Thread.currentThread().isInterrupted());
                     return "second";
                 });
-                Thread.currentThread().interrupt(); // for the caller, whose thread this is
+                Thread.currentThread().interrupt(); // meant for the caller, whose thread runs the task
                 return second;
             });
 
@@ -49,7 +49,7 @@ class CornersOfScopesTest {
     }
 
     @Test
-    void a_task_that_runs_out_of_time_cancels_what_waits_behind_it_before_that_can_begin() throws Exception {
+    void a_task_that_runs_out_of_time_cancels_waiting_tasks_before_they_can_begin() throws Exception {
         VirtualTime time = new VirtualTime();
         Plug plug = new Plug();
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withConcurrencyLimit(1)) {
@@ -72,7 +72,7 @@ class CornersOfScopesTest {
     }
 
     @Test
-    void a_hook_hears_of_an_end_after_the_start_although_it_still_hears_of_that() throws Exception {
+    void a_hook_is_notified_of_an_end_only_after_its_notification_of_the_start_returns() throws Exception {
         CountDownLatch hearing = new CountDownLatch(1);
         CountDownLatch goOn = new CountDownLatch(1);
         ThreadHook hook = new ThreadHook() {
@@ -104,7 +104,7 @@ class CornersOfScopesTest {
         StepScheduler steps = new StepScheduler();
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withScheduler(steps)) {
             scope.submit(() -> {
-                assertThat(scope.metrics().averageWait()).isZero(); // this one has started and not ended
+                assertThat(scope.metrics().averageWait()).isZero(); // this task has started and not ended
                 return "";
             });
             time.advance(Duration.ofMillis(100));
@@ -116,7 +116,7 @@ class CornersOfScopesTest {
     }
 
     @Test
-    void a_fixed_rate_is_fixed_although_the_clock_moves_with_every_look_at_it() throws Exception {
+    void a_fixed_rate_is_fixed_although_the_clock_advances_with_every_reading() throws Exception {
         VirtualTime virtual = new VirtualTime();
         AtomicLong looks = new AtomicLong();
         List<Duration> delays = new CopyOnWriteArrayList<>();
@@ -170,7 +170,7 @@ class CornersOfScopesTest {
     }
 
     @Test
-    void what_interrupts_a_rest_brings_along_why_there_was_one() throws Exception {
+    void an_interrupt_of_a_retry_delay_carries_the_failure_before_it() throws Exception {
         VirtualTime time = new VirtualTime();
         IllegalStateException failure = new IllegalStateException("planned");
         try (ThreadScope scope = ThreadScope.open()
@@ -180,7 +180,7 @@ class CornersOfScopesTest {
                 throw failure;
             });
             time.awaitAlarms(1);
-            task.runner().orElseThrow().interrupt(); // by somebody who does not cancel it
+            task.runner().orElseThrow().interrupt(); // without cancelling it
 
             assertThatThrownBy(task::await).hasCauseInstanceOf(InterruptedException.class);
             Outcome<String> outcome = task.outcome().orElseThrow();
@@ -189,13 +189,13 @@ class CornersOfScopesTest {
     }
 
     @Test
-    void deferred_actions_are_not_disturbed_by_an_interrupt_that_came_while_the_scope_closed() throws Exception {
+    void deferred_actions_do_not_see_an_interrupt_that_came_while_the_scope_closed() throws Exception {
         Plug stubborn = Plug.stubborn();
         AtomicBoolean disturbed = new AtomicBoolean();
         Thread owner = Thread.currentThread();
         Thread interrupter = Thread.ofVirtual().unstarted(() -> {
             try {
-                stubborn.awaitInterrupt(); // by the close
+                stubborn.awaitInterrupt(); // sent by close()
                 owner.interrupt();
                 stubborn.letGo();
             } catch (InterruptedException impossible) {
@@ -214,7 +214,7 @@ class CornersOfScopesTest {
     }
 
     @Test
-    void a_task_whose_time_is_over_before_it_enters_leaves_nothing_behind() throws Exception {
+    void a_task_out_of_time_before_its_admission_holds_nothing() throws Exception {
         TimeSource ringsAtOnce = new TimeSource() {
             @Override
             public long nanoTime() {
@@ -243,7 +243,7 @@ class CornersOfScopesTest {
     }
 
     @Test
-    void who_listens_hears_of_an_alternative_before_its_end_although_the_join_is_over() throws Exception {
+    void listeners_are_notified_of_an_alternative_before_its_end_although_the_join_is_over() throws Exception {
         TaskListener listener = new TaskListener() {
             @Override
             public void onSubmitted(TaskIdentity task) {

@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.concurrent.RejectedExecutionException;
 import org.junit.jupiter.api.Test;
 
-/** A channel whose values are incomplete. */
+/** Channels that are closed with a failure. */
 class FailingChannelTest {
 
     private static final IOException BROKEN = new IOException("broken pipe");
@@ -37,7 +37,7 @@ class FailingChannelTest {
     }
 
     @Test
-    void a_failed_channel_gives_what_was_sent_and_then_throws_the_failure() throws Exception {
+    void a_failed_channel_returns_sent_values_and_then_throws_the_failure() throws Exception {
         Channel<Integer> channel = Channel.bounded(3);
         channel.send(1);
         channel.send(2);
@@ -111,7 +111,7 @@ class FailingChannelTest {
         try (ThreadScope scope = ThreadScope.open()) {
             Channel<Integer> numbers = scope.openChannel(10);
             Task<Void> producer = scope.submit("read", () -> {
-                try (numbers) { // its own close() says nothing of the exception
+                try (numbers) { // its close() does not pass on the exception
                     numbers.send(1);
                     throw BROKEN;
                 }
@@ -186,12 +186,12 @@ class FailingChannelTest {
     }
 
     @Test
-    void a_channel_without_producers_is_at_its_end() {
+    void a_channel_without_producers_is_closed() {
         assertThat(sum(Channel.<Integer>bounded(1).closeAfter(List.of()))).isZero();
     }
 
     @Test
-    void a_scope_that_ends_before_its_channel_leaves_it_failed() throws Exception {
+    void a_scope_that_ends_before_its_channel_fails_it() throws Exception {
         Channel<Integer> byCancel;
         Channel<Integer> ended;
         try (ThreadScope scope = ThreadScope.open("s")) {
@@ -219,7 +219,7 @@ class FailingChannelTest {
     }
 
     @Test
-    void a_scope_does_not_keep_channels_that_nobody_has() throws Exception {
+    void a_scope_does_not_keep_unreachable_channels() throws Exception {
         List<WeakReference<Channel<byte[]>>> opened = new ArrayList<>();
         try (ThreadScope scope = ThreadScope.open("s")) {
             for (int i = 0; i < 100; i++) {

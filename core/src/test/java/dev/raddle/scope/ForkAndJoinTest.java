@@ -1,8 +1,8 @@
 package dev.raddle.scope;
 
 import static dev.raddle.scope.Tasks.assertIllegalState;
+import static dev.raddle.scope.Tasks.assertOtherThreadIsRejected;
 import static dev.raddle.scope.Tasks.assertWrongThread;
-import static dev.raddle.scope.Tasks.strangerIsRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -92,14 +92,14 @@ class ForkAndJoinTest {
             assertThat(inOuter.get()).isTrue();
             assertThat(inInner.get()).isTrue();
             assertThat(forked.get().get()).isTrue();
-            strangerIsRefused(() -> outer.fork(() -> null));
-            strangerIsRefused(() -> inner.fork(() -> null));
+            assertOtherThreadIsRejected(() -> outer.fork(() -> null));
+            assertOtherThreadIsRejected(() -> inner.fork(() -> null));
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void j5_one_may_fork_again_after_a_join_and_former_results_stay(Kind kind) throws Exception {
+    void j5_the_owner_may_fork_again_after_a_join_and_former_results_stay(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             var first = scope.fork(() -> "one");
             assertIllegalState(first::get);
@@ -122,7 +122,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j6_one_may_fork_after_a_join_that_was_interrupted(Kind kind) throws Exception {
+    void j6_the_owner_may_fork_after_an_interrupted_join(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             CountDownLatch latch = new CountDownLatch(1);
             var first = scope.fork(Tasks.after(latch, "one"));
@@ -158,7 +158,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_fork_that_starts_nothing_need_not_be_joined(Kind kind) throws Exception {
+    void a_fork_without_a_start_requires_no_join(Kind kind) throws Exception {
         StructuredTaskScope<String> scope = kind.open();
         var first = scope.fork(() -> "joined");
         scope.join();
@@ -172,7 +172,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_fork_that_starts_nothing_hides_no_result(Kind kind) throws Exception {
+    void a_fork_without_a_start_keeps_results_readable(Kind kind) throws Exception {
         try (var scope = new StructuredTaskScope.ShutdownOnSuccess<String>(kind.options())) {
             scope.fork(() -> "first");
             scope.join();
@@ -195,7 +195,7 @@ class ForkAndJoinTest {
 
     @ParameterizedTest
     @EnumSource
-    void j9_a_factory_that_returns_null_rejects_and_the_scope_goes_on(Kind kind) throws Exception {
+    void j9_a_factory_that_returns_null_rejects_and_the_scope_stays_usable(Kind kind) throws Exception {
         AtomicBoolean full = new AtomicBoolean(true);
         ThreadFactory sometimes = run -> full.get() ? null : kind.factory.newThread(run);
         try (var scope = new StructuredTaskScope<String>(kind.options(sometimes))) {
@@ -211,12 +211,12 @@ class ForkAndJoinTest {
         }
         try (var scope = new StructuredTaskScope<String>(kind.options(run -> null))) {
             assertThatThrownBy(() -> scope.fork(() -> "no")).isInstanceOf(RejectedExecutionException.class);
-        } // nothing was forked that would have to be joined
+        } // no join is required
     }
 
     @ParameterizedTest
     @EnumSource
-    void what_a_factory_throws_leaves_fork_and_the_scope_goes_on(Kind kind) throws Exception {
+    void an_exception_of_a_factory_is_thrown_by_fork_and_the_scope_stays_usable(Kind kind) throws Exception {
         ThreadFactory broken = run -> {
             throw new IllegalArgumentException("broken");
         };
@@ -267,13 +267,13 @@ class ForkAndJoinTest {
             scope.join();
 
             assertThat(subtask.get()).isTrue();
-            strangerIsRefused(scope::join);
+            assertOtherThreadIsRejected(scope::join);
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void j13_an_interrupted_owner_does_not_join_and_disturbs_nobody(Kind kind) throws Exception {
+    void j13_an_interrupted_owner_does_not_join_and_interrupts_no_subtask(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             CountDownLatch latch = new CountDownLatch(1);
             var subtask = scope.fork(Tasks.after(latch, "done"));

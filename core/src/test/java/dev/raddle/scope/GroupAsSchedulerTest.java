@@ -79,7 +79,7 @@ class GroupAsSchedulerTest {
                 assertThat(executor.stats().totalQueuedCount()).isZero();
                 assertThat(tasks).allMatch(Task::isCancelled);
                 assertThatThrownBy(tasks.getLast()::await).isInstanceOf(CancelledException.class);
-            } // closes although the holder holds
+            } // closes although the holder still runs
             assertThat(holds.isDone()).isFalse();
             holder.letGo();
             assertThat(holds.await().value()).isEqualTo("value");

@@ -61,7 +61,7 @@ class HooksAndMetricsTest {
         };
     }
 
-    /** Throws whatever it hears. */
+    /** A hook that always throws. */
     private static final class Throwing implements ThreadHook {
         @Override
         public void onStart(TaskInfo task) {
@@ -87,7 +87,7 @@ class HooksAndMetricsTest {
     // M1
 
     @Test
-    void every_task_is_counted_once_where_it_belongs() throws Exception {
+    void every_task_is_counted_once_in_the_right_number() throws Exception {
         AtomicBoolean refuse = new AtomicBoolean();
         try (ThreadScope scope = stepped().withScheduler(task -> {
             if (refuse.get()) {
@@ -208,7 +208,7 @@ class HooksAndMetricsTest {
     // M2
 
     @Test
-    void durations_are_of_execution_and_waiting_is_a_number_of_its_own() {
+    void durations_exclude_waiting_which_is_measured_separately() {
         try (ThreadScope scope = stepped().withConcurrencyLimit(1)) {
             assertThat(scope.metrics().averageDuration()).isZero();
             assertThat(scope.metrics().averageWait()).isZero();
@@ -252,7 +252,7 @@ class HooksAndMetricsTest {
     // M3
 
     @Test
-    void a_hook_hears_one_start_at_most_and_one_end_of_each_task() {
+    void a_hook_is_notified_of_at_most_one_start_and_one_end_of_each_task() {
         Instant before = Instant.now();
         List<TaskInfo> infos = new ArrayList<>();
         ThreadHook looks = new ThreadHook() {
@@ -290,7 +290,7 @@ class HooksAndMetricsTest {
     // M3
 
     @Test
-    void a_race_of_an_end_and_a_cancel_is_told_once() throws Exception {
+    void a_race_of_an_end_and_a_cancel_is_notified_once() throws Exception {
         ConcurrentHashMap<TaskInfo, AtomicInteger> ends = new ConcurrentHashMap<>();
         ThreadHook counts = new ThreadHook() {
             private void count(TaskInfo task) {
@@ -328,7 +328,7 @@ class HooksAndMetricsTest {
     // M3
 
     @Test
-    void what_a_hook_throws_changes_neither_the_task_nor_the_next_hook_and_goes_to_the_sink() throws Exception {
+    void an_exception_of_a_hook_affects_neither_the_task_nor_the_next_hook_and_goes_to_the_sink() throws Exception {
         List<String> swallowed = new CopyOnWriteArrayList<>();
         ThreadHook pair = new Throwing().andThen(named("next").andThen(new Throwing()));
         try (ThreadScope scope = stepped()
@@ -409,10 +409,10 @@ class HooksAndMetricsTest {
     // M4
 
     @Test
-    void a_slow_task_is_told_of_while_it_runs_and_again_with_its_final_duration() throws Exception {
-        BlockingQueue<SlowTaskEvent> told = new LinkedBlockingQueue<>();
+    void a_slow_task_is_reported_while_it_runs_and_again_with_its_final_duration() throws Exception {
+        BlockingQueue<SlowTaskEvent> slowEvents = new LinkedBlockingQueue<>();
         Plug plug = new Plug();
-        SlowTaskHook slow = SlowTaskHook.create(SECOND, told::add, time);
+        SlowTaskHook slow = SlowTaskHook.create(SECOND, slowEvents::add, time);
         assertThat(slow.threshold()).isEqualTo(SECOND);
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withHook(slow)) {
             Task<String> task = scope.submit("slow", plug);
@@ -421,16 +421,16 @@ class HooksAndMetricsTest {
             assertThat(time.alarms()).isEqualTo(1);
             time.advance(Duration.ofNanos(1));
 
-            SlowTaskEvent running = told.take();
+            SlowTaskEvent running = slowEvents.take();
             assertThat(running.task().name()).isEqualTo("slow");
             assertThat(running.state()).isEqualTo(Task.State.RUNNING);
             assertThat(running.duration()).isEqualTo(SECOND);
             time.advance(SECOND.multipliedBy(4));
-            assertThat(told).as("once").isEmpty();
+            assertThat(slowEvents).as("once").isEmpty();
             plug.letGo();
             task.await();
 
-            assertThat(told)
+            assertThat(slowEvents)
                     .containsExactly(new SlowTaskEvent(running.task(), Task.State.SUCCESS, SECOND.multipliedBy(5)));
         }
         assertThat(time.alarms()).isZero();
@@ -440,8 +440,8 @@ class HooksAndMetricsTest {
 
     @Test
     void a_quick_task_is_not_slow_however_it_ends_and_leaves_no_alarm() {
-        List<SlowTaskEvent> told = new CopyOnWriteArrayList<>();
-        try (ThreadScope scope = stepped().withHook(SlowTaskHook.create(SECOND, told::add, time))) {
+        List<SlowTaskEvent> slowEvents = new CopyOnWriteArrayList<>();
+        try (ThreadScope scope = stepped().withHook(SlowTaskHook.create(SECOND, slowEvents::add, time))) {
             scope.submit(() -> {
                 time.advance(SECOND.minusNanos(1));
                 return "";
@@ -453,19 +453,19 @@ class HooksAndMetricsTest {
                 throw new InterruptedException();
             });
             Task<String> waits = scope.submit(() -> "never");
-            time.advance(SECOND.multipliedBy(9)); // waiting is not running
+            time.advance(SECOND.multipliedBy(9)); // waiting does not count as running
             waits.cancel();
             steps.runAll();
         }
-        assertThat(told).isEmpty();
+        assertThat(slowEvents).isEmpty();
         assertThat(time.alarms()).isZero();
     }
 
     // M4
 
     @Test
-    void how_a_slow_task_ended_is_told_whatever_it_was_and_a_slow_consumer_delays_no_alarm() throws Exception {
-        Map<Task.State, SlowTaskEvent> told = new ConcurrentHashMap<>();
+    void every_end_of_a_slow_task_is_reported_and_a_slow_consumer_delays_no_alarm() throws Exception {
+        Map<Task.State, SlowTaskEvent> slowEvents = new ConcurrentHashMap<>();
         CountDownLatch letGo = new CountDownLatch(1);
         try (ThreadScope scope = stepped()
                 .withHook(SlowTaskHook.create(
@@ -479,7 +479,7 @@ class HooksAndMetricsTest {
                                 }
                                 return;
                             }
-                            told.put(event.state(), event);
+                            slowEvents.put(event.state(), event);
                         },
                         time))) {
             scope.submit(() -> {
@@ -494,8 +494,8 @@ class HooksAndMetricsTest {
         } finally {
             letGo.countDown();
         }
-        assertThat(told.get(Task.State.FAILED).duration()).isEqualTo(SECOND);
-        assertThat(told.get(Task.State.CANCELLED).duration()).isEqualTo(SECOND.multipliedBy(2));
+        assertThat(slowEvents.get(Task.State.FAILED).duration()).isEqualTo(SECOND);
+        assertThat(slowEvents.get(Task.State.CANCELLED).duration()).isEqualTo(SECOND.multipliedBy(2));
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> SlowTaskHook.create(Duration.ZERO, event -> {}))
                 .withMessage("threshold of slow tasks must be positive, was PT0S");

@@ -112,7 +112,7 @@ class JoinTest {
     }
 
     @Test
-    void when_all_fail_every_failure_is_told_in_the_order_of_the_alternatives() {
+    void if_all_fail_every_failure_is_listed_in_the_order_of_the_alternatives() {
         CountDownLatch second = new CountDownLatch(1);
         try (ThreadScope scope = open()) {
             assertThatThrownBy(() -> scope.join(
@@ -138,7 +138,7 @@ class JoinTest {
     }
 
     @Test
-    void alternatives_that_wait_for_the_limit_lose_where_they_wait() throws Exception {
+    void alternatives_that_wait_for_the_limit_are_cancelled_in_the_queue() throws Exception {
         try (ThreadScope scope = open().withConcurrencyLimit(1)) {
             String value = scope.join(
                     JoinStrategy.firstSuccess(),
@@ -178,7 +178,7 @@ class JoinTest {
     }
 
     @Test
-    void an_impossible_quorum_fails_as_soon_as_it_is_impossible() throws Exception {
+    void a_quorum_fails_as_soon_as_it_is_impossible() throws Exception {
         Plug never = new Plug();
         try (ThreadScope scope = open()) {
             assertThatThrownBy(() -> scope.join(JoinStrategy.quorum(3), List.of(never, failing("b"), () -> "c")))
@@ -193,7 +193,7 @@ class JoinTest {
     }
 
     @Test
-    void too_few_alternatives_are_refused_before_any_begins() {
+    void too_few_alternatives_are_rejected_before_any_begins() {
         try (ThreadScope scope = open()) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> scope.join(JoinStrategy.quorum(2), List.of(() -> "a")))
@@ -268,7 +268,7 @@ class JoinTest {
     }
 
     @Test
-    void a_hedge_of_which_all_fail_fails_with_all() {
+    void a_hedge_fails_with_all_failures_if_all_alternatives_fail() {
         List<Callable<String>> many = new ArrayList<>();
         for (int i = 0; i < 5_000; i++) {
             many.add(failing("x"));
@@ -279,7 +279,7 @@ class JoinTest {
                             AggregateException.class,
                             all -> assertThat(all.failures()).hasSize(5_000));
         }
-        Wait.until(() -> time.alarms() == 0); // whoever was about to set one takes it back
+        Wait.until(() -> time.alarms() == 0); // an alarm that was being set is cancelled
     }
 
     @Test
@@ -291,7 +291,7 @@ class JoinTest {
         assertThat(time.alarms()).isZero();
     }
 
-    // Of the scope.
+    // Joins and their scope.
 
     @Test
     void a_join_ends_with_its_scope_and_says_why() throws Exception {
@@ -335,7 +335,7 @@ class JoinTest {
     }
 
     @Test
-    void who_is_interrupted_in_a_join_hears_of_it_and_the_alternatives_are_cancelled() throws Exception {
+    void an_interrupted_join_throws_and_cancels_the_alternatives() throws Exception {
         Plug one = new Plug();
         Plug two = new Plug();
         try (ThreadScope scope = open()) {
@@ -356,11 +356,11 @@ class JoinTest {
     @Test
     void an_alternative_is_a_task_of_the_scope_with_its_retries_and_hooks() throws Exception {
         AtomicInteger calls = new AtomicInteger();
-        AtomicInteger told = new AtomicInteger();
+        AtomicInteger submitted = new AtomicInteger();
         ThreadHook hook = new ThreadHook() {
             @Override
             public void onSuccess(TaskInfo task, Duration ran) {
-                told.incrementAndGet();
+                submitted.incrementAndGet();
             }
         };
         try (ThreadScope scope = open().withRetryPolicy(RetryPolicy.attempts(3)).withHook(hook)) {
@@ -371,7 +371,7 @@ class JoinTest {
                 return "third time";
             }));
             assertThat(value).isEqualTo("third time");
-            assertThat(told).hasValue(1);
+            assertThat(submitted).hasValue(1);
         }
     }
 

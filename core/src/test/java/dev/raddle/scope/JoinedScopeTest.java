@@ -32,7 +32,7 @@ class JoinedScopeTest {
     }
 
     @Test
-    void a_scope_without_a_joiner_wants_all_to_succeed() throws Exception {
+    void a_scope_without_a_joiner_requires_all_to_succeed() throws Exception {
         try (var scope = StructuredTaskScope.<String>open()) {
             var one = scope.fork(() -> "one");
             var run = new AtomicBoolean();
@@ -49,7 +49,7 @@ class JoinedScopeTest {
 
     @ParameterizedTest
     @EnumSource
-    void all_successful_gives_all_in_order(Kind kind) throws Exception {
+    void all_successful_returns_all_in_order(Kind kind) throws Exception {
         try (JoinedScope<String, java.util.stream.Stream<Subtask<String>>> scope =
                 open(kind, Joiner.<String>allSuccessfulOrThrow())) {
             scope.fork(() -> "one");
@@ -61,7 +61,7 @@ class JoinedScopeTest {
 
     @ParameterizedTest
     @EnumSource
-    void all_successful_is_done_with_the_first_failure(Kind kind) throws Exception {
+    void all_successful_shuts_down_at_the_first_failure(Kind kind) throws Exception {
         try (JoinedScope<String, ?> scope = open(kind, Joiner.<String>allSuccessfulOrThrow())) {
             scope.fork(() -> Tasks.<String>forever());
             scope.fork(() -> JoinedScopeTest.<String>fail());
@@ -75,7 +75,7 @@ class JoinedScopeTest {
 
     @ParameterizedTest
     @EnumSource
-    void any_successful_is_done_with_the_first_success(Kind kind) throws Exception {
+    void any_successful_shuts_down_at_the_first_success(Kind kind) throws Exception {
         try (JoinedScope<String, String> scope = open(kind, Joiner.<String>anySuccessfulResultOrThrow())) {
             scope.fork(() -> Tasks.<String>forever());
             scope.fork(() -> "value");
@@ -118,7 +118,7 @@ class JoinedScopeTest {
 
     @ParameterizedTest
     @EnumSource
-    void all_until_is_done_when_told_so(Kind kind) throws Exception {
+    void all_until_shuts_down_when_the_predicate_returns_true(Kind kind) throws Exception {
         AtomicInteger failures = new AtomicInteger();
         Joiner<String, java.util.stream.Stream<Subtask<String>>> twoFailures =
                 Joiner.allUntil(subtask -> subtask.state() == Subtask.State.FAILED && failures.incrementAndGet() == 2);
@@ -134,13 +134,13 @@ class JoinedScopeTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_joiner_may_cancel_in_onFork_and_still_hears_of_later_forks(Kind kind) throws Exception {
-        AtomicInteger heard = new AtomicInteger();
+    void a_joiner_that_cancels_in_onFork_is_still_called_for_later_forks(Kind kind) throws Exception {
+        AtomicInteger notified = new AtomicInteger();
         AtomicBoolean ran = new AtomicBoolean();
         Joiner<Boolean, String> joiner = new Joiner<>() {
             @Override
             public boolean onFork(Subtask<? extends Boolean> subtask) {
-                heard.incrementAndGet();
+                notified.incrementAndGet();
                 return true;
             }
 
@@ -155,7 +155,7 @@ class JoinedScopeTest {
             assertThat(scope.join()).isEqualTo("result");
         }
         assertThat(ran).isFalse();
-        assertThat(heard).hasValue(2);
+        assertThat(notified).hasValue(2);
     }
 
     @Test
@@ -231,7 +231,7 @@ class JoinedScopeTest {
     }
 
     @Test
-    void a_scope_is_joined_once_and_forks_before_that() throws Exception {
+    void a_scope_is_joined_once_and_cannot_fork_after_that() throws Exception {
         var scope = StructuredTaskScope.open(Joiner.<String>awaitAll());
         scope.join();
         assertIllegalState(scope::join);
@@ -257,7 +257,7 @@ class JoinedScopeTest {
     }
 
     @Test
-    void close_without_join_interrupts_waits_and_complains() {
+    void close_without_join_interrupts_waits_and_throws() {
         var scope = StructuredTaskScope.open(Joiner.<String>awaitAll());
         scope.fork(() -> Tasks.<String>forever());
 
@@ -290,7 +290,7 @@ class JoinedScopeTest {
     }
 
     @Test
-    void a_timeout_of_any_length_can_be_named() throws Exception {
+    void messages_can_contain_a_timeout_of_any_length() throws Exception {
         for (Duration length : List.of(Duration.ZERO, Duration.ofSeconds(Long.MIN_VALUE))) {
             try (var scope =
                     StructuredTaskScope.open(Joiner.<String>awaitAll(), config -> config.withTimeout(length))) {

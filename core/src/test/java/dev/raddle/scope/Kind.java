@@ -4,7 +4,7 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.util.concurrent.ThreadFactory;
 
-/** What starts the threads of a scope under test, and of which kind they are. */
+/** The container and the kind of threads of a scope under test. */
 enum Kind {
     JDK_VIRTUAL(true, Thread.ofVirtual().factory()),
     JDK_PLATFORM(true, Thread.ofPlatform().factory()),
@@ -32,7 +32,7 @@ enum Kind {
         return new StructuredTaskScope<>(options());
     }
 
-    /** For a row that only the JDK's scopes can make true. */
+    /** Skips a test that only the JDK's scopes can pass. */
     void needsTheJdk(String reason) {
         assumeTrue(jdk, "left out with plain threads: " + reason);
     }

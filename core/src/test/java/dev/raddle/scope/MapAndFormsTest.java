@@ -33,7 +33,7 @@ class MapAndFormsTest {
     // Forms of submit.
 
     @Test
-    void an_action_without_a_value_is_a_task_without_a_value() throws Exception {
+    void an_action_is_a_task_without_a_value() throws Exception {
         AtomicInteger runs = new AtomicInteger();
         try (ThreadScope scope = ThreadScope.open()) {
             Task<Void> plain = scope.submit(() -> {
@@ -52,7 +52,7 @@ class MapAndFormsTest {
     }
 
     @Test
-    void what_an_action_throws_is_the_tasks_failure() throws Exception {
+    void an_exception_of_an_action_is_the_tasks_failure() throws Exception {
         IllegalStateException failure = new IllegalStateException("of the action");
         VirtualTime time = new VirtualTime();
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
@@ -104,7 +104,7 @@ class MapAndFormsTest {
     // Joins.
 
     @Test
-    void alternatives_of_a_join_are_listed_as_they_are() throws Exception {
+    void alternatives_of_a_join_may_be_passed_as_arguments() throws Exception {
         try (ThreadScope scope = ThreadScope.open()) {
             String first = scope.join(JoinStrategy.firstSuccess(), () -> "near", () -> Tasks.forever());
             assertThat(first).isEqualTo("near");
@@ -138,7 +138,7 @@ class MapAndFormsTest {
             scope.map(HUNDRED, 3, number -> {
                 most.accumulateAndGet(running.incrementAndGet(), Math::max);
                 three.countDown();
-                three.await(); // three of them are here at once
+                three.await(); // three calls wait here at once
                 return running.decrementAndGet();
             });
         }
@@ -146,7 +146,7 @@ class MapAndFormsTest {
     }
 
     @Test
-    void the_first_failure_of_a_map_ends_it_and_leaves_out_what_has_not_begun() throws Exception {
+    void the_first_failure_of_a_map_ends_it_and_begins_no_further_calls() throws Exception {
         IOException failure = new IOException("of the third");
         AtomicInteger calls = new AtomicInteger();
         Plug plug = new Plug();
@@ -244,7 +244,7 @@ class MapAndFormsTest {
     }
 
     @Test
-    void a_map_in_a_task_of_a_full_scope_fails_rather_than_to_wait_for_ever() throws Exception {
+    void a_map_in_a_task_of_a_full_scope_throws_instead_of_waiting_for_ever() throws Exception {
         for (int limit : new int[] {1, 5}) {
             try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1)) {
                 Task<List<Integer>> task = scope.submit(() -> scope.map(List.of(1, 2, 3), limit, number -> number));
@@ -256,7 +256,7 @@ class MapAndFormsTest {
     }
 
     @Test
-    void what_makes_no_sense_is_refused() {
+    void invalid_arguments_are_rejected() {
         try (ThreadScope scope = ThreadScope.open()) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> scope.map(HUNDRED, 0, number -> number))

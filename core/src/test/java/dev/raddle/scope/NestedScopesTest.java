@@ -35,10 +35,10 @@ class NestedScopesTest {
         return ThreadScope.open("outer").withTimeSource(time).withDeadline(budget);
     }
 
-    // Where a thread is.
+    // The current scope of a thread.
 
     @Test
-    void a_thread_is_inside_what_it_opened_last_and_has_not_closed() {
+    void a_thread_is_inside_the_open_scope_that_it_opened_last() {
         assertThat(ThreadScope.current()).isEmpty();
         try (ThreadScope outer = ThreadScope.open()) {
             assertThat(ThreadScope.current()).contains(outer);
@@ -75,7 +75,7 @@ class NestedScopesTest {
     }
 
     @Test
-    void another_thread_is_inside_of_nothing() throws Exception {
+    void another_thread_is_inside_no_scope() throws Exception {
         try (ThreadScope scope = ThreadScope.open()) {
             FutureTask<Optional<ThreadScope>> elsewhere = new FutureTask<>(ThreadScope::current);
             Thread.ofPlatform().start(elsewhere);
@@ -141,7 +141,7 @@ class NestedScopesTest {
     }
 
     @Test
-    void a_task_that_runs_in_its_submitter_is_not_inside_what_that_has_opened_and_does_not_change_it()
+    void a_task_that_runs_in_its_submitter_is_not_inside_the_submitters_scopes_and_does_not_change_them()
             throws Exception {
         Scheduler here = Runnable::run;
         try (ThreadScope outer = ThreadScope.open().withScheduler(here)) {
@@ -174,7 +174,7 @@ class NestedScopesTest {
 
     // D3
     @Test
-    void a_scope_inside_another_has_what_that_has_left_and_may_only_shorten_it() {
+    void a_scope_inside_another_has_the_remaining_time_and_may_only_shorten_it() {
         try (ThreadScope outer = budgeted(SECOND.multipliedBy(10))) {
             time.advance(SECOND.multipliedBy(4));
             assertThat(outer.remaining()).contains(SECOND.multipliedBy(6));

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What listeners, propagators and flight recordings have of subtasks. */
+/** Listeners, propagators and flight recordings of subtasks. */
 class ObservedSubtaskTest {
 
     private static final ThreadLocal<String> MDC = new ThreadLocal<>();
@@ -49,22 +49,22 @@ class ObservedSubtaskTest {
         }
     }
 
-    private final List<String> heard = new CopyOnWriteArrayList<>();
+    private final List<String> notifications = new CopyOnWriteArrayList<>();
     private final VirtualTime time = new VirtualTime();
     private final TaskListener listener = new TaskListener() {
         @Override
         public void onSubmitted(TaskIdentity task) {
-            heard.add(task.owner() + "/" + task.name() + " submitted, MDC " + MDC.get());
+            notifications.add(task.owner() + "/" + task.name() + " submitted, MDC " + MDC.get());
         }
 
         @Override
         public void onStarted(TaskIdentity task, long waitNanos) {
-            heard.add(task.name() + " started, MDC " + MDC.get());
+            notifications.add(task.name() + " started, MDC " + MDC.get());
         }
 
         @Override
         public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
-            heard.add(task.name() + " " + outcome.status());
+            notifications.add(task.name() + " " + outcome.status());
         }
     };
     private final StructuredScopeOptions options = StructuredScopeOptions.defaults()
@@ -79,7 +79,7 @@ class ObservedSubtaskTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_listener_hears_of_each_subtask_and_the_forkers_context_is_in_it(Kind kind) throws Exception {
+    void a_listener_is_notified_of_each_subtask_which_has_the_forkers_context(Kind kind) throws Exception {
         StructuredScopeOptions observed =
                 kind.options().withName("checkout").withListener(listener).withPropagator(PROPAGATOR);
         MDC.set("request 7");
@@ -87,7 +87,7 @@ class ObservedSubtaskTest {
             Subtask<String> price = scope.fork(named("price", MDC::get));
             scope.join();
             assertThat(price.get()).isEqualTo("request 7");
-            assertThat(heard)
+            assertThat(notifications)
                     .containsExactly(
                             "checkout/price submitted, MDC request 7", "price started, MDC null", "price SUCCESS");
         } finally {
@@ -96,7 +96,7 @@ class ObservedSubtaskTest {
     }
 
     @Test
-    void failures_rejections_and_what_a_shutdown_ends_or_forestalls_are_told_once() throws Exception {
+    void failures_rejections_and_cancellations_by_a_shutdown_are_notified_once() throws Exception {
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy = GroupPolicy.builder()
                 .scheduler(key -> steps)
@@ -120,16 +120,16 @@ class ObservedSubtaskTest {
             scope.join();
             scope.fork(named("too late", () -> "never"));
         }
-        assertThat(heard)
+        assertThat(notifications)
                 .filteredOn(line -> !line.contains("ted, MDC"))
                 .containsExactlyInAnyOrder(
                         "fails FAILED", "is shut down CANCELLED", "never begins CANCELLED", "too many CANCELLED");
-        assertThat(heard).filteredOn(line -> line.contains("started")).hasSize(2);
-        assertThat(heard).filteredOn(line -> line.contains("submitted")).hasSize(4);
+        assertThat(notifications).filteredOn(line -> line.contains("started")).hasSize(2);
+        assertThat(notifications).filteredOn(line -> line.contains("submitted")).hasSize(4);
     }
 
     @Test
-    void when_join_returns_the_listener_has_heard() throws Exception {
+    void when_join_returns_the_listener_was_notified() throws Exception {
         CountDownLatch go = new CountDownLatch(1);
         try (StructuredTaskScope<String> scope = new StructuredTaskScope<>(options)) {
             for (int i = 0; i < 20; i++) {
@@ -140,7 +140,9 @@ class ObservedSubtaskTest {
             }
             go.countDown();
             scope.join();
-            assertThat(heard).filteredOn(line -> line.endsWith("SUCCESS")).hasSize(20);
+            assertThat(notifications)
+                    .filteredOn(line -> line.endsWith("SUCCESS"))
+                    .hasSize(20);
         }
     }
 

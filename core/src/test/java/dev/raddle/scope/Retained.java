@@ -5,14 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.lang.ref.WeakReference;
 import java.util.List;
 
-/** Finds out what is retained. */
+/** Counts objects that are still reachable. */
 final class Retained {
 
     private static final int COLLECTIONS = 50;
 
     private Retained() {}
 
-    /** Returns how many of the referents are there after as many collections as it takes to reach a number. */
+    /** Returns the number of reachable referents, after collecting garbage until it is the expected number. */
     static long after(List<? extends WeakReference<?>> references, long expected) {
         long retained = references.size();
         for (int i = 0; i < COLLECTIONS && retained > expected; i++) {

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a kept handle keeps: its own result, and nothing of its siblings. */
+/** A reachable handle keeps its own result reachable, but not its siblings. */
 class RetentionTest {
 
     private static final int ALL = 400;
@@ -62,7 +62,7 @@ class RetentionTest {
     @ParameterizedTest
     @EnumSource
     void a_subtask_keeps_no_sibling_of_a_closed_scope(Kind kind) throws Exception {
-        kind.open().close(); // skips what this JDK does not have
+        kind.open().close(); // skips kinds that this JDK does not have
         try (StructuredTaskScope<Object> scope = kind.open()) {
             for (int i = 0; i < ALL; i++) {
                 keep(i, scope.fork(this::value));
@@ -89,7 +89,7 @@ class RetentionTest {
     }
 
     @Test
-    void a_subtask_keeps_no_sibling_that_was_unlinked_while_others_were_at_work() throws Exception {
+    void a_subtask_keeps_no_sibling_that_was_unlinked_while_others_ran() throws Exception {
         CountDownLatch end = new CountDownLatch(1);
         try (StructuredTaskScope<Object> scope = new StructuredTaskScope<>()) {
             for (int i = 0; i < ALL; i++) {
@@ -111,7 +111,7 @@ class RetentionTest {
 
     @Test
     @Timeout(120)
-    void a_shutdown_that_meets_the_unlinking_of_ended_subtasks_interrupts_all_that_run() throws Exception {
+    void a_shutdown_during_the_unlinking_of_ended_subtasks_interrupts_all_running_ones() throws Exception {
         for (int round = 0; round < 300; round++) {
             int before = round % 100;
             try (StructuredTaskScope<Object> scope = new StructuredTaskScope<>()) {
@@ -127,13 +127,13 @@ class RetentionTest {
                     forked.countDown();
                 }
                 scope.join();
-            } // which waits for all
+            } // close() waits for all
         }
     }
 
     @Test
     void a_subtask_of_a_scope_with_a_joiner_keeps_no_sibling() throws Exception {
-        joinAll(); // whose frame is gone afterwards
+        joinAll(); // a call of its own, so that its frame keeps nothing reachable
         assertOnlyKeptAreRetained();
     }
 

@@ -37,7 +37,7 @@ class RetryTest {
         return ThreadScope.open("s").withTimeSource(time);
     }
 
-    /** Throws one after the other, then returns how often it was called. */
+    /** Throws the given exceptions one after the other, then returns the number of calls. */
     private Callable<Integer> throwing(Exception... failures) {
         return () -> {
             int call = calls.incrementAndGet();
@@ -50,7 +50,7 @@ class RetryTest {
 
     // Y1
     @Test
-    void a_task_is_tried_until_it_succeeds() throws Exception {
+    void a_task_is_attempted_until_it_succeeds() throws Exception {
         try (ThreadScope scope = stepped().withRetryPolicy(RetryPolicy.attempts(4))) {
             Task<Integer> task = scope.submit(throwing(new IOException("1"), new IllegalStateException("2")));
             steps.runAll();
@@ -137,7 +137,7 @@ class RetryTest {
 
     // Y2
     @Test
-    void a_condition_decides_on_the_rest() {
+    void a_condition_decides_whether_to_retry() {
         List<String> asked = new ArrayList<>();
         RetryPolicy policy = RetryPolicy.builder()
                 .maxAttempts(5)
@@ -158,7 +158,7 @@ class RetryTest {
 
     // Y2
     @Test
-    void what_a_policy_throws_is_the_tasks_failure_and_keeps_what_led_to_it() {
+    void an_exception_of_a_policy_is_the_tasks_failure_and_keeps_the_failure_before_it() {
         List<RetryPolicy> broken = List.of(
                 RetryPolicy.builder()
                         .maxAttempts(3)
@@ -191,7 +191,7 @@ class RetryTest {
 
     // Y2
     @Test
-    void a_tasks_own_policy_goes_before_that_of_its_scope() throws Exception {
+    void a_tasks_own_policy_overrides_that_of_its_scope() throws Exception {
         try (ThreadScope scope = stepped().withRetryPolicy(RetryPolicy.attempts(3))) {
             Task<Integer> once = scope.submit(TaskSpec.<Integer>named("once", throwing(new IOException("1")))
                     .retry(RetryPolicy.noRetry()));
@@ -209,7 +209,7 @@ class RetryTest {
             itself.add(scope.submit(() -> {
                 calls.incrementAndGet();
                 scope.cancel("in the middle");
-                Thread.interrupted(); // it does not care
+                Thread.interrupted(); // ignores the interrupt
                 throw new IOException("because of it");
             }));
             steps.runAll();
@@ -220,7 +220,7 @@ class RetryTest {
 
     // Y3
     @Test
-    void a_task_that_is_cancelled_while_its_hook_hears_of_its_start_is_not_tried_at_all() {
+    void a_task_cancelled_while_its_hook_is_notified_of_the_start_is_never_attempted() {
         ThreadHook cancels = new ThreadHook() {
             @Override
             public void onStart(TaskInfo task) {
@@ -238,7 +238,7 @@ class RetryTest {
 
     // Y3
     @Test
-    void a_cancel_during_the_rest_ends_it_at_once() throws Exception {
+    void a_cancel_during_the_retry_delay_ends_it_at_once() throws Exception {
         try (ThreadScope scope = threaded().withRetryPolicy(RetryPolicy.fixedDelay(3, Duration.ofDays(1)))) {
             Task<Integer> byHandle = scope.submit(throwing(new IOException("1")));
             time.awaitAlarms(1);
@@ -246,7 +246,7 @@ class RetryTest {
             assertThat(byHandle.cancel()).isTrue();
 
             assertThatThrownBy(byHandle::await).isInstanceOf(CancelledException.class);
-            scope.gate().untilEmpty().await(); // its thread has left
+            scope.gate().untilEmpty().await(); // its thread has finished
             assertThat(time.nanoTime()).isZero();
             assertThat(time.alarms()).isZero();
             assertThat(calls).hasValue(1);
@@ -262,7 +262,7 @@ class RetryTest {
 
     // Y3
     @Test
-    void a_deadline_during_the_rest_ends_it_at_once() throws Exception {
+    void a_deadline_during_the_retry_delay_ends_it_at_once() throws Exception {
         try (ThreadScope scope = threaded()
                 .withDeadline(SECOND.multipliedBy(5))
                 .withRetryPolicy(RetryPolicy.fixedDelay(9, SECOND.multipliedBy(2)))) {
@@ -288,7 +288,7 @@ class RetryTest {
 
     // Y4
     @Test
-    void rests_are_as_long_as_the_policy_says() throws Exception {
+    void retry_delays_are_as_long_as_the_policy_says() throws Exception {
         RetryPolicy policy = RetryPolicy.exponentialBackoff(4, SECOND, 3, SECOND.multipliedBy(5));
         List<Long> moments = new ArrayList<>();
         try (ThreadScope scope = threaded().withRetryPolicy(policy)) {
@@ -309,7 +309,7 @@ class RetryTest {
 
     // Y5, D1
     @Test
-    void a_timeout_spans_all_attempts_and_rests() throws Exception {
+    void a_timeout_spans_all_attempts_and_retry_delays() throws Exception {
         try (ThreadScope scope = threaded()) {
             Plug plug = new Plug();
             Task<String> task = scope.submit(TaskSpec.<String>named("t", () -> {
@@ -338,12 +338,12 @@ class RetryTest {
 
     // Y5
     @Test
-    void a_retry_that_cannot_begin_in_time_is_not_waited_for() {
+    void the_delay_of_a_retry_that_cannot_begin_in_time_is_skipped() {
         try (ThreadScope scope = stepped()) {
             Task<Integer> task = scope.submit(TaskSpec.<Integer>named("t", throwing(new IOException("1")))
                     .retry(RetryPolicy.fixedDelay(3, SECOND))
                     .timeout(SECOND));
-            steps.runAll(); // nobody waits, or this would never return
+            steps.runAll(); // would never return if a thread waited
 
             assertThatThrownBy(task::await)
                     .isInstanceOf(TaskTimeoutException.class)

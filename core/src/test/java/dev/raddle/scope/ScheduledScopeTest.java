@@ -83,7 +83,7 @@ class ScheduledScopeTest {
     }
 
     @Test
-    void a_rejection_leaves_fork() throws Exception {
+    void a_rejection_is_thrown_by_fork() throws Exception {
         Scheduler full = task -> {
             throw new RejectedExecutionException("full");
         };
@@ -121,7 +121,7 @@ class ScheduledScopeTest {
     }
 
     @Test
-    void what_cannot_be_taken_back_runs_after_a_shutdown_and_is_interrupted() throws Exception {
+    void a_subtask_that_cannot_be_withdrawn_runs_after_a_shutdown_and_is_interrupted() throws Exception {
         List<Runnable> later = new ArrayList<>();
         AtomicBoolean interrupted = new AtomicBoolean();
         AtomicBoolean leaked = new AtomicBoolean();
@@ -186,7 +186,7 @@ class ScheduledScopeTest {
     }
 
     @Test
-    void the_order_may_be_a_tests_own() throws Exception {
+    void a_test_may_control_the_order() throws Exception {
         StepScheduler steps = new StepScheduler();
         try (var scope = new StructuredTaskScope<String>(through(steps))) {
             var subtask = scope.fork(() -> "stepped");

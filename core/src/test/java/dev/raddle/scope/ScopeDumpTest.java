@@ -172,7 +172,7 @@ class ScopeDumpTest {
 
     @ParameterizedTest
     @EnumSource
-    void our_own_dump_tells_state_age_and_name_of_each_subtask(Kind kind) throws Exception {
+    void our_own_dump_has_state_age_and_name_of_each_subtask(Kind kind) throws Exception {
         VirtualTime time = new VirtualTime();
         var options = kind.options(run -> {
                     Thread thread = kind.factory.newThread(run);
@@ -224,7 +224,7 @@ class ScopeDumpTest {
     // 2.9
 
     @Test
-    void a_thread_scope_is_dumped_with_what_is_inside_it() throws Exception {
+    void a_thread_scope_is_dumped_with_its_inner_scopes() throws Exception {
         VirtualTime time = new VirtualTime();
         Plug parent = new Plug();
         Plug child = new Plug();
@@ -297,7 +297,7 @@ class ScopeDumpTest {
     }
 
     @Test
-    void a_thread_that_has_a_name_keeps_it_and_a_lent_one_has_none_afterwards() throws Exception {
+    void a_named_thread_keeps_its_name_and_a_pooled_one_has_none_afterwards() throws Exception {
         Queue<Runnable> given = new ConcurrentLinkedQueue<>();
         List<String> names = new ArrayList<>();
         try (ThreadScope scope = ThreadScope.open("page").withScheduler(given::add)) {

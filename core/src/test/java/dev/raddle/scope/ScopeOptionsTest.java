@@ -35,7 +35,7 @@ class ScopeOptionsTest {
     private final VirtualTime time = new VirtualTime();
 
     @AfterEach
-    void the_thread_is_inside_of_nothing() {
+    void the_thread_is_inside_no_scope() {
         assertThat(ThreadScope.current()).isEmpty();
         assertThat(time.alarms()).isZero();
     }
@@ -98,7 +98,7 @@ class ScopeOptionsTest {
 
     @ParameterizedTest
     @MethodSource("refused")
-    void a_scope_whose_setter_has_thrown_can_be_used_all_the_same(Refused setter) throws Exception {
+    void a_scope_whose_setter_has_thrown_can_still_be_used(Refused setter) throws Exception {
         try (ThreadScope scope = ThreadScope.open("s").withTimeSource(time).withDeadline(SECOND)) {
             assertThatThrownBy(() -> setter.call().accept(scope)).isInstanceOf(RuntimeException.class);
             Task<String> task = scope.submit("t", () -> Tasks.forever());
@@ -112,7 +112,7 @@ class ScopeOptionsTest {
     }
 
     @Test
-    void what_was_deferred_before_a_setter_threw_is_run() {
+    void actions_deferred_before_a_setter_threw_are_run() {
         AtomicInteger runs = new AtomicInteger();
         assertThatIllegalArgumentException().isThrownBy(() -> {
             try (ThreadScope scope = ThreadScope.open()) {
@@ -133,7 +133,7 @@ class ScopeOptionsTest {
     }
 
     @Test
-    void scopes_that_could_not_be_configured_are_garbage() {
+    void scopes_that_could_not_be_configured_are_collected() {
         List<WeakReference<ThreadScope>> opened = new ArrayList<>();
         try (ThreadScope outer = ThreadScope.open().withDeadline(Duration.ofDays(1))) {
             for (int i = 0; i < 100; i++) {
@@ -242,7 +242,7 @@ class ScopeOptionsTest {
     }
 
     @Test
-    void options_serve_any_number_of_scopes_and_do_not_change() throws Exception {
+    void options_can_be_used_by_any_number_of_scopes_and_do_not_change() throws Exception {
         ScopeOptions options = ScopeOptions.defaults().withTimeSource(time).withDeadline(SECOND);
         options.withDeadline(SECOND.multipliedBy(9)).withConcurrencyLimit(1);
         try (ThreadScope first = ThreadScope.open(options)) {
@@ -262,7 +262,7 @@ class ScopeOptionsTest {
     }
 
     @Test
-    void options_with_another_time_than_the_deadline_around_are_refused_before_the_thread_is_entered() {
+    void options_with_another_time_source_than_the_enclosing_deadline_are_rejected_before_the_thread_is_entered() {
         ScopeOptions options = ScopeOptions.defaults().withTimeSource(new VirtualTime());
         try (ThreadScope outer = ThreadScope.open("outer").withTimeSource(time).withDeadline(SECOND)) {
             assertThatIllegalStateException()
@@ -272,7 +272,7 @@ class ScopeOptionsTest {
         }
     }
 
-    // A spent budget.
+    // No remaining time.
 
     static Stream<Duration> spent() {
         return Stream.of(
@@ -300,7 +300,7 @@ class ScopeOptionsTest {
 
     @ParameterizedTest
     @MethodSource("spent")
-    void a_scope_with_a_spent_budget_opens_and_its_tasks_are_out_of_time(Duration budget) throws Exception {
+    void a_scope_without_remaining_time_opens_and_its_tasks_are_out_of_time(Duration budget) throws Exception {
         try (ThreadScope scope = ThreadScope.open("fan").withDeadline(budget).withConcurrencyLimit(2)) {
             endsAtOnce(scope);
         }
@@ -314,7 +314,7 @@ class ScopeOptionsTest {
     }
 
     @Test
-    void a_scope_inside_one_whose_time_is_over_opens_and_its_tasks_are_out_of_time() throws Exception {
+    void a_scope_inside_an_expired_one_opens_and_its_tasks_are_out_of_time() throws Exception {
         try (ThreadScope outer = ThreadScope.open("outer").withTimeSource(time).withDeadline(SECOND)) {
             time.advance(SECOND.multipliedBy(2));
             assertThat(outer.remaining()).contains(Duration.ZERO);

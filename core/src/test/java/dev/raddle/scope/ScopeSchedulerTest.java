@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 class ScopeSchedulerTest {
 
-    /** As many tasks as one thread has room for: one runs, until the plug is pulled, and 256 wait. */
+    /** Submits as many tasks as one thread accepts: one runs until the plug is released, and 256 wait. */
     private static List<Task<String>> fill(ThreadScope scope, Plug plug) throws InterruptedException {
         List<Task<String>> tasks = new ArrayList<>();
         tasks.add(scope.submit(plug));
@@ -41,7 +41,7 @@ class ScopeSchedulerTest {
 
     // C1
     @Test
-    void tasks_run_on_virtual_threads_unless_told_otherwise() throws Exception {
+    void tasks_run_on_virtual_threads_by_default() throws Exception {
         try (ThreadScope scope = ThreadScope.open()) {
             assertThat(scope.scheduler()).isSameAs(Scheduler.detect()).isSameAs(Scheduler.virtualThreads());
             assertThat(scope.scheduler().isVirtualThreadMode()).isTrue();
@@ -77,7 +77,7 @@ class ScopeSchedulerTest {
 
     // C2
     @Test
-    void a_task_that_finds_the_queue_full_runs_in_its_submitter_and_is_counted_like_any_other() throws Exception {
+    void a_task_runs_in_its_submitter_if_the_queue_is_full_and_is_counted_like_any_other() throws Exception {
         Plug plug = new Plug();
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
             List<Task<String>> tasks = fill(scope, plug);
@@ -128,7 +128,7 @@ class ScopeSchedulerTest {
 
     // C2
     @Test
-    void the_submitters_own_interrupt_survives_whatever_the_task_does_with_it() throws Exception {
+    void the_submitters_own_interrupt_is_kept_regardless_of_the_task() throws Exception {
         Plug plug = new Plug();
         VirtualTime time = new VirtualTime();
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withScheduler(Scheduler.fixed(1))) {
@@ -150,7 +150,7 @@ class ScopeSchedulerTest {
             Task<String> timedOut = scope.submit(
                     "timed out",
                     () -> {
-                        time.advance(Duration.ofSeconds(1)); // which interrupts this thread
+                        time.advance(Duration.ofSeconds(1)); // interrupts this thread
                         return Thread.currentThread().isInterrupted() ? "interrupted" : "not interrupted";
                     },
                     Duration.ofSeconds(1));
@@ -170,7 +170,7 @@ class ScopeSchedulerTest {
 
     // C2
     @Test
-    void an_interrupt_that_came_for_the_submitter_while_it_ran_a_task_is_left_to_it() throws Exception {
+    void an_interrupt_of_the_submitter_while_it_ran_a_task_is_kept() throws Exception {
         Plug plug = new Plug();
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
             fill(scope, plug);
@@ -214,7 +214,7 @@ class ScopeSchedulerTest {
 
     // C2
     @Test
-    void a_scheduler_that_runs_tasks_in_the_calling_thread_does_not_pile_up_what_waits() {
+    void a_scheduler_that_runs_tasks_in_the_calling_thread_does_not_recurse_into_waiting_tasks() {
         List<Runnable> placed = new ArrayList<>();
         AtomicInteger calls = new AtomicInteger();
         Scheduler scheduler = task -> {
@@ -258,7 +258,7 @@ class ScopeSchedulerTest {
 
     // C3
     @Test
-    void elsewhere_priorities_are_accepted_and_change_nothing() {
+    void other_schedulers_accept_priorities_and_ignore_them() {
         StepScheduler steps = new StepScheduler();
         List<String> ran = new ArrayList<>();
         try (ThreadScope scope = ThreadScope.open().withScheduler(steps)) {
@@ -271,7 +271,7 @@ class ScopeSchedulerTest {
 
     // C4
     @Test
-    void a_scheduler_that_was_made_for_a_scope_lets_its_threads_go_when_the_scope_closes() throws Exception {
+    void a_scheduler_created_for_a_scope_ends_its_threads_when_the_scope_closes() throws Exception {
         List<Thread> threads = new ArrayList<>();
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(2))) {
             threads.add(scope.submit(Thread::currentThread).await());
@@ -280,14 +280,14 @@ class ScopeSchedulerTest {
             threads.add(scope.submit(Thread::currentThread).await());
         }
         for (Thread thread : threads) {
-            thread.join(); // long before the minute for which it would have been kept
+            thread.join(); // long before the keep-alive time of a minute has elapsed
         }
         assertThat(threads).noneMatch(Thread::isAlive);
     }
 
     // C4
     @Test
-    void a_scheduler_of_two_scopes_goes_on_when_one_of_them_closes() throws Exception {
+    void a_scheduler_of_two_scopes_keeps_running_when_one_of_them_closes() throws Exception {
         Scheduler shared = Scheduler.fixed(1);
         try (ThreadScope stays = ThreadScope.open().withScheduler(shared)) {
             Thread thread = stays.submit(Thread::currentThread).await();
@@ -303,7 +303,7 @@ class ScopeSchedulerTest {
 
     // C4
     @Test
-    void an_executor_stays_its_owners() throws Exception {
+    void a_scope_does_not_shut_down_an_executor() throws Exception {
         try (ExecutorService executor = Executors.newSingleThreadExecutor()) {
             Scheduler scheduler = Scheduler.from(executor);
             try (ThreadScope scope = ThreadScope.open().withScheduler(scheduler)) {
@@ -319,7 +319,7 @@ class ScopeSchedulerTest {
 
     // C4
     @Test
-    void a_lease_is_taken_once_whoever_submits_first_and_is_ended_once() throws Exception {
+    void a_lease_is_taken_once_by_any_first_submitter_and_closed_once() throws Exception {
         AtomicInteger opened = new AtomicInteger();
         AtomicInteger ended = new AtomicInteger();
         Scheduler leased = new Scheduler() {
@@ -347,7 +347,7 @@ class ScopeSchedulerTest {
         AtomicReference<ThreadScope> current = new AtomicReference<>();
         Thread other = Thread.ofPlatform().start(() -> {
             for (int round = 1; round <= rounds; round++) {
-                meet(arrivals); // the scope is there
+                meet(arrivals); // the scope is open
                 current.get().submit(() -> "");
                 meet(arrivals);
             }
@@ -366,7 +366,7 @@ class ScopeSchedulerTest {
         other.join();
     }
 
-    /** Waits until both of two threads have come here as often. */
+    /** Waits until two threads have called this method equally often. */
     private static void meet(AtomicInteger arrivals) {
         int both = Math.ceilDiv(arrivals.incrementAndGet(), 2) * 2;
         Wait.until(() -> arrivals.get() >= both);

@@ -45,7 +45,7 @@ class ScopeTimeTest {
     // D1
 
     @Test
-    void a_task_that_runs_out_of_time_has_failed_is_interrupted_and_leaves_the_others_alone() throws Exception {
+    void a_task_that_runs_out_of_time_has_failed_is_interrupted_and_does_not_affect_the_others() throws Exception {
         Plug slow = new Plug();
         Plug other = new Plug();
         try (ThreadScope scope = threaded()) {
@@ -106,7 +106,7 @@ class ScopeTimeTest {
 
             time.advance(SECOND);
             assertThatThrownBy(late::await).isInstanceOf(TaskTimeoutException.class);
-            Wait.until(() -> steps.size() == 2); // its permit is given back in another thread
+            Wait.until(() -> steps.size() == 2); // its permit is released in another thread
             steps.runAll();
 
             assertThat(next.await()).isEqualTo(1);
@@ -154,7 +154,7 @@ class ScopeTimeTest {
     }
 
     @Test
-    void a_timeout_longer_than_time_itself_never_comes() throws Exception {
+    void a_timeout_longer_than_the_clocks_range_never_expires() throws Exception {
         try (ThreadScope scope = stepped().withDeadline(Duration.ofSeconds(Long.MAX_VALUE))) {
             Task<String> task = scope.submit("t", () -> "value", Duration.ofSeconds(Long.MAX_VALUE));
             time.advance(Duration.ofDays(36_500));
@@ -166,7 +166,7 @@ class ScopeTimeTest {
     // D2
 
     @Test
-    void when_the_deadline_passes_all_that_has_not_ended_is_cancelled_and_waits_say_so() throws Exception {
+    void when_the_deadline_passes_unfinished_tasks_are_cancelled_and_waits_throw() throws Exception {
         Plug running = new Plug();
         try (ThreadScope scope = threaded().withDeadline(SECOND).withConcurrencyLimit(1)) {
             Task<String> ended = scope.submit("ended", () -> "value");
@@ -263,24 +263,24 @@ class ScopeTimeTest {
     @Test
     void hooks_listeners_and_actions_of_an_alarm_run_in_another_thread_and_delay_no_other_alarm() throws Exception {
         CountDownLatch letGo = new CountDownLatch(1);
-        BlockingQueue<Thread> told = new LinkedBlockingQueue<>();
+        BlockingQueue<Thread> callers = new LinkedBlockingQueue<>();
         ThreadHook hook = new ThreadHook() {
             @Override
             public void onFailure(TaskInfo task, Throwable error, Duration ran) {
-                told.add(Thread.currentThread());
+                callers.add(Thread.currentThread());
                 awaitUninterrupted(letGo);
             }
 
             @Override
             public void onCancel(TaskInfo task, Duration ran) {
-                told.add(Thread.currentThread());
+                callers.add(Thread.currentThread());
                 awaitUninterrupted(letGo);
             }
         };
         TaskListener listener = new TaskListener() {
             @Override
             public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
-                told.add(Thread.currentThread());
+                callers.add(Thread.currentThread());
             }
         };
         try (ThreadScope scope = stepped()
@@ -291,16 +291,16 @@ class ScopeTimeTest {
             Task<String> one = scope.submit("one", () -> "never", SECOND);
             Task<String> two = scope.submit("two", () -> "never", SECOND.multipliedBy(2));
             Task<String> three = scope.submit("three", () -> "never");
-            scope.token().whenCancelled(() -> told.add(Thread.currentThread()));
-            one.toCompletableFuture().whenComplete((value, error) -> told.add(Thread.currentThread()));
+            scope.token().whenCancelled(() -> callers.add(Thread.currentThread()));
+            one.toCompletableFuture().whenComplete((value, error) -> callers.add(Thread.currentThread()));
 
-            time.advance(SECOND.multipliedBy(3)); // would not return if a hook were told in this thread
+            time.advance(SECOND.multipliedBy(3)); // would not return if a hook were called in this thread
 
             assertThat(List.of(one, two, three)).allMatch(Task::isDone);
             letGo.countDown();
             assertThatThrownBy(one::await).isInstanceOf(TaskTimeoutException.class);
             for (int i = 0; i < 8; i++) {
-                assertThat(told.take()).isNotSameAs(Thread.currentThread());
+                assertThat(callers.take()).isNotSameAs(Thread.currentThread());
             }
         }
     }
@@ -334,7 +334,7 @@ class ScopeTimeTest {
     }
 
     @Test
-    void a_delay_of_nothing_or_less_does_not_wait() throws Exception {
+    void a_zero_or_negative_delay_does_not_wait() throws Exception {
         try (ThreadScope scope = ThreadScope.open()) {
             assertThat(scope.schedule(Duration.ZERO, () -> 1).await()).isEqualTo(1);
             assertThat(scope.schedule(Duration.ofSeconds(-1), () -> 2).await()).isEqualTo(2);
@@ -394,7 +394,7 @@ class ScopeTimeTest {
             time.awaitAlarms(1);
             time.advance(SECOND.multipliedBy(2));
             assertThat(moments.take()).isEqualTo(3);
-            time.advance(SECOND.multipliedBy(3)); // it is too late for the round at 5, which begins at 6
+            time.advance(SECOND.multipliedBy(3)); // the round due at 5 begins late, at 6
             assertThat(moments).isEmpty();
             mayEnd.release();
             time.awaitAlarms(1);
@@ -410,11 +410,11 @@ class ScopeTimeTest {
             assertThat(job.state()).isEqualTo(Task.State.PENDING);
             assertThat(scope.metrics().submitted()).as("rounds").isEqualTo(4);
         }
-        Wait.until(() -> time.alarms() == 0); // a round that has just ended takes its next alarm back
+        Wait.until(() -> time.alarms() == 0); // a round that has just ended cancels its next alarm
     }
 
     @Test
-    void a_job_with_a_fixed_delay_rests_after_each_round() throws Exception {
+    void a_job_with_a_fixed_delay_waits_after_each_round() throws Exception {
         BlockingQueue<Long> moments = new LinkedBlockingQueue<>();
         Semaphore mayEnd = new Semaphore(0);
         try (ThreadScope scope = threaded()) {
@@ -433,7 +433,7 @@ class ScopeTimeTest {
             assertThat(moments.take()).isEqualTo(7);
             mayEnd.release(9);
         }
-        Wait.until(() -> time.alarms() == 0); // a round that has just ended takes its next alarm back
+        Wait.until(() -> time.alarms() == 0); // a round that has just ended cancels its next alarm
     }
 
     @Test
@@ -487,7 +487,7 @@ class ScopeTimeTest {
     }
 
     @Test
-    void a_job_ends_with_its_scope_wherever_it_is() throws Exception {
+    void a_job_ends_with_its_scope_in_every_state() throws Exception {
         Plug plug = new Plug();
         List<ScheduledTask<?>> jobs = new ArrayList<>();
         try (ThreadScope scope = threaded()) {

@@ -27,7 +27,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What a scope means for the scopes inside it, and a task for what is begun in it. */
+/** The effects of a scope on the scopes inside it, and of a task on everything that is begun in it. */
 class ScopeTreeTest {
 
     private static final Duration SECOND = Duration.ofSeconds(1);
@@ -35,7 +35,7 @@ class ScopeTreeTest {
     private final VirtualTime time = new VirtualTime();
 
     @AfterEach
-    void the_thread_is_inside_of_nothing() {
+    void the_thread_is_inside_no_scope() {
         assertThat(ThreadScope.current()).isEmpty();
         assertThat(time.alarms()).isZero();
     }
@@ -55,7 +55,7 @@ class ScopeTreeTest {
 
             assertThatThrownBy(task::await)
                     .isInstanceOf(CancelledException.class)
-                    .hasMessage("scope \"inner\" was cancelled with scope \"outer\", which it is inside of:"
+                    .hasMessage("scope \"inner\" was cancelled with the enclosing scope \"outer\":"
                             + " scope \"outer\" was cancelled: enough");
             assertThat(middle.token().isCancelled()).isTrue();
             assertThat(inner.submit(() -> "never").state()).isEqualTo(Task.State.CANCELLED);
@@ -64,7 +64,7 @@ class ScopeTreeTest {
     }
 
     @Test
-    void cancelling_a_scope_leaves_the_one_around_it_alone() throws Exception {
+    void cancelling_a_scope_does_not_affect_the_outer_one() throws Exception {
         try (ThreadScope outer = ThreadScope.open("outer");
                 ThreadScope inner = ThreadScope.open("inner")) {
             inner.cancel("enough");
@@ -91,7 +91,7 @@ class ScopeTreeTest {
             Task<String> task = outer.submit("parent", () -> {
                 try (ThreadScope inner = ThreadScope.open("inner")) {
                     inTask.set(inner.submit("child", child));
-                    return parent.call(); // does not heed its interrupt
+                    return parent.call(); // ignores its interrupt
                 }
             });
             parent.awaitBegun();
@@ -173,7 +173,7 @@ class ScopeTreeTest {
     }
 
     @Test
-    void a_scope_that_is_closed_is_forgotten_by_the_one_around_it() throws Exception {
+    void an_outer_scope_does_not_keep_a_closed_inner_scope() throws Exception {
         List<java.lang.ref.WeakReference<ThreadScope>> closed = new ArrayList<>();
         try (ThreadScope outer = ThreadScope.open("outer").withDeadline(Duration.ofDays(1))) {
             for (int i = 0; i < 100; i++) {
@@ -207,7 +207,7 @@ class ScopeTreeTest {
             assertThatThrownBy(outer::close)
                     .isInstanceOf(StructureViolationException.class)
                     .hasMessage("scopes close in the reverse order of their opening; scope \"outer\" was closed before"
-                            + " scope \"inner\", scope \"middle\" inside it, which it has closed");
+                            + " scope \"inner\", scope \"middle\" inside it, which were closed as well");
 
             assertThat(order).containsExactly("inner", "middle", "outer");
             assertThat(task.state()).isEqualTo(Task.State.CANCELLED);
@@ -223,7 +223,7 @@ class ScopeTreeTest {
     }
 
     @Test
-    void what_goes_wrong_in_scopes_that_are_closed_by_force_is_suppressed_in_the_violation() {
+    void failures_in_scopes_closed_out_of_order_are_suppressed_in_the_violation() {
         ThreadScope outer = ThreadScope.open("outer");
         ThreadScope inner = ThreadScope.open("inner");
         inner.defer(() -> {
@@ -250,7 +250,7 @@ class ScopeTreeTest {
     // A task's timeout inside it.
 
     @Test
-    void a_tasks_timeout_is_what_is_left_to_everything_inside_it() throws Exception {
+    void a_tasks_timeout_limits_everything_inside_it() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                         .timeSource(time)
                         .idleGroupTtl(Duration.ZERO)
@@ -391,7 +391,7 @@ class ScopeTreeTest {
     }
 
     @Test
-    void a_thread_that_takes_no_class_loader_runs_the_task_without_it_and_says_so() throws Exception {
+    void a_thread_that_rejects_a_class_loader_runs_the_task_without_it_and_is_reported() throws Exception {
         List<String> reports = new ArrayList<>();
         class Refusing extends Thread {
             Refusing(Runnable run) {

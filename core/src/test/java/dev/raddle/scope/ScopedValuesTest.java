@@ -163,7 +163,7 @@ class ScopedValuesTest {
         ScopedValue.where(NAME, "x").call(() -> {
             try (StructuredTaskScope<Object> scope = kind.open()) {
                 scope.fork(() -> {
-                    for (int i = 0; i < 200; i++) { // so many that those that have ended are forgotten
+                    for (int i = 0; i < 200; i++) { // so many that ended threads are removed from the list
                         scope.fork(() -> {
                             seen.add(NAME.get());
                             ended.countDown();
@@ -173,7 +173,7 @@ class ScopedValuesTest {
                     subtaskEnded.countDown();
                     return null;
                 });
-                subtaskEnded.await(); // busy elsewhere, not joining
+                subtaskEnded.await(); // the owner does not join yet
                 ended.await();
                 scope.join();
                 return null;
@@ -185,7 +185,7 @@ class ScopedValuesTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_subtask_that_forks_within_a_binding_of_its_own_is_told_so_at_once(Kind kind) throws Exception {
+    void a_fork_within_a_binding_of_the_subtasks_own_throws_at_once(Kind kind) throws Exception {
         kind.needsTheJdk(JDK_FINDS);
         CountDownLatch done = new CountDownLatch(1);
         try (StructuredTaskScope<String> scope = kind.open()) {
@@ -200,7 +200,7 @@ class ScopedValuesTest {
                     done.countDown();
                 }
             });
-            done.await(); // busy elsewhere, not joining
+            done.await(); // the owner does not join yet
             scope.join();
 
             assertThat(first.get()).isEqualTo("outside of it");
@@ -236,7 +236,7 @@ class ScopedValuesTest {
         assertThat(parked.get().get()).isEqualTo("x");
     }
 
-    /** Has a subtask of a scope do something, while the owner is busy or waits in join. */
+    /** Runs an action in a subtask of a scope while the owner is busy or waits in join. */
     private static void inSubtask(Kind kind, boolean busy, Body body) throws Exception {
         CountDownLatch done = new CountDownLatch(1);
         Thread owner = Thread.currentThread();
@@ -273,7 +273,7 @@ class ScopedValuesTest {
     // 2.6
     @ParameterizedTest
     @EnumSource
-    void a_subtask_with_scopes_of_its_own_open_forks_outwards_with_every_value_whatever_the_owner_does(Kind kind)
+    void a_subtask_with_open_scopes_forks_outwards_with_every_value_whether_the_owner_waits_or_not(Kind kind)
             throws Exception {
         kind.needsTheJdk(JDK_INHERITS);
         for (boolean busy : new boolean[] {true, false}) {
@@ -296,7 +296,7 @@ class ScopedValuesTest {
                         own.fork(() -> "");
                         own.join();
                     }
-                    outer.fork(looks); // with none open
+                    outer.fork(looks); // with no inner scope open
                 }
                 ended.await();
             });
@@ -331,7 +331,7 @@ class ScopedValuesTest {
     // 2.6
     @ParameterizedTest
     @EnumSource
-    void a_subtask_within_a_binding_of_its_own_cannot_fork_outwards_whatever_the_owner_does(Kind kind)
+    void a_subtask_within_a_binding_of_its_own_cannot_fork_outwards_whether_the_owner_waits_or_not(Kind kind)
             throws Exception {
         kind.needsTheJdk(JDK_FINDS);
         for (boolean busy : new boolean[] {true, false}) {
@@ -387,7 +387,7 @@ class ScopedValuesTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_fork_in_the_name_of_an_owner_under_other_bindings_is_made_elsewhere(Kind kind) throws Exception {
+    void a_fork_while_the_owner_joins_under_other_bindings_succeeds(Kind kind) throws Exception {
         AtomicReference<Subtask<String>> forked = new AtomicReference<>();
         try (StructuredTaskScope<String> scope = kind.open()) {
             Thread owner = Thread.currentThread();
@@ -404,7 +404,7 @@ class ScopedValuesTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_subtask_that_leaves_a_scope_open_harms_nobody(Kind kind) throws Exception {
+    void a_subtask_that_leaves_a_scope_open_affects_no_other_subtask(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             var careless = scope.fork(() -> {
                 kind.open();
@@ -454,8 +454,8 @@ class ScopedValuesTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_thread_that_dies_without_running_its_subtask_is_not_waited_for(Kind kind) throws Exception {
-        kind.needsTheJdk("only the JDK's container tells of the end of a thread");
+    void join_does_not_wait_for_a_thread_that_terminated_without_running_its_subtask(Kind kind) throws Exception {
+        kind.needsTheJdk("only the JDK's container detects the end of a thread");
         try (var scope = new StructuredTaskScope<String>(kind.options(run -> kind.factory.newThread(() -> {})))) {
             var subtask = scope.fork(() -> "never");
             scope.join();
@@ -467,7 +467,7 @@ class ScopedValuesTest {
     @ParameterizedTest
     @EnumSource(names = {"JDK_VIRTUAL", "PLAIN_VIRTUAL"})
     @Timeout(60)
-    void a_fork_meets_an_owner_that_stops_waiting(Kind kind) throws Exception {
+    void a_fork_races_with_an_owner_that_stops_waiting(Kind kind) throws Exception {
         int forks = 10_000;
         AtomicInteger ran = new AtomicInteger();
         AtomicBoolean done = new AtomicBoolean();

@@ -1,8 +1,8 @@
 package dev.raddle.scope;
 
 import static dev.raddle.scope.Tasks.assertIllegalState;
+import static dev.raddle.scope.Tasks.assertOtherThreadIsRejected;
 import static dev.raddle.scope.Tasks.assertWrongThread;
-import static dev.raddle.scope.Tasks.strangerIsRefused;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -70,7 +70,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j26_a_shutdown_by_a_subtask_wakes_the_owner_while_the_subtask_goes_on(Kind kind) throws Exception {
+    void j26_a_shutdown_by_a_subtask_wakes_the_owner_while_the_subtask_continues(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             Thread owner = Thread.currentThread();
             CountDownLatch latch = new CountDownLatch(1);
@@ -116,14 +116,14 @@ class ShutdownAndCloseTest {
             assertThat(inInner.get()).isTrue();
             assertThat(outer.isShutdown()).isTrue();
             assertThat(inner.isShutdown()).isFalse();
-            strangerIsRefused(outer::shutdown);
-            strangerIsRefused(inner::shutdown);
+            assertOtherThreadIsRejected(outer::shutdown);
+            assertOtherThreadIsRejected(inner::shutdown);
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void j29_a_scope_is_shut_down_from_then_on(Kind kind) {
+    void j29_a_scope_stays_shut_down(Kind kind) {
         var scope = kind.open();
         assertThat(scope.isShutdown()).isFalse();
         scope.shutdown();
@@ -134,7 +134,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j30_without_forks_nobody_has_to_join(Kind kind) {
+    void j30_without_forks_no_join_is_required(Kind kind) {
         try (var scope = kind.open()) {
             assertThat(scope.isShutdown()).isFalse();
         }
@@ -142,7 +142,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j31_close_without_join_interrupts_waits_and_complains(Kind kind) {
+    void j31_close_without_join_interrupts_waits_and_throws(Kind kind) {
         var scope = kind.<String>open();
         AtomicBoolean ended = new AtomicBoolean();
         var subtask = scope.fork(() -> {
@@ -160,12 +160,12 @@ class ShutdownAndCloseTest {
         assertThat(subtask.state()).isEqualTo(Subtask.State.UNAVAILABLE);
         assertIllegalState(subtask::get);
         assertIllegalState(subtask::exception);
-        scope.close(); // again, and nothing happens
+        scope.close(); // has no effect
     }
 
     @ParameterizedTest
     @EnumSource
-    void j32_close_complains_of_a_later_round_that_was_not_joined(Kind kind) throws Exception {
+    void j32_close_throws_after_a_later_round_that_was_not_joined(Kind kind) throws Exception {
         var scope = kind.<String>open();
         scope.fork(() -> "joined");
         scope.join();
@@ -179,7 +179,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j33_to_have_tried_to_join_is_enough_for_close(Kind kind) {
+    void j33_an_attempted_join_is_enough_for_close(Kind kind) {
         try (StructuredTaskScope<String> scope = kind.open()) {
             var subtask = scope.fork(() -> Tasks.<String>forever());
             Thread.currentThread().interrupt();
@@ -209,7 +209,7 @@ class ShutdownAndCloseTest {
             scope.join();
 
             assertThat(subtask.get()).isTrue();
-            strangerIsRefused(scope::close);
+            assertOtherThreadIsRejected(scope::close);
         }
     }
 
@@ -224,7 +224,7 @@ class ShutdownAndCloseTest {
             try {
                 Tasks.forever();
             } catch (InterruptedException expected) {
-                // by the shutdown
+                // interrupted by the shutdown
             }
             closing.await(); // a second interrupt would end this
             Tasks.awaitParkedAt(owner, "close");
@@ -243,7 +243,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j37_an_interrupt_during_close_is_kept_and_disturbs_nobody(Kind kind) throws Exception {
+    void j37_an_interrupt_during_close_is_kept_and_interrupts_no_subtask(Kind kind) throws Exception {
         AtomicBoolean endedInPeace = new AtomicBoolean();
         Thread owner = Thread.currentThread();
         var scope = kind.open();
@@ -251,10 +251,10 @@ class ShutdownAndCloseTest {
             try {
                 Tasks.forever();
             } catch (InterruptedException expected) {
-                // by the shutdown
+                // interrupted by the shutdown
             }
             Tasks.interruptAt(owner, "close");
-            Wait.until(() -> !owner.isInterrupted()); // it has seen it, and goes on waiting
+            Wait.until(() -> !owner.isInterrupted()); // the owner has seen the interrupt and continues to wait
             Tasks.awaitParkedAt(owner, "close");
             endedInPeace.set(!Thread.interrupted());
             return null;
@@ -280,7 +280,7 @@ class ShutdownAndCloseTest {
         assertThat(subtask.state()).isEqualTo(Subtask.State.UNAVAILABLE);
         inner.join();
         inner.fork(() -> ran.getAndSet(true));
-        inner.close(); // what never ran need not be joined
+        inner.close(); // a subtask that never ran requires no join
         assertThat(ran).isFalse();
     }
 
@@ -307,36 +307,36 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j39_handleComplete_hears_of_successes_and_failures(Kind kind) throws Exception {
-        Set<Subtask<?>> heard = ConcurrentHashMap.newKeySet();
+    void j39_handleComplete_is_called_for_successes_and_failures(Kind kind) throws Exception {
+        Set<Subtask<?>> notified = ConcurrentHashMap.newKeySet();
         Callable<String> success = () -> "value";
         Callable<String> failure = () -> {
             throw new IllegalArgumentException("no");
         };
-        try (var scope = collecting(kind, heard)) {
+        try (var scope = collecting(kind, notified)) {
             scope.fork(success);
             scope.fork(failure);
             scope.join();
 
-            assertThat(find(heard, success).state()).isEqualTo(Subtask.State.SUCCESS);
-            assertThat(find(heard, success).get()).isEqualTo("value");
-            assertThat(find(heard, failure).state()).isEqualTo(Subtask.State.FAILED);
-            assertThat(find(heard, failure).exception()).hasMessage("no");
+            assertThat(find(notified, success).state()).isEqualTo(Subtask.State.SUCCESS);
+            assertThat(find(notified, success).get()).isEqualTo("value");
+            assertThat(find(notified, failure).state()).isEqualTo(Subtask.State.FAILED);
+            assertThat(find(notified, failure).exception()).hasMessage("no");
         }
     }
 
-    private static StructuredTaskScope<String> collecting(Kind kind, Set<Subtask<?>> heard) {
+    private static StructuredTaskScope<String> collecting(Kind kind, Set<Subtask<?>> notified) {
         return new StructuredTaskScope<>(kind.options()) {
             @Override
             protected void handleComplete(Subtask<? extends String> subtask) {
                 super.handleComplete(subtask);
-                heard.add(subtask);
+                notified.add(subtask);
             }
         };
     }
 
-    private static Subtask<?> find(Set<Subtask<?>> heard, Callable<?> task) {
-        return heard.stream()
+    private static Subtask<?> find(Set<Subtask<?>> notified, Callable<?> task) {
+        return notified.stream()
                 .filter(subtask -> subtask.task() == task)
                 .findFirst()
                 .orElseThrow();
@@ -344,9 +344,9 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j40_handleComplete_does_not_hear_of_what_ends_after_a_shutdown(Kind kind) throws Exception {
-        Set<Subtask<?>> heard = ConcurrentHashMap.newKeySet();
-        try (var scope = collecting(kind, heard)) {
+    void j40_handleComplete_is_not_called_for_subtasks_that_end_after_a_shutdown(Kind kind) throws Exception {
+        Set<Subtask<?>> notified = ConcurrentHashMap.newKeySet();
+        try (var scope = collecting(kind, notified)) {
             CountDownLatch latch = new CountDownLatch(1);
             Callable<String> late = () -> {
                 Wait.until(() -> latch.getCount() == 0);
@@ -363,14 +363,14 @@ class ShutdownAndCloseTest {
             scope.join();
             scope.close();
 
-            assertThat(heard).isEmpty();
+            assertThat(notified).isEmpty();
             assertThat(Set.of(success, failure, after))
                     .allMatch(subtask -> subtask.state() == Subtask.State.UNAVAILABLE);
         }
     }
 
     @Test
-    void j41_handleComplete_takes_completed_subtasks_only() throws Exception {
+    void j41_handleComplete_accepts_only_completed_subtasks() throws Exception {
         class Open extends StructuredTaskScope<Object> {
             void complete(Subtask<?> subtask) {
                 handleComplete(subtask);
@@ -387,7 +387,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void what_handleComplete_throws_goes_to_the_uncaught_exception_handler(Kind kind) throws Exception {
+    void an_exception_of_handleComplete_goes_to_the_uncaught_exception_handler(Kind kind) throws Exception {
         Set<String> uncaught = ConcurrentHashMap.newKeySet();
         var options = kind.options(run -> {
             Thread thread = kind.factory.newThread(run);
@@ -411,10 +411,10 @@ class ShutdownAndCloseTest {
     }
 
     @Test
-    void what_the_uncaught_exception_handler_throws_goes_to_the_sink() throws Exception {
-        AtomicReference<Throwable> told = new AtomicReference<>();
+    void an_exception_of_the_uncaught_exception_handler_goes_to_the_sink() throws Exception {
+        AtomicReference<Throwable> reported = new AtomicReference<>();
         var options = StructuredScopeOptions.defaults()
-                .withSink(dev.raddle.task.ExceptionSink.to((source, error) -> told.set(error)))
+                .withSink(dev.raddle.task.ExceptionSink.to((source, error) -> reported.set(error)))
                 .withThreadFactory(run -> {
                     Thread thread = new Thread(run);
                     thread.setUncaughtExceptionHandler((where, what) -> {
@@ -431,8 +431,8 @@ class ShutdownAndCloseTest {
             scope.fork(() -> "value");
             scope.join();
         }
-        assertThat(told.get()).hasMessage("from the handler");
-        assertThat(told.get().getSuppressed()[0]).hasMessage("from handleComplete");
+        assertThat(reported.get()).hasMessage("from the handler");
+        assertThat(reported.get().getSuppressed()[0]).hasMessage("from handleComplete");
     }
 
     private static final class Checked extends StructuredTaskScope<Object> {
@@ -447,7 +447,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j42_ensureOwnerAndJoined_wants_the_owner_to_have_joined(Kind kind) throws Exception {
+    void j42_ensureOwnerAndJoined_requires_that_the_owner_has_joined(Kind kind) throws Exception {
         try (var scope = new Checked(kind)) {
             scope.check();
             var subtask = scope.fork(() -> {
@@ -459,7 +459,7 @@ class ShutdownAndCloseTest {
             scope.check();
 
             assertThat(subtask.get()).isEqualTo(true);
-            strangerIsRefused(scope::check);
+            assertOtherThreadIsRejected(scope::check);
         }
     }
 
@@ -487,7 +487,7 @@ class ShutdownAndCloseTest {
 
     @ParameterizedTest
     @EnumSource
-    void j44_a_scope_says_its_name_its_state_and_its_container(Kind kind) throws Exception {
+    void j44_toString_has_name_state_and_container(Kind kind) throws Exception {
         var scope = new StructuredTaskScope<>(kind.options().withName("duke"));
         String container = ScopeDump.container(scope);
         assertThat(scope).hasToString("duke (" + container + ")");
@@ -536,7 +536,7 @@ class ShutdownAndCloseTest {
             opened.set(scope);
             scope.fork(Tasks::forever);
             scope.join();
-        } // waits for ever if the interrupt is missed
+        } // would wait for ever if the interrupt were missed
         assertThat(opened.get().isShutdown()).isTrue();
     }
 

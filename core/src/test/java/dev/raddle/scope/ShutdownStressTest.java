@@ -7,7 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A subtask shuts the scope down while the owner forks: no thread started around the shutdown misses its interrupt. */
+/** A subtask shuts the scope down while the owner forks. No thread started meanwhile misses its interrupt. */
 class ShutdownStressTest {
 
     static Stream<Arguments> cases() {
@@ -18,7 +18,7 @@ class ShutdownStressTest {
     @ParameterizedTest
     @MethodSource("cases")
     @Timeout(60)
-    void every_sleeper_is_woken(Kind kind, int before, int after) throws InterruptedException {
+    void every_waiting_thread_is_woken(Kind kind, int before, int after) throws InterruptedException {
         try (StructuredTaskScope<Object> scope = kind.open()) {
             for (int i = 0; i < before; i++) {
                 scope.fork(Tasks::forever);

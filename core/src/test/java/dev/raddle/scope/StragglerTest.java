@@ -25,9 +25,9 @@ class StragglerTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_straggler_is_named_with_age_and_stack_after_the_patience(Kind kind) throws Exception {
+    void a_straggler_is_reported_with_age_and_stack_after_the_patience(Kind kind) throws Exception {
         VirtualTime time = new VirtualTime();
-        List<Throwable> told = new CopyOnWriteArrayList<>();
+        List<Throwable> reports = new CopyOnWriteArrayList<>();
         CountDownLatch exit = new CountDownLatch(1);
         CountDownLatch begun = new CountDownLatch(1);
         var options = kind.options(run -> {
@@ -38,7 +38,7 @@ class StragglerTest {
                 .withName("checkout")
                 .withTimeSource(time)
                 .withStragglerPatience(Duration.ofSeconds(3))
-                .withSink(ExceptionSink.to((source, error) -> told.add(error)));
+                .withSink(ExceptionSink.to((source, error) -> reports.add(error)));
         Thread owner = Thread.currentThread();
         try (var scope = new StructuredTaskScope<>(options)) {
             scope.fork(() -> stubborn(begun, exit));
@@ -49,8 +49,8 @@ class StragglerTest {
             Tasks.inAnotherThread(() -> {
                 Tasks.awaitParkedAt(owner, "close");
                 time.advance(Duration.ofSeconds(3));
-                Wait.until(() -> !told.isEmpty());
-                time.advance(Duration.ofSeconds(30)); // told once is enough
+                Wait.until(() -> !reports.isEmpty());
+                time.advance(Duration.ofSeconds(30)); // a straggler is reported only once
                 Tasks.interruptAt(owner, "close");
                 Wait.until(() -> !owner.isInterrupted());
                 exit.countDown();
@@ -58,18 +58,18 @@ class StragglerTest {
         }
 
         assertThat(Thread.interrupted()).isTrue();
-        assertThat(told).hasSize(1);
-        assertThat(told.getFirst())
+        assertThat(reports).hasSize(1);
+        assertThat(reports.getFirst())
                 .hasMessageContaining("subtask load-user of scope \"checkout\"")
-                .hasMessageContaining("goes on 3000 ms after the scope began to close")
+                .hasMessageContaining("still runs 3000 ms after the scope began to close")
                 .hasMessageContaining("it was forked 5000 ms ago");
-        assertThat(told.getFirst().getStackTrace())
+        assertThat(reports.getFirst().getStackTrace())
                 .anyMatch(frame -> frame.getMethodName().equals("stubborn"));
         assertThat(time.alarms()).isZero();
     }
 
     @Test
-    void who_ends_within_the_patience_is_not_named() throws Exception {
+    void a_task_that_ends_within_the_patience_is_not_reported() throws Exception {
         VirtualTime time = new VirtualTime();
         ExceptionSink sink = ExceptionSink.to((source, error) -> {});
         var options = StructuredScopeOptions.defaults().withTimeSource(time).withSink(sink);

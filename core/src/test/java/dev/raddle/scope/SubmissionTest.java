@@ -43,7 +43,7 @@ class SubmissionTest {
         return ThreadScope.open("s").withScheduler(steps);
     }
 
-    /** Writes down what it hears. */
+    /** Records its notifications. */
     private final class Told implements ThreadHook {
         @Override
         public void onStart(TaskInfo task) {
@@ -68,7 +68,7 @@ class SubmissionTest {
 
     // B1
     @Test
-    void a_task_walks_the_corridor_in_one_order() throws Exception {
+    void a_task_passes_its_steps_in_one_order() throws Exception {
         VirtualTime virtual = new VirtualTime();
         TimeSource time = new TimeSource() {
             @Override
@@ -168,7 +168,7 @@ class SubmissionTest {
 
     // B1
     @Test
-    void who_has_waited_for_a_task_finds_its_permit_free_its_hook_told_and_its_metrics_counted() throws Exception {
+    void after_a_wait_for_a_task_its_permit_is_free_its_hook_notified_and_its_metrics_counted() throws Exception {
         try (ThreadScope scope = ThreadScope.open()
                 .withConcurrencyLimit(1)
                 .withScheduler(Scheduler.fixed(2))
@@ -237,7 +237,7 @@ class SubmissionTest {
 
     // B2
     @Test
-    void what_makes_no_sense_is_refused_with_the_value_found() {
+    void invalid_arguments_are_rejected_with_the_value_found() {
         try (ThreadScope scope = ThreadScope.open("s")) {
             assertThatIllegalArgumentException()
                     .isThrownBy(() -> scope.withConcurrencyLimit(0))
@@ -266,7 +266,7 @@ class SubmissionTest {
 
     // B2
     @Test
-    void a_closed_scope_takes_nothing_and_says_so() {
+    void a_closed_scope_rejects_every_submission() {
         ThreadScope scope = ThreadScope.open("page");
         scope.close();
 
@@ -292,7 +292,7 @@ class SubmissionTest {
 
     // B3
     @Test
-    void names_and_numbers_are_made_unless_they_are_given() {
+    void names_and_numbers_are_generated_unless_given() {
         Set<Long> scopes = new HashSet<>();
         for (int i = 0; i < 3; i++) {
             try (ThreadScope scope = ThreadScope.open().withScheduler(steps)) {
@@ -313,7 +313,7 @@ class SubmissionTest {
 
     // B3
     @Test
-    void ids_are_unique_whoever_submits() throws Exception {
+    void ids_are_unique_for_all_submitters() throws Exception {
         Set<Long> ids = java.util.concurrent.ConcurrentHashMap.newKeySet();
         try (ThreadScope scope = ThreadScope.open()) {
             List<Task<Integer>> tasks = new ArrayList<>();
@@ -368,7 +368,7 @@ class SubmissionTest {
 
     // B4
     @Test
-    void a_task_that_the_scheduler_refuses_has_failed_with_the_refusal_and_holds_nothing() {
+    void a_task_that_the_scheduler_rejects_has_failed_with_the_rejection_and_holds_no_permit() {
         RejectedExecutionException refusal = new RejectedExecutionException("full");
         AtomicInteger refused = new AtomicInteger();
         Scheduler scheduler = task -> {
@@ -402,7 +402,7 @@ class SubmissionTest {
 
     // B4
     @Test
-    void whatever_a_scheduler_throws_settles_the_task_and_gives_its_permit_to_the_next() {
+    void every_exception_of_a_scheduler_settles_the_task_and_passes_its_permit_to_the_next() {
         OutOfMemoryError noThread = new OutOfMemoryError("no thread");
         AtomicInteger placed = new AtomicInteger();
         Scheduler scheduler = task -> {
@@ -415,7 +415,7 @@ class SubmissionTest {
         };
         try (ThreadScope scope = stepped().withScheduler(scheduler).withConcurrencyLimit(1)) {
             List<Task<String>> tasks = new ArrayList<>();
-            for (int i = 0; i < 20_000; i++) { // each is refused where the one before gave its permit back
+            for (int i = 0; i < 20_000; i++) { // each is rejected while the previous one releases its permit
                 tasks.add(scope.submit(() -> "value"));
             }
             steps.runAll();
@@ -489,7 +489,7 @@ class SubmissionTest {
 
     // B5
     @Test
-    void those_that_wait_for_the_limit_go_by_priority_and_then_in_order() {
+    void tasks_waiting_for_the_limit_start_by_priority_and_then_in_order() {
         List<String> ran = new ArrayList<>();
         try (ThreadScope scope = stepped().withConcurrencyLimit(1).withDefaultTaskPriority(TaskPriority.LOW)) {
             scope.submit("first", () -> ran.add("first"));
@@ -611,7 +611,7 @@ class SubmissionTest {
                 latch.await();
                 return;
             } catch (InterruptedException wanted) {
-                // it goes on until the latch is open
+                // ignores the interrupt until the latch is open
             }
         }
     }

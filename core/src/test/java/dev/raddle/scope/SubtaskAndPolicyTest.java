@@ -94,7 +94,7 @@ class SubtaskAndPolicyTest {
 
     @ParameterizedTest
     @EnumSource
-    void j49_a_subtask_says_what_became_of_it(Kind kind) throws Exception {
+    void j49_toString_of_a_subtask_has_its_state(Kind kind) throws Exception {
         try (StructuredTaskScope<String> scope = kind.open()) {
             var success = scope.fork(() -> "value");
             var failure = scope.fork(() -> SubtaskAndPolicyTest.<String>fail());
@@ -202,7 +202,7 @@ class SubtaskAndPolicyTest {
         try (var scope = new ShutdownOnSuccess<String>(kind.options())) {
             var one = scope.fork(() -> "one");
             scope.join();
-            scope.handleComplete(one); // as if it had ended at the same time
+            scope.handleComplete(one); // as if this subtask had ended at the same time
 
             assertThat(scope.result()).isEqualTo("one");
         }
@@ -276,7 +276,7 @@ class SubtaskAndPolicyTest {
     }
 
     @Test
-    void j60_nulls_are_refused() {
+    void j60_nulls_are_rejected() {
         assertNullRefused(() -> new StructuredTaskScope<>("", null));
         assertNullRefused(() -> new ShutdownOnSuccess<>("", null));
         assertNullRefused(() -> new ShutdownOnFailure("", null));
@@ -297,7 +297,7 @@ class SubtaskAndPolicyTest {
     }
 
     @Test
-    void a_violation_is_made_without_a_message_too_as_the_jdks_is() {
+    void a_violation_can_be_created_without_a_message_as_in_the_jdk() {
         assertThat(new StructureViolationException()).hasMessage(null).hasNoCause();
         assertThat(new StructureViolationException("why")).hasMessage("why").hasNoCause();
     }

@@ -69,7 +69,7 @@ class TaskStateTest {
 
     // T1, T4
     @Test
-    void a_state_that_is_an_end_never_changes() throws Exception {
+    void a_final_state_never_changes() throws Exception {
         try (ThreadScope scope = stepped()) {
             Task<String> succeeded = scope.submit("ok", () -> "value");
             Task<String> failed = scope.submit("bad", () -> sneaky(new IOException("disk")));
@@ -118,11 +118,11 @@ class TaskStateTest {
         int rounds = 10_000;
         Phaser phase = new Phaser(2);
         AtomicReference<Task<?>> current = new AtomicReference<>();
-        AtomicInteger told = new AtomicInteger();
+        AtomicInteger cancels = new AtomicInteger();
         Thread canceller = Thread.ofPlatform().start(() -> {
             for (int i = 0; i < rounds; i++) {
                 phase.arriveAndAwaitAdvance();
-                told.addAndGet(current.get().cancel() ? 1 : 0);
+                cancels.addAndGet(current.get().cancel() ? 1 : 0);
                 phase.arriveAndAwaitAdvance();
             }
         });
@@ -144,7 +144,7 @@ class TaskStateTest {
             canceller.join();
             ScopeMetrics metrics = scope.metrics();
 
-            assertThat(told).as("who is told that it cancelled did").hasValue(cancelled);
+            assertThat(cancels).as("a cancel that returned true has cancelled").hasValue(cancelled);
             assertThat(both).as("neither called nor cancelled").isZero();
             assertThat(metrics.started()).as("started means called").isEqualTo(called);
             assertThat(metrics.succeeded() + metrics.cancelled()).isEqualTo(called);
@@ -154,7 +154,7 @@ class TaskStateTest {
 
     // T3
     @Test
-    void the_runner_is_the_executing_thread_while_the_task_runs_and_nobody_else_ever() {
+    void the_runner_is_always_the_executing_thread_while_the_task_runs() {
         try (ThreadScope scope = stepped()) {
             List<Task<Boolean>> itself = new ArrayList<>();
             List<Object> seen = new ArrayList<>();
@@ -189,7 +189,7 @@ class TaskStateTest {
 
     // T3
     @Test
-    void nobody_sees_a_success_without_its_value_or_a_runner_after_the_end() throws Exception {
+    void no_thread_sees_a_success_without_its_value_or_a_runner_after_the_end() throws Exception {
         int rounds = 5_000;
         AtomicReference<Task<Integer>> current = new AtomicReference<>();
         AtomicBoolean over = new AtomicBoolean();
@@ -221,24 +221,24 @@ class TaskStateTest {
 
     // T4
     @Test
-    void of_many_cancels_exactly_one_is_told_that_it_cancelled() throws Exception {
+    void of_many_cancels_exactly_one_returns_true() throws Exception {
         try (ThreadScope scope = stepped()) {
             for (int round = 0; round < 1_000; round++) {
                 Task<String> task = scope.submit(() -> "never");
-                AtomicInteger told = new AtomicInteger();
+                AtomicInteger cancels = new AtomicInteger();
                 CountDownLatch go = new CountDownLatch(1);
                 List<Thread> threads = new ArrayList<>();
                 for (int i = 0; i < 3; i++) {
                     threads.add(Thread.startVirtualThread(() -> {
                         Wait.until(() -> go.getCount() == 0);
-                        told.addAndGet(task.cancel() ? 1 : 0);
+                        cancels.addAndGet(task.cancel() ? 1 : 0);
                     }));
                 }
                 go.countDown();
                 for (Thread thread : threads) {
                     thread.join();
                 }
-                assertThat(told).hasValue(1);
+                assertThat(cancels).hasValue(1);
             }
             steps.runAll();
         }
@@ -272,7 +272,7 @@ class TaskStateTest {
                 AtomicBoolean begun = new AtomicBoolean();
                 Task<Boolean> victim = scope.submit(() -> {
                     begun.set(true);
-                    return true; // it ends while it is being cancelled
+                    return true; // the task ends while it is being cancelled
                 });
                 Callable<Boolean> next = () -> {
                     boolean interrupted = Thread.currentThread().isInterrupted();
@@ -357,7 +357,7 @@ class TaskStateTest {
 
     // T7
     @Test
-    void await_of_a_cancelled_task_says_why() {
+    void await_of_a_cancelled_task_throws_the_reason() {
         try (ThreadScope scope = stepped()) {
             Task<?> byHandle = scope.submit("a", () -> "never");
             Task<?> byScope = scope.submit("b", () -> "never");
@@ -377,7 +377,7 @@ class TaskStateTest {
 
     // T7
     @Test
-    void a_timed_await_gives_up_when_the_time_is_over_and_the_task_goes_on() throws Exception {
+    void a_timed_await_throws_when_the_time_is_over_and_the_task_continues() throws Exception {
         VirtualTime time = new VirtualTime();
         try (ThreadScope scope = stepped().withTimeSource(time)) {
             Task<String> task = scope.submit("t", () -> "value");
@@ -403,7 +403,7 @@ class TaskStateTest {
 
     // T8
     @Test
-    void a_thread_that_is_interrupted_before_or_while_it_waits_hears_of_it_and_the_task_goes_on() throws Exception {
+    void an_interrupted_wait_throws_and_the_task_continues() throws Exception {
         try (ThreadScope scope = stepped()) {
             Task<String> task = scope.submit(() -> "value");
 
@@ -434,7 +434,7 @@ class TaskStateTest {
 
     // T9
     @Test
-    void a_future_of_a_task_is_a_copy_that_can_do_nothing_to_it() throws Exception {
+    void completing_a_future_of_a_task_does_not_affect_the_task() throws Exception {
         try (ThreadScope scope = stepped()) {
             Task<String> task = scope.submit(() -> "value");
             assertThat(task.toCompletableFuture().complete("mine")).isTrue();
@@ -484,7 +484,7 @@ class TaskStateTest {
 
     // T10
     @Test
-    void whatever_a_callable_throws_settles_its_task() {
+    void every_exception_of_a_callable_settles_its_task() {
         List<Throwable> failures = List.of(
                 new IllegalStateException(),
                 new IOException(),
@@ -516,7 +516,7 @@ class TaskStateTest {
 
     // T10
     @Test
-    void a_callable_that_recurses_without_end_fails_and_the_next_task_of_its_thread_is_well() throws Exception {
+    void a_callable_that_recurses_without_end_fails_and_the_next_task_of_its_thread_succeeds() throws Exception {
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
             Task<Integer> deep = scope.submit(() -> depth(0));
             Task<String> next = scope.submit(() -> "well");

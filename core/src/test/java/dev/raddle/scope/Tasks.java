@@ -17,7 +17,7 @@ final class Tasks {
     /** Blocks until it is interrupted. */
     static <T> T forever() throws InterruptedException {
         new CountDownLatch(1).await();
-        throw new AssertionError("nobody opens this latch");
+        throw new AssertionError("no thread opens this latch");
     }
 
     /** Returns a value when a latch is open. */
@@ -46,10 +46,10 @@ final class Tasks {
         Thread.ofPlatform().daemon().start(action);
     }
 
-    /** Has a thread that has to do with no scope throw. */
-    static void strangerIsRefused(ThrowingCallable action) throws Exception {
-        try (ExecutorService stranger = Executors.newSingleThreadExecutor()) {
-            stranger.submit(() -> Assertions.assertThatThrownBy(action).isInstanceOf(WrongThreadException.class))
+    /** Asserts that an action throws in a thread outside all scopes. */
+    static void assertOtherThreadIsRejected(ThrowingCallable action) throws Exception {
+        try (ExecutorService other = Executors.newSingleThreadExecutor()) {
+            other.submit(() -> Assertions.assertThatThrownBy(action).isInstanceOf(WrongThreadException.class))
                     .get();
         }
     }

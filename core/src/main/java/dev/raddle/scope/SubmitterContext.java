@@ -4,9 +4,9 @@ import dev.raddle.kernel.CapturedContext;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a task sees of its submitter.
+ * The context that a task takes over from its submitter.
  *
  * @param context the captured context
  * @param loader the submitter's context class loader
  */
-record Surroundings(CapturedContext context, @Nullable ClassLoader loader) {}
+record SubmitterContext(CapturedContext context, @Nullable ClassLoader loader) {}

@@ -12,15 +12,15 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Names those for whom a closing scope waits, again and again, until they have ended. The alarm only starts a thread that
- * looks: a stack takes time to read, and the sink is foreign.
+ * Periodically reports the tasks that a closing scope waits for, until they have ended. The alarm only starts a thread
+ * that reports, because a stack trace takes time and the sink is user code.
  */
-final class Stragglers {
+final class StragglerReporter {
 
-    /** Somebody who has not ended: what it is called, since when it runs, and where. */
+    /** A task that has not ended. */
     record Straggler(String name, long sinceNanos, @Nullable Thread thread) {}
 
-    /** Carries the stack of a straggler's thread to the sink. */
+    /** Reports a straggler to the sink, with the stack trace of its thread. */
     static final class StillRunningException extends RuntimeException {
         private static final long serialVersionUID = 1;
 
@@ -35,33 +35,34 @@ final class Stragglers {
     private final Duration patience;
     private final ExceptionSink sink;
     private final OffloadExecutor elsewhere;
-    private final Supplier<List<Straggler>> who;
+    private final Supplier<List<Straggler>> running;
     private boolean over; // guarded by this
     private @Nullable Alarm alarm; // guarded by this
 
-    Stragglers(String scope, TimeSource time, Duration patience, ExceptionSink sink, Supplier<List<Straggler>> who) {
+    StragglerReporter(
+            String scope, TimeSource time, Duration patience, ExceptionSink sink, Supplier<List<Straggler>> running) {
         this.scope = scope;
         this.time = time;
         this.patience = patience;
         this.sink = sink;
         this.elsewhere = new OffloadExecutor(sink);
-        this.who = who;
+        this.running = running;
     }
 
-    /** Begins to watch. */
-    synchronized void watch() {
+    /** Arms the alarm of the next report. */
+    synchronized void arm() {
         if (!over) {
             try {
-                alarm = time.after(patience, () -> elsewhere.execute(this::look));
+                alarm = time.after(patience, () -> elsewhere.execute(this::report));
             } catch (Throwable noAlarm) {
-                sink.report("time source of scope \"" + scope + "\", which reports no stragglers", noAlarm);
+                sink.report("time source of scope \"" + scope + "\", whose stragglers are not reported", noAlarm);
             }
         }
     }
 
-    private void look() {
+    private void report() {
         long now = time.nanoTime();
-        for (Straggler straggler : who.get()) {
+        for (Straggler straggler : running.get()) {
             String task = "task \"" + straggler.name() + "\"";
             sink.report(
                     "close() of scope \"" + scope + "\", which waits for " + task,
@@ -71,10 +72,10 @@ final class Stragglers {
                                     + (straggler.thread() == null ? "" : " in " + UserCode.textOf(straggler.thread())),
                             straggler.thread()));
         }
-        watch();
+        arm();
     }
 
-    /** Stops watching. */
+    /** Ends the reports. */
     synchronized void end() {
         over = true;
         if (alarm != null) {

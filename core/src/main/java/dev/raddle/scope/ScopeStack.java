@@ -7,47 +7,50 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
-/** A thread that has scopes open: the stack of them, its waiting, and what it starts for others while it waits. */
-final class Owner {
+/** The stack of scopes that a thread has open, and its waits, during which it starts threads for other threads. */
+final class ScopeStack {
 
     /*
      * Overview.
      *
-     * The JDK lets only the owner of a scope start threads in it. Here a subtask may, and asks the owner to do it:
+     * In the JDK only the owner of a scope may start threads in it. Here a subtask may fork too, and asks the owner to
+     * start the thread:
      *
-     *   mailbox   AWAY                 the owner is not waiting; nobody may post
-     *             null, or Requests    the owner waits in join, joinUntil or close; newest request first
+     *   mailbox   NOT_WAITING         the owner is not waiting; no thread may post
+     *             null, or Requests   the owner waits in join, joinUntil or close; newest request first
      *
-     * The owner opens the mailbox before it looks for the last time whether it has to wait, and takes what is there after
-     * every wakeup. It leaves by putting AWAY in its place, by the same step that takes the last requests; so a request is
-     * posted to an owner that will see it, or not posted at all. A poster wakes the owner and sleeps until it is served,
-     * which takes the owner one step without foreign code.
+     * The owner opens the mailbox before its last check whether it has to wait, and takes the requests after every
+     * wakeup. When it stops waiting, one atomic step takes the last requests and sets NOT_WAITING. So a request is
+     * either posted to an owner that will see it, or not posted at all. A poster wakes the owner and parks until it is
+     * served; serving a request takes the owner one step without user code.
      *
-     * An open mailbox also says that there is somebody to wake. Whoever makes the wait pointless (the last subtask to end, a
-     * shutdown, an alarm) writes that first and reads the mailbox then; the owner opens it first and reads then.
+     * An open mailbox also means that the owner must be woken. A thread that ends the wait (the last subtask to end, a
+     * shutdown, an alarm) first writes its state and then reads the mailbox; the owner first opens the mailbox and then
+     * reads that state.
      *
-     * A wakeup without a visible cause is taken as a sign that the JDK's container has become empty: it wakes its owner
-     * then. If subtasks are still counted, their threads may have died without running them.
+     * If a wakeup has no visible cause, the owner assumes that the JDK's container has become empty, because the
+     * container then wakes its owner. If subtasks are still counted, their threads may have terminated without running
+     * them.
      */
-    private static final Object AWAY = new Object();
-    private static final ThreadLocal<@Nullable Owner> OF_THREAD = new ThreadLocal<>();
+    private static final Object NOT_WAITING = new Object();
+    private static final ThreadLocal<@Nullable ScopeStack> CURRENT = new ThreadLocal<>();
     private static final VarHandle MAILBOX;
 
     /**
-     * The JDK takes a thread that has never bound a scoped value for one with other bindings as soon as it has bound one and
-     * let it go, and would refuse to fork. So every owner has bound one.
+     * Binds a scoped value in every owner before its first scope. A thread that binds its first scoped value while a
+     * scope is open seems to the JDK to have other bindings afterwards, and could not fork any more.
      */
-    private static final ScopedValue.Carrier TOUCH = ScopedValue.where(ScopedValue.newInstance(), true);
+    private static final ScopedValue.Carrier BIND_ONCE = ScopedValue.where(ScopedValue.newInstance(), true);
 
     static {
         try {
-            MAILBOX = MethodHandles.lookup().findVarHandle(Owner.class, "mailbox", Object.class);
+            MAILBOX = MethodHandles.lookup().findVarHandle(ScopeStack.class, "mailbox", Object.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
     }
 
-    /** Asks an owner to start a thread. */
+    /** A request to an owner to start a thread. */
     static final class Request {
         private final JdkContainer container;
         private final ForkedSubtask<?> subtask;
@@ -68,7 +71,7 @@ final class Owner {
 
         private void serve() {
             try {
-                container.startHere(subtask, prepared);
+                container.startInOwner(subtask, prepared);
             } catch (Throwable thrown) {
                 failure = thrown;
             } finally {
@@ -77,19 +80,19 @@ final class Owner {
             }
         }
 
-        /** Returns what was thrown instead of starting the thread, or null. */
+        /** Returns the exception if starting the thread failed, or null. */
         @Nullable
         Throwable failure() {
             return failure;
         }
     }
 
-    /** Tells the owner that a moment has come. */
-    private static final class Expiry implements Runnable {
-        private final Owner owner;
+    /** Wakes the owner when a deadline has passed. */
+    private static final class DeadlineWakeup implements Runnable {
+        private final ScopeStack owner;
         private volatile boolean passed;
 
-        Expiry(Owner owner) {
+        DeadlineWakeup(ScopeStack owner) {
             this.owner = owner;
         }
 
@@ -104,30 +107,33 @@ final class Owner {
     private @Nullable StructuredTaskScope<?> innermost; // owner's thread only
 
     @SuppressWarnings("UnusedVariable") // by MAILBOX
-    private volatile @Nullable Object mailbox = AWAY;
+    private volatile @Nullable Object mailbox = NOT_WAITING;
 
-    private Owner() {}
+    private ScopeStack() {}
 
-    /** Returns the calling thread as an owner. */
-    static Owner current() {
-        Owner known = OF_THREAD.get();
+    /** Returns the stack of the calling thread. */
+    static ScopeStack current() {
+        ScopeStack known = CURRENT.get();
         if (known == null) {
-            TOUCH.run(() -> {});
-            known = new Owner();
-            OF_THREAD.set(known);
+            BIND_ONCE.run(() -> {});
+            known = new ScopeStack();
+            CURRENT.set(known);
         }
         return known;
     }
 
-    /** Returns the outermost open scope of the calling thread that has a scope of the JDK's, or null if there is none. */
+    /**
+     * Returns the container of the calling thread's outermost open scope that uses a JDK scope, or null if there is
+     * none.
+     */
     static @Nullable JdkContainer outermostContainer() {
-        Owner known = OF_THREAD.get();
+        ScopeStack known = CURRENT.get();
         if (known == null) {
-            OF_THREAD.remove();
+            CURRENT.remove();
             return null;
         }
         JdkContainer outermost = null;
-        for (StructuredTaskScope<?> each = known.innermost; each != null; each = each.enclosingHere()) {
+        for (StructuredTaskScope<?> each = known.innermost; each != null; each = each.enclosingInSameThread()) {
             if (each.container() instanceof JdkContainer container) {
                 outermost = container;
             }
@@ -153,30 +159,30 @@ final class Owner {
     }
 
     /**
-     * Takes a scope off the stack, and severs all that were opened after it, innermost first.
+     * Removes a scope from the stack, and severs the scopes that were opened after it, innermost first.
      *
-     * @return true if there were none of those
+     * @return whether no scope was opened after it
      */
     boolean pop(StructuredTaskScope<?> scope) {
         if (!isOnStack(scope)) {
-            return true; // one outside it was closed before, and took it along
+            return true; // an enclosing scope was closed before, and removed this one
         }
         boolean inOrder = true;
         while (innermost != null && innermost != scope) {
             StructuredTaskScope<?> inner = innermost;
             inner.sever();
-            innermost = inner.enclosingHere();
+            innermost = inner.enclosingInSameThread();
             inOrder = false;
         }
-        innermost = scope.enclosingHere();
-        if (innermost == null && OF_THREAD.get() == this) {
-            OF_THREAD.remove();
+        innermost = scope.enclosingInSameThread();
+        if (innermost == null && CURRENT.get() == this) {
+            CURRENT.remove();
         }
         return inOrder;
     }
 
     private boolean isOnStack(StructuredTaskScope<?> scope) {
-        for (StructuredTaskScope<?> each = innermost; each != null; each = each.enclosingHere()) {
+        for (StructuredTaskScope<?> each = innermost; each != null; each = each.enclosingInSameThread()) {
             if (each == scope) {
                 return true;
             }
@@ -184,23 +190,23 @@ final class Owner {
         return false;
     }
 
-    /** Wakes the owner, if it waits. */
+    /** Wakes the owner if it waits. */
     void wake() {
-        if (mailbox != AWAY) {
+        if (mailbox != NOT_WAITING) {
             LockSupport.unpark(thread);
         }
     }
 
-    /** Waits until a scope wants no more waiting. Serves others meanwhile. Called by the owner. */
+    /** Waits until the wait for a scope is over, and serves requests meanwhile. Called by the owner. */
     void await(StructuredTaskScope<?> scope, boolean closing) throws InterruptedException {
-        if (!scope.isQuiet(closing)) {
+        if (!scope.isWaitOver(closing)) {
             park(scope, closing, null);
         }
     }
 
-    /** Waits the same way, until a deadline. Returns false if that came first. */
+    /** Waits in the same way until a deadline. Returns false if the deadline passed first. */
     boolean await(StructuredTaskScope<?> scope, boolean closing, Deadline deadline) throws InterruptedException {
-        if (scope.isQuiet(closing)) {
+        if (scope.isWaitOver(closing)) {
             return true;
         }
         if (Thread.interrupted()) {
@@ -209,54 +215,54 @@ final class Owner {
         if (deadline.hasPassed()) {
             return false;
         }
-        Expiry expiry = new Expiry(this);
-        Alarm alarm = deadline.alarm(expiry);
+        DeadlineWakeup wakeup = new DeadlineWakeup(this);
+        Alarm alarm = deadline.alarm(wakeup);
         try {
-            return park(scope, closing, expiry);
+            return park(scope, closing, wakeup);
         } finally {
             alarm.cancel();
         }
     }
 
-    private boolean park(StructuredTaskScope<?> scope, boolean closing, @Nullable Expiry expiry)
+    private boolean park(StructuredTaskScope<?> scope, boolean closing, @Nullable DeadlineWakeup wakeup)
             throws InterruptedException {
         mailbox = null;
         try {
             while (true) {
-                if (scope.isQuiet(closing)) {
+                if (scope.isWaitOver(closing)) {
                     return true;
                 }
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                if (expiry != null && expiry.passed) {
+                if (wakeup != null && wakeup.passed) {
                     return false;
                 }
                 LockSupport.park(scope);
-                if (!serve(MAILBOX.getAndSet(this, null)) && !scope.isQuiet(closing)) {
+                if (!serve(MAILBOX.getAndSet(this, null)) && !scope.isWaitOver(closing)) {
                     scope.abandonDead();
                 }
             }
         } finally {
-            serve(MAILBOX.getAndSet(this, AWAY));
+            serve(MAILBOX.getAndSet(this, NOT_WAITING));
         }
     }
 
     private static boolean serve(@Nullable Object posted) {
         Object each = posted;
         while (each instanceof Request request) {
-            each = request.next; // the poster may be gone once it is served
+            each = request.next; // read before the poster continues
             request.serve();
         }
         return posted != null;
     }
 
-    /** Has the owner serve a request. Returns false if it is not waiting, and has not seen it. */
-    boolean handOver(Request request) {
+    /** Posts a request and waits until the owner has served it. Returns false if the owner is not waiting. */
+    boolean post(Request request) {
         Object head;
         do {
             head = mailbox;
-            if (head == AWAY) {
+            if (head == NOT_WAITING) {
                 return false;
             }
             request.next = head;

@@ -8,62 +8,65 @@ import java.util.List;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The subtasks of one scope that have not ended: how many, and which. Forking and ending cost O(1). */
-final class Unfinished extends ForkersSide.Gap {
+/** The number and the list of the subtasks of one scope that have not ended. Adding and ending a subtask cost O(1). */
+final class PendingSubtasks extends ForkerFields.Padding {
 
     /*
      * Overview.
      *
-     *   forked - ended   subtasks that have not ended: the truth
-     *   newest           the head of a list, newest first, which holds all of those, and some that have ended
+     *   forked - ended   the exact number of subtasks that have not ended
+     *   newest           the head of a list, newest first, of all these subtasks and of some that have ended
      *
-     * The owner counts its forks in `forked`, which nobody else writes; others count theirs in `ended`, downwards. A reader
-     * looks at `ended` first, so it never finds too few. A forker counts first and lists then; who ends a subtask only counts.
-     * So an end touches no list, and the lines that forkers and runners write are different ones. Subtasks that
-     * have ended are unlinked by a forker, who sweeps the list when as many have been listed since the last sweep as there
-     * were left over then, twice: each pays for a few. The list is then at most three times as long as it must be, or 64
-     * longer. The head is never unlinked by a sweep, so a sweeper and a forker write different links; only one sweeps.
+     * The owner counts its forks in `forked`, which no other thread writes; other forkers decrement `ended` instead. A
+     * reader reads `ended` first, so the result is never too low. A forker first counts a subtask and then lists it;
+     * the thread that ends a subtask only counts. So an end touches no list, and forkers and runners write different
+     * cache lines. Ended subtasks are unlinked by a forker, which sweeps the list when twice as many subtasks have been
+     * listed since the last sweep as that sweep left. So the amortized cost of a fork is constant, and the list is at
+     * most three times as long as necessary, or 64 longer. A sweep never unlinks the head, so a sweeper and a forker
+     * write different links; only one thread sweeps at a time.
      *
-     * A subtask that is unlinked leads nowhere any more: one that its user keeps must not keep the older ones with their
-     * results. So a walk that a sweep overlaps may stop too early, and is repeated. `sweeps` tells: it grows before the first
-     * link of a sweep is changed and after the last; links are changed by release and followed by acquire, so a walk that
-     * sees a changed link sees the growth afterwards.
+     * The link of an unlinked subtask is null: if the user keeps the subtask reachable, it must not keep older ones and
+     * their results reachable. So a traversal that overlaps a sweep may stop too early, and is repeated. `sweeps`
+     * detects that: it is incremented before the first link of a sweep is changed and after the last. Links are written
+     * with release and read with acquire, so a traversal that sees a changed link sees the increment afterwards.
      *
-     * When the owner sees a count of zero, all that was listed before has ended. It takes the list out as a whole and undoes
-     * its links; nobody sweeps then, because a sweeper's own subtask is counted. A walk that stops there misses nothing.
+     * When the owner sees a count of zero, all subtasks listed before have ended. It removes the whole list and clears
+     * its links. No thread sweeps then, because a sweeper's own subtask is counted. A traversal that stops there misses
+     * no unfinished subtask.
      */
     private static final VarHandle FORKED;
     private static final VarHandle ENDED;
     private static final VarHandle NEWEST;
     private static final VarHandle SWEEPING;
     private static final VarHandle NEXT;
-    private static final int AT_LEAST = 64;
+    private static final int MIN_SWEEP = 64;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
-            ENDED = lookup.findVarHandle(Unfinished.class, "ended", int.class);
-            FORKED = lookup.findVarHandle(ForkersSide.class, "forked", int.class);
-            NEWEST = lookup.findVarHandle(ForkersSide.class, "newest", ForkedSubtask.class);
+            ENDED = lookup.findVarHandle(PendingSubtasks.class, "ended", int.class);
+            FORKED = lookup.findVarHandle(ForkerFields.class, "forked", int.class);
+            NEWEST = lookup.findVarHandle(ForkerFields.class, "newest", ForkedSubtask.class);
             NEXT = lookup.findVarHandle(ForkedSubtask.class, "next", ForkedSubtask.class);
-            SWEEPING = lookup.findVarHandle(ForkersSide.class, "sweeping", boolean.class);
+            SWEEPING = lookup.findVarHandle(ForkerFields.class, "sweeping", boolean.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
     }
 
     @SuppressWarnings("UnusedVariable") // by ENDED
-    private volatile int ended; // less the forks of others than the owner
+    private volatile int ended; // minus the forks by other threads than the owner
 
-    Unfinished() {
-        sweepAt = AT_LEAST;
+    PendingSubtasks() {
+        sweepAt = MIN_SWEEP;
     }
 
     /**
-     * Returns about what time it is. If the thread of the last subtask has not begun yet, little time has passed since that
-     * was forked, and its moment does; for some in a row. A clock costs more than it seems, because reading it waits for memory.
+     * Returns the approximate time. If the thread of the last subtask has not begun yet, little time has passed since
+     * its fork, and the time of that fork is used again, for at most 31 subtasks in a row. Reading a clock is
+     * expensive, because it waits for pending memory accesses.
      */
-    long moment(TimeSource time) {
+    long approximateTime(TimeSource time) {
         ForkedSubtask<?> last = newest;
         return last != null && (listed & 31) != 0 && last.isWaiting() ? last.forkedAt : time.nanoTime();
     }
@@ -85,19 +88,19 @@ final class Unfinished extends ForkersSide.Gap {
         }
     }
 
-    /** Counts one that has ended. */
+    /** Counts a subtask that has ended. */
     void end() {
         ENDED.getAndAdd(this, 1);
     }
 
-    /** Returns how many have not ended. */
+    /** Returns the number of subtasks that have not ended. */
     int count() {
         int ends = ended;
         return forked - ends;
     }
 
-    /** Lets go of those that have ended, if all have. Called by the owner. */
-    void forgetIfNone() {
+    /** Clears the list if all subtasks have ended. Called by the owner. */
+    void clearIfEmpty() {
         ForkedSubtask<?> head = newest;
         if (head != null && count() == 0 && NEWEST.compareAndSet(this, head, null)) {
             for (ForkedSubtask<?> each = head; each != null; ) {
@@ -116,14 +119,14 @@ final class Unfinished extends ForkersSide.Gap {
         return (ForkedSubtask<?>) NEXT.getAcquire(subtask);
     }
 
-    /** Does something with each that has not ended and was listed before this call. */
+    /** Performs an action for each subtask that has not ended and was listed before this call. */
     void forEach(Consumer<? super ForkedSubtask<?>> action) {
         if (newest != null) {
-            unended().forEach(action);
+            snapshot().forEach(action);
         }
     }
 
-    private List<ForkedSubtask<?>> unended() {
+    private List<ForkedSubtask<?>> snapshot() {
         List<ForkedSubtask<?>> found = new ArrayList<>();
         int before;
         do {
@@ -138,7 +141,9 @@ final class Unfinished extends ForkersSide.Gap {
         return found;
     }
 
-    /** Abandons those whose threads have died, up to the first that lives, and returns that. */
+    /**
+     * Abandons subtasks with terminated threads, newest first, up to the first other unfinished one, and returns that.
+     */
     @Nullable
     ForkedSubtask<?> abandonDead() {
         int before;
@@ -155,8 +160,8 @@ final class Unfinished extends ForkersSide.Gap {
         return null;
     }
 
-    /** Returns the number of sweeps when none is under way: a sweep calls no user code and waits for nothing. */
-    @SuppressWarnings("ThreadPriorityCheck") // the sweeper may need this one's processor
+    /** Waits until no sweep is under way and returns `sweeps`. A sweep calls no user code and does not block. */
+    @SuppressWarnings("ThreadPriorityCheck") // the sweeper may need this thread's processor
     private int awaitNoSweep() {
         int now = sweeps;
         while ((now & 1) != 0) {
@@ -166,7 +171,7 @@ final class Unfinished extends ForkersSide.Gap {
         return now;
     }
 
-    @SuppressWarnings("NonAtomicVolatileUpdate") // only one sweeps
+    @SuppressWarnings("NonAtomicVolatileUpdate") // guarded by SWEEPING
     private void sweep(ForkedSubtask<?> from) {
         if (!SWEEPING.compareAndSet(this, false, true)) {
             return;
@@ -188,7 +193,7 @@ final class Unfinished extends ForkersSide.Gap {
         link(kept, null);
         sweeps++;
         listed = 0;
-        sweepAt = Math.max(AT_LEAST, 2 * left);
+        sweepAt = Math.max(MIN_SWEEP, 2 * left);
         sweeping = false;
     }
 }

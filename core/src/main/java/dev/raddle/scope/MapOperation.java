@@ -7,18 +7,18 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
 
-/** One call of {@link ThreadScope#map}: the calling thread submits a task for each element as earlier ones end. */
-final class Mapping<E, R> {
+/** One call of {@link ThreadScope#map}. The calling thread submits a task for each element as earlier tasks end. */
+final class MapOperation<E, R> {
 
     private final ThreadScope scope;
     private final List<E> elements;
     private final ThreadScope.Mapper<? super E, ? extends R> function;
     private final Semaphore places;
-    private final List<ScopeRun<R>> runs; // the caller's
-    private int oldest; // all runs before it are settled; the caller's
+    private final List<ScopeRun<R>> runs; // used only by the caller
+    private int oldest; // all runs before it are settled; used only by the caller
     private volatile boolean failed;
 
-    Mapping(ThreadScope scope, List<E> elements, int limit, ThreadScope.Mapper<? super E, ? extends R> function) {
+    MapOperation(ThreadScope scope, List<E> elements, int limit, ThreadScope.Mapper<? super E, ? extends R> function) {
         this.scope = scope;
         this.elements = elements;
         this.function = function;
@@ -31,7 +31,7 @@ final class Mapping<E, R> {
         try {
             submitAll();
             List<R> values = scope.awaitAll(runs);
-            requireAll();
+            requireComplete();
             complete = true;
             return values;
         } finally {
@@ -43,12 +43,12 @@ final class Mapping<E, R> {
 
     private void submitAll() throws InterruptedException {
         for (E element : elements) {
-            takePlace();
-            if (scope.gate().closed() != null
+            acquirePlace();
+            if (scope.gate().closeCause() != null
                     || (failed && scope.failurePolicy().cancelsOthers())) {
                 return;
             }
-            ScopeRun<R> run = scope.submitPlain(() -> function.map(element));
+            ScopeRun<R> run = scope.submitWithDefaults(() -> function.map(element));
             runs.add(run);
             run.whenEnded(() -> ended(run));
         }
@@ -61,15 +61,15 @@ final class Mapping<E, R> {
         places.release();
     }
 
-    /** Waits for a task to end, if as many have begun as may; fails rather than to wait in a task for ever. */
-    private void takePlace() throws InterruptedException {
+    /** Waits for a task to end if the limit is reached. Throws if the caller is a task that would wait for ever. */
+    private void acquirePlace() throws InterruptedException {
         if (places.tryAcquire()) {
             return;
         }
         while (oldest < runs.size() - 1 && runs.get(oldest).isDone()) {
             oldest++;
         }
-        ScopeRun.Waiting waiting = runs.get(oldest).beginWait();
+        ScopeRun.WaitRegistration waiting = runs.get(oldest).beginWait();
         try {
             Dispatch.startAll();
             places.acquire();
@@ -78,9 +78,9 @@ final class Mapping<E, R> {
         }
     }
 
-    private void requireAll() {
+    private void requireComplete() {
         if (runs.size() < elements.size()) {
-            CancelledException closed = scope.gate().closed();
+            CancelledException closed = scope.gate().closeCause();
             if (closed == null) {
                 throw new AssertionError("a map stops early if a task has failed or its scope is closed");
             }

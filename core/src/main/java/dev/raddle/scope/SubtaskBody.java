@@ -6,20 +6,23 @@ import dev.raddle.task.TaskContext;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
-/** What a thread runs that the JDK's scope has not made: it enters a subtask, and brings along what the thread lacks. */
-final class Entry implements Scheduler.Placeable, NamedTask {
+/**
+ * The runnable of a thread that no JDK scope has started: runs a subtask, with the context that the thread does not
+ * inherit.
+ */
+final class SubtaskBody implements Scheduler.Placeable, NamedTask {
 
     private final ForkedSubtask<?> subtask;
     private ScopedValue.@Nullable Carrier values; // null in a thread that inherits; written before the thread starts
-    private @Nullable TaskContext context; // the same
+    private @Nullable TaskContext context; // like values
 
-    Entry(ForkedSubtask<?> subtask) {
+    SubtaskBody(ForkedSubtask<?> subtask) {
         this.subtask = subtask;
     }
 
-    /** Captures the calling thread's registered scoped values for a thread that inherits none. */
-    Entry carrying(Iterable<ScopedValue<?>> registered) {
-        ScopedValue.Carrier carried = subtask.scope.inside();
+    /** Captures the calling thread's task context and registered scoped values for a thread that inherits none. */
+    SubtaskBody withValues(Iterable<ScopedValue<?>> registered) {
+        ScopedValue.Carrier carried = subtask.scope.insideBinding();
         for (ScopedValue<?> key : registered) {
             carried = with(carried, key);
         }

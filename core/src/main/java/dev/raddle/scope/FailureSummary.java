@@ -9,11 +9,11 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 
-/** What is made of tasks that were waited for, all of which have ended. */
-record Verdict(ThreadScope scope, List<ScopeRun<?>> runs) {
+/** Applies a failure policy to the outcomes of a wait for several tasks. */
+record FailureSummary(ThreadScope scope, List<ScopeRun<?>> runs) {
 
-    /** Returns the result, or throws what the policy wants to be thrown. */
-    ScopeResult under(FailurePolicy policy) {
+    /** Returns the result, or throws if the policy requires that. All runs have ended. */
+    ScopeResult resultUnder(FailurePolicy policy) {
         List<ScopeRun<?>> failed = new ArrayList<>();
         ScopeTimeoutException expired = null;
         int succeeded = 0;
@@ -27,15 +27,16 @@ record Verdict(ThreadScope scope, List<ScopeRun<?>> runs) {
             }
         }
         if (expired != null) {
-            failed.stream().map(Verdict::errorOf).forEach(expired::addSuppressed);
+            failed.stream().map(FailureSummary::errorOf).forEach(expired::addSuppressed);
             throw expired;
         }
         failed.sort(Comparator.comparingLong(Task::id)); // in order of submission
         if (policy.isThrowing() && !failed.isEmpty()) {
             throw policy == FailurePolicy.FAIL_FAST ? firstOf(failed) : allOf(failed);
         }
-        List<Throwable> listed =
-                policy.isListing() ? failed.stream().map(Verdict::errorOf).toList() : List.of();
+        List<Throwable> listed = policy.isListing()
+                ? failed.stream().map(FailureSummary::errorOf).toList()
+                : List.of();
         return new ScopeResult(runs.size(), succeeded, failed.size(), runs.size() - succeeded - failed.size(), listed);
     }
 
@@ -49,7 +50,7 @@ record Verdict(ThreadScope scope, List<ScopeRun<?>> runs) {
         Throwable thrown = errorOf(first);
         Set<Throwable> known = Collections.newSetFromMap(new IdentityHashMap<>());
         known.add(thrown);
-        known.addAll(List.of(thrown.getSuppressed())); // of a wait before
+        known.addAll(List.of(thrown.getSuppressed())); // added by an earlier wait
         for (ScopeRun<?> run : failed) {
             Throwable later = errorOf(run);
             if (known.add(later)) {
@@ -62,7 +63,7 @@ record Verdict(ThreadScope scope, List<ScopeRun<?>> runs) {
     private AggregateException allOf(List<ScopeRun<?>> failed) {
         return new AggregateException(
                 failed.size() + " of " + runs.size() + " tasks in scope \"" + scope.name() + "\" failed",
-                failed.stream().map(Verdict::errorOf).toList());
+                failed.stream().map(FailureSummary::errorOf).toList());
     }
 
     private static Throwable errorOf(ScopeRun<?> run) {

@@ -6,19 +6,20 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * The passing of a scope's deadline. What it cancelled carries {@code cause}, the same object, and is known by that.
+ * The expiry of a scope's deadline. The tasks that it cancelled have the same object {@code cause} as their cause and
+ * are identified by that.
  *
- * @param scope what the scope is called
- * @param budget how much time it had
- * @param unfinished the names of what had not ended
- * @param cause why its tasks were cancelled
+ * @param scope the name of the scope
+ * @param budget the time that the scope had
+ * @param unfinished the names of the tasks that had not ended
+ * @param cause the cancellation cause of these tasks
  */
-record Expiry(String scope, Duration budget, List<String> unfinished, CancelledException cause) {
+record DeadlineExpiry(String scope, Duration budget, List<String> unfinished, CancelledException cause) {
 
     private static final int MOST_NAMES = 10;
 
-    static Expiry of(String scope, Duration budget, List<String> unfinished) {
-        return new Expiry(
+    static DeadlineExpiry of(String scope, Duration budget, List<String> unfinished) {
+        return new DeadlineExpiry(
                 scope,
                 budget,
                 unfinished,
