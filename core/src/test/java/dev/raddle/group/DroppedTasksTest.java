@@ -256,14 +256,15 @@ class DroppedTasksTest {
 
     @Test
     void a_fork_join_pool_that_is_stopped_rejects_the_tasks_that_it_does_not_run() throws InterruptedException {
+        Plug stubborn = Plug.stubborn(); // an interrupt must not free the worker before the pool has cleared its queue
         try (ForkJoinPool pool = new ForkJoinPool(1);
                 GroupExecutor executor = executorOn(pool)) {
-            executor.submit("g", "holder", holder::call);
-            holder.awaitBegun();
+            executor.submit("g", "holder", stubborn::call);
+            stubborn.awaitBegun();
             TaskHandle<?> handle = executor.submit("g", "t", () -> 1);
 
             pool.shutdownNow();
-            holder.letGo();
+            stubborn.letGo();
 
             assertRejectedByScheduler(handle);
             assertNothingIsHeld(executor);
