@@ -5,22 +5,22 @@ import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A lock for sections of a few instructions, in one word of the object that it guards. A section waits for nobody, calls
- * nothing foreign, and is not entered twice by one thread.
+ * A spin lock for critical sections of a few instructions. It is one field of the object that it guards. A section does
+ * not block and does not call user code. The lock is not reentrant.
  */
 abstract class BriefLock extends Padding {
 
     /*
      * Overview.
      *
-     * Whoever meets the lock taken pauses and tries again, longer each time; to park and be woken would cost more than many
-     * sections. A lock that is taken for longer than that belongs to a thread that lost its processor. Those who want it
-     * then sleep for a moment each time, so that it gets one. An interrupt that comes meanwhile is put back afterwards; it
-     * would turn the sleep into spinning.
+     * A thread that finds the lock held spins and tries again, longer each time, because parking and unparking would
+     * cost more than many sections. If the lock is held for longer than that, its holder has lost its processor. The
+     * waiting thread then sleeps briefly before each attempt, so that the holder can run. It clears its interrupt
+     * status meanwhile, which would turn the sleep into spinning, and restores it afterwards.
      */
 
-    private static final int SHORTEST = 8; // pauses of a processor, less than a microsecond in all
-    private static final int LONGEST = 256;
+    private static final int MIN_SPINS = 8; // calls of onSpinWait, less than a microsecond in total
+    private static final int MAX_SPINS = 256;
     private static final long NAP_NANOS = 50_000;
     private static final VarHandle LOCKED;
 
@@ -36,21 +36,21 @@ abstract class BriefLock extends Padding {
 
     BriefLock() {}
 
-    /** Enters a section, which ends with {@link #unlock} in a {@code finally}. */
+    /** Acquires this lock. The caller must call {@link #unlock} in a {@code finally} block. */
     final void lock() {
         if (!LOCKED.compareAndSet(this, false, true)) {
             lockAfterPauses();
         }
     }
 
-    /** Leaves the section. Actions in it <i>happen-before</i> the next one. */
+    /** Releases this lock. Actions in a section <i>happen-before</i> the next section. */
     final void unlock() {
         LOCKED.setRelease(this, false);
     }
 
     private void lockAfterPauses() {
-        for (int pauses = SHORTEST; pauses <= LONGEST; pauses *= 2) {
-            for (int i = 0; i < pauses; i++) {
+        for (int spins = MIN_SPINS; spins <= MAX_SPINS; spins *= 2) {
+            for (int i = 0; i < spins; i++) {
                 Thread.onSpinWait();
             }
             if (tryLock()) {

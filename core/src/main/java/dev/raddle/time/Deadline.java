@@ -4,15 +4,15 @@ import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A moment, computed once where a wait begins and passed inward whole.
+ * A moment on a clock. It is computed once, where a wait begins, and passed to every step of the wait.
  *
  * {@snippet :
  * Deadline deadline = Deadline.after(TimeSource.system(), Duration.ofMillis(200));
  * first.await(deadline);
- * second.await(deadline); // the same moment, whatever the first wait took
+ * second.await(deadline); // the same moment, however long the first wait took
  * }
  *
- * @param time the clock that the moment is on
+ * @param time the clock of the moment
  * @param nanoTime the moment, as a value of {@link TimeSource#nanoTime()}
  */
 public record Deadline(TimeSource time, long nanoTime) {
@@ -20,10 +20,10 @@ public record Deadline(TimeSource time, long nanoTime) {
     private static final long LONGEST = Long.MAX_VALUE >> 1; // about 146 years: differences of moments never overflow
 
     /**
-     * Returns the moment that is a length of time away from now.
+     * Returns the moment after a timeout, counted from now.
      *
      * @param time the clock to read
-     * @param timeout the length; one too long for a {@code long} of nanoseconds means about 146 years
+     * @param timeout the time until the deadline; if it is too long for a {@code long} of nanoseconds, about 146 years
      * @return the deadline
      */
     public static Deadline after(TimeSource time, Duration timeout) {
@@ -31,17 +31,17 @@ public record Deadline(TimeSource time, long nanoTime) {
     }
 
     /**
-     * Returns a length in nanoseconds, cut to what can be added to a moment without overflow.
+     * Returns a duration in nanoseconds, clamped so that adding it to a moment cannot overflow.
      *
      * @param length any duration
-     * @return nanoseconds, from minus to plus about 146 years
+     * @return the length in nanoseconds, between minus and plus about 146 years
      */
     public static long nanos(Duration length) {
         return Math.clamp(TimeUnit.NANOSECONDS.convert(length), -LONGEST, LONGEST);
     }
 
     /**
-     * Returns how long it is until this moment.
+     * Returns the time until this moment.
      *
      * @return the remaining time; zero or less if it has passed
      */
@@ -50,9 +50,9 @@ public record Deadline(TimeSource time, long nanoTime) {
     }
 
     /**
-     * Tells whether this moment has passed.
+     * Returns whether this moment has passed.
      *
-     * @return true if it is now or was before
+     * @return true if the clock has reached this moment
      */
     public boolean hasPassed() {
         return nanoTime - time.nanoTime() <= 0;
@@ -61,8 +61,8 @@ public record Deadline(TimeSource time, long nanoTime) {
     /**
      * Runs an action at this moment, under the rules of {@link TimeSource#after}.
      *
-     * @param action what to do then
-     * @return the alarm, to call it off
+     * @param action the action to run
+     * @return the alarm, which can cancel the action
      */
     public Alarm alarm(Runnable action) {
         return time.after(remaining(), action);

@@ -4,7 +4,7 @@ import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** A time source of the user's that may throw: see {@link UserCode#clock}. */
+/** Guards a user's time source, which may throw. See {@link UserCode#clock}. */
 final class GuardedTime implements TimeSource {
 
     private static final long NEVER = Long.MIN_VALUE;
@@ -12,7 +12,9 @@ final class GuardedTime implements TimeSource {
     private final TimeSource source;
     private final Consumer<Throwable> report;
 
-    /** The latest moment that any thread has read, so that no thread sees the time go back when the source breaks. */
+    /**
+     * The latest moment that any thread has read, so that time does not go back for any thread when the source breaks.
+     */
     private final AtomicLong latest = new AtomicLong(NEVER);
 
     GuardedTime(TimeSource source, Consumer<Throwable> report) {

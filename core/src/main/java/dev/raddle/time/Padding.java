@@ -1,7 +1,7 @@
 package dev.raddle.time;
 
-/** Keeps what the threads of one wheel write off the cache lines of another. (Inherited fields are laid out first.) */
-@SuppressWarnings("unused") // it is there to be in between
+/** Separates the fields of two wheels by a cache line, against false sharing. (Inherited fields are laid out first.) */
+@SuppressWarnings("unused") // the fields only take up space
 abstract class Padding {
     private int p;
     private long p0, p1, p2, p3, p4, p5, p6, p7;

@@ -4,7 +4,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An event that happens once. Threads wait for it, actions follow it.
+ * An event that happens once. Threads can wait for it, and actions can be registered to run when it happens.
  *
  * {@snippet :
  * Signal done = new Signal();
@@ -13,45 +13,48 @@ import org.jspecify.annotations.Nullable;
  * done.await();
  * }
  *
- * <p>Memory consistency effects: actions before {@link #set()} <i>happen-before</i> everything that follows a return from
- * {@link #await()}, a true answer of {@link #isSet()}, and the actions given to {@link #whenSet}.
+ * <p>Memory consistency effects: actions before {@link #set()} <i>happen-before</i> actions after a return from
+ * {@link #await()}, actions after {@link #isSet()} has returned true, and the actions passed to {@link #whenSet}.
  */
 public final class Signal {
 
     /*
      * Overview.
      *
-     * `set` turns true once; `first` and `last` are the ends of the list of those who want to hear of it, and are null from
-     * then on. Both are guarded by this signal's monitor, under which nothing foreign ever runs: setting takes the whole
-     * list out and wakes its members after the monitor is free.
+     * `set` becomes true once; `first` and `last` are the ends of the list of waiters and actions, and are null from
+     * then on. Both are guarded by this signal's monitor. No user code runs under the monitor: `set()` removes the
+     * whole list and notifies its members after it has released the monitor.
      *
-     * A listener leaves the list in O(1) when it has waited long enough or was interrupted, so that polling with short
-     * timeouts leaves nothing behind. It joins the list before its alarm is made: an alarm may ring at once. Three may race
-     * for a listener: the setter, its alarm, its own thread. Each decides under the monitor, and `expired` is written only
-     * there, so a wait that ended by its alarm says so although the signal is set a moment later.
+     * A waiter leaves the list in O(1) when its deadline passes or its thread is interrupted, so that polling with
+     * short timeouts leaves nothing behind. It is added to the list before its alarm is armed, because an alarm may
+     * fire at once. Three threads may race for a waiter: the setter, its alarm's, and its own. Each decides under the
+     * monitor, and `expired` is written only there, so a wait that its alarm ended returns false even if the signal is
+     * set a moment later.
      *
-     * A platform thread looks at `set` again and again for a while before it parks: for about as long as to park and to be
-     * woken would take, so it loses no more than that, and what is set soon is seen soon. A virtual thread parks at once;
-     * the one that it waits for may need its carrier.
+     * A platform thread spins on `set` before it parks, for about as long as parking and unparking would take, so it
+     * loses no more than that, and sees an early event early. A virtual thread parks at once; the thread that it waits
+     * for may need its carrier.
      */
-    private static final class Listener {
+
+    /** A waiting thread or a registered action. */
+    private static final class Waiter {
         final @Nullable Thread thread;
         final @Nullable Runnable action;
 
         @Nullable
-        Listener previous; // guarded by the signal
+        Waiter previous; // guarded by the signal
 
         @Nullable
-        Listener next; // guarded by the signal until the list is taken out
+        Waiter next; // guarded by the signal until set() removes the list
 
         volatile boolean expired;
 
-        Listener(@Nullable Thread thread, @Nullable Runnable action) {
+        Waiter(@Nullable Thread thread, @Nullable Runnable action) {
             this.thread = thread;
             this.action = action;
         }
 
-        void hear() {
+        void notifyOrRun() {
             if (action != null) {
                 action.run();
             } else {
@@ -60,61 +63,62 @@ public final class Signal {
         }
     }
 
-    private static final int LOOKS = Runtime.getRuntime().availableProcessors() > 1 ? 1024 : 0; // tens of microseconds
+    private static final int SPINS = Runtime.getRuntime().availableProcessors() > 1 ? 1024 : 0; // tens of microseconds
 
     private volatile boolean set;
-    private @Nullable Listener first; // guarded by this
-    private @Nullable Listener last; // guarded by this
+    private @Nullable Waiter first; // guarded by this
+    private @Nullable Waiter last; // guarded by this
 
     /** Creates a signal that is not set. */
     public Signal() {}
 
     /**
-     * Tells whether the event has happened. Never blocks.
+     * Returns whether the event has happened. Never blocks.
      *
-     * @return true from the moment of {@link #set()} on
+     * @return true once {@link #set()} has been called
      */
     public boolean isSet() {
         return set;
     }
 
     /**
-     * Makes the event happen: wakes the waiting threads first, then runs the actions in this thread, each in the order of
-     * arrival. The second call and later ones do nothing.
+     * Sets this signal: wakes the waiting threads, then runs the actions in the calling thread, each in the order of
+     * registration. Later calls do nothing.
      *
      * @return true if this call was the first
      */
     public boolean set() {
-        Listener heard;
+        Waiter waiters;
         synchronized (this) {
             if (set) {
                 return false;
             }
             set = true;
-            heard = first;
+            waiters = first;
             first = null;
             last = null;
         }
-        for (Listener listener = heard; listener != null; listener = listener.next) {
-            if (listener.action == null) {
-                listener.hear();
+        for (Waiter waiter = waiters; waiter != null; waiter = waiter.next) {
+            if (waiter.action == null) {
+                waiter.notifyOrRun();
             }
         }
-        for (Listener listener = heard; listener != null; listener = listener.next) {
-            if (listener.action != null) {
-                listener.hear();
+        for (Waiter waiter = waiters; waiter != null; waiter = waiter.next) {
+            if (waiter.action != null) {
+                waiter.notifyOrRun();
             }
         }
         return true;
     }
 
     /**
-     * Runs an action when the event happens, in the thread that sets it, or at once, in this thread, if it has happened.
+     * Runs an action when the event happens, in the thread that sets this signal. If the event has happened, the action
+     * runs at once in the calling thread.
      *
-     * @param action what to do; it must not throw
+     * @param action the action, which must not throw
      */
     public void whenSet(Runnable action) {
-        if (!join(new Listener(null, action))) {
+        if (!enqueue(new Waiter(null, action))) {
             action.run();
         }
     }
@@ -125,19 +129,19 @@ public final class Signal {
      * @throws InterruptedException if the calling thread is interrupted before or while it waits
      */
     public void await() throws InterruptedException {
-        if (!isSetSoon()) {
-            Listener listener = new Listener(Thread.currentThread(), null);
-            if (join(listener)) {
-                park(listener);
+        if (!spinUntilSet()) {
+            Waiter waiter = new Waiter(Thread.currentThread(), null);
+            if (enqueue(waiter)) {
+                park(waiter);
             }
         }
     }
 
     /**
-     * Waits until the event has happened or a moment has come.
+     * Waits until the event has happened or a deadline passes.
      *
-     * @param deadline the moment; one that has passed does not wait
-     * @return true if the event has happened, false if the moment came first
+     * @param deadline the deadline; if it has passed, this method does not wait
+     * @return true if the event has happened, false if the deadline passed first
      * @throws InterruptedException if the calling thread is interrupted before or while it waits
      */
     public boolean await(Deadline deadline) throws InterruptedException {
@@ -147,72 +151,72 @@ public final class Signal {
         if (deadline.hasPassed()) {
             return false;
         }
-        if (isSetSoon()) {
+        if (spinUntilSet()) {
             return true;
         }
-        Listener listener = new Listener(Thread.currentThread(), null);
-        if (!join(listener)) {
+        Waiter waiter = new Waiter(Thread.currentThread(), null);
+        if (!enqueue(waiter)) {
             return true;
         }
-        Alarm alarm = deadline.alarm(() -> expire(listener));
+        Alarm alarm = deadline.alarm(() -> expire(waiter));
         try {
-            return park(listener);
+            return park(waiter);
         } finally {
             alarm.cancel();
         }
     }
 
-    private boolean isSetSoon() {
+    private boolean spinUntilSet() {
         Thread self = Thread.currentThread();
-        int looks = self.isVirtual() ? 0 : LOOKS;
-        while (!set && looks-- > 0 && !self.isInterrupted()) {
+        int spins = self.isVirtual() ? 0 : SPINS;
+        while (!set && spins-- > 0 && !self.isInterrupted()) {
             Thread.onSpinWait();
         }
         return set;
     }
 
-    private boolean park(Listener listener) throws InterruptedException {
-        while (!set && !listener.expired) {
+    private boolean park(Waiter waiter) throws InterruptedException {
+        while (!set && !waiter.expired) {
             if (Thread.interrupted()) {
-                leave(listener);
+                unlink(waiter);
                 throw new InterruptedException();
             }
             LockSupport.park(this);
         }
-        return !listener.expired;
+        return !waiter.expired;
     }
 
-    private synchronized boolean join(Listener listener) {
+    private synchronized boolean enqueue(Waiter waiter) {
         if (set) {
             return false;
         }
-        listener.previous = last;
+        waiter.previous = last;
         if (last == null) {
-            first = listener;
+            first = waiter;
         } else {
-            last.next = listener;
+            last.next = waiter;
         }
-        last = listener;
+        last = waiter;
         return true;
     }
 
-    private void expire(Listener listener) {
+    private void expire(Waiter waiter) {
         synchronized (this) {
             if (set) {
                 return;
             }
-            leave(listener);
-            listener.expired = true;
+            unlink(waiter);
+            waiter.expired = true;
         }
-        listener.hear();
+        waiter.notifyOrRun();
     }
 
-    private synchronized void leave(Listener listener) {
-        if (set || listener.expired) {
-            return; // it is in no list any more
+    private synchronized void unlink(Waiter waiter) {
+        if (set || waiter.expired) {
+            return; // it is no longer in the list
         }
-        Listener before = listener.previous;
-        Listener after = listener.next;
+        Waiter before = waiter.previous;
+        Waiter after = waiter.next;
         if (before == null) {
             first = after;
         } else {

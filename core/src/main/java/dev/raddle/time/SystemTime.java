@@ -8,57 +8,59 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Real time. Alarms lie on {@linkplain Wheel wheels}, with a resolution of about one millisecond: an alarm never rings
- * early, and on an idle machine a millisecond or two late. Threads are spread over several wheels, so that they seldom meet.
+ * Real time. {@linkplain Wheel Wheels} hold the alarms, with a resolution of about one millisecond: an alarm never
+ * fires early, and on an idle machine it fires a millisecond or two late. Threads are spread over several wheels to
+ * reduce contention.
  *
- * <p>A wheel's bell is a future that completes on timeout, the one alarm of the JDK that runs in the shared delay scheduler's
- * own thread, so that it rings although every worker of the common pool is busy; cancelling the future removes it there.
+ * <p>The timer of a wheel is a future that completes on timeout. It is the one timer of the JDK that runs its action in
+ * the shared delay scheduler's own thread, so it fires even if every worker of the common pool is busy. Cancelling the
+ * future removes it from that scheduler.
  *
- * <p>The JDK starts that thread, one for the JVM and for as long as it runs, in the thread that first needs it, from which it
- * inherits its thread group and context class loader: those of an application that a container may remove. So the first bell is
- * asked for in a thread that has neither.
+ * <p>The JDK starts that thread once for the whole life of the JVM, in the thread that needs it first. It inherits the
+ * thread group and the context class loader of that thread: those of an application that a container may remove. So the
+ * first timeout is armed in a thread that has neither.
  */
 final class SystemTime implements TimeSource {
 
     static final SystemTime INSTANCE = new SystemTime();
 
-    private static final int MOST_WHEELS = 16;
+    private static final int MAX_WHEELS = 16;
 
-    private final Wheel[] wheels = new Wheel[wheels(Runtime.getRuntime().availableProcessors())];
-    private volatile boolean hasTimer; // the JDK's thread has been started; written under the monitor
+    private final Wheel[] wheels = new Wheel[wheelCount(Runtime.getRuntime().availableProcessors())];
+    private volatile boolean timerStarted; // the JDK's thread has been started; written under the monitor
 
     private SystemTime() {
         for (int i = 0; i < wheels.length; i++) {
-            wheels[i] = new Wheel(System::nanoTime, this::bell);
+            wheels[i] = new Wheel(System::nanoTime, this::armTimer);
         }
     }
 
-    /** About two for each processor, a power of two. */
-    private static int wheels(int processors) {
-        return Math.min(2 * Integer.highestOneBit(2 * processors - 1), MOST_WHEELS);
+    /** Returns about two for each processor, a power of two. */
+    private static int wheelCount(int processors) {
+        return Math.min(2 * Integer.highestOneBit(2 * processors - 1), MAX_WHEELS);
     }
 
-    private Alarm bell(long nanos, Runnable stroke) {
-        if (!hasTimer) {
+    private Alarm armTimer(long nanos, Runnable wakeup) {
+        if (!timerStarted) {
             startTimer();
         }
-        return ask(nanos, stroke);
+        return arm(nanos, wakeup);
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // a stroke does not throw
-    private static Alarm ask(long nanos, Runnable stroke) {
-        CompletableFuture<Boolean> bell = new CompletableFuture<>();
-        bell.thenRun(stroke);
-        bell.completeOnTimeout(true, nanos, TimeUnit.NANOSECONDS);
-        return () -> bell.cancel(false);
+    @SuppressWarnings("FutureReturnValueIgnored") // the wakeup does not throw
+    private static Alarm arm(long nanos, Runnable wakeup) {
+        CompletableFuture<Boolean> timeout = new CompletableFuture<>();
+        timeout.thenRun(wakeup);
+        timeout.completeOnTimeout(true, nanos, TimeUnit.NANOSECONDS);
+        return () -> timeout.cancel(false);
     }
 
-    /** Has the JDK start its thread in one that has nothing to pass on. */
+    /** Makes the JDK start its timer thread, from a thread without an application's thread group or class loader. */
     private synchronized void startTimer() {
-        if (hasTimer) {
+        if (timerStarted) {
             return;
         }
-        FutureTask<Alarm> first = new FutureTask<>(() -> ask(1, () -> {}));
+        FutureTask<Alarm> first = new FutureTask<>(() -> arm(1, () -> {}));
         Thread starter = Thread.ofPlatform()
                 .group(outermost(Thread.currentThread().getThreadGroup()))
                 .name("raddle-timer-start")
@@ -68,7 +70,7 @@ final class SystemTime implements TimeSource {
         starter.setContextClassLoader(null);
         starter.start();
         await(first);
-        hasTimer = true;
+        timerStarted = true;
     }
 
     private static ThreadGroup outermost(ThreadGroup group) {
@@ -79,7 +81,7 @@ final class SystemTime implements TimeSource {
         return outer;
     }
 
-    /** Waits for something that takes no time. An interrupt is put off. */
+    /** Waits for a future that completes soon. An interrupt is restored afterwards. */
     private static void await(Future<?> future) {
         boolean interrupted = false;
         try {
@@ -87,7 +89,7 @@ final class SystemTime implements TimeSource {
                 try {
                     future.get();
                     return;
-                } catch (InterruptedException putOff) {
+                } catch (InterruptedException deferred) {
                     interrupted = true;
                 } catch (ExecutionException failure) {
                     throw new IllegalStateException("the JDK's timer thread cannot be started", failure.getCause());
@@ -107,7 +109,7 @@ final class SystemTime implements TimeSource {
 
     @Override
     public Alarm after(Duration delay, Runnable action) {
-        int hash = (int) Thread.currentThread().threadId(); // numbered one after the other
+        int hash = (int) Thread.currentThread().threadId(); // ids are consecutive
         return wheels[hash & (wheels.length - 1)].after(Deadline.nanos(delay), action);
     }
 

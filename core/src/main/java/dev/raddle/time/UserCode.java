@@ -6,11 +6,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The guard around calls from Raddle's machinery to code of the user's that must not change the machinery's course by throwing:
- * handlers of logs, uncaught exception handlers, clocks, and {@code toString} of objects that appear in messages. No method
- * throws, whatever the user's code throws, so a task settles and a permit is released however much of that is broken.
+ * Guards calls to user code whose exceptions must not affect Raddle: log handlers, uncaught exception handlers, clocks,
+ * and {@code toString} of objects that appear in messages. No method throws, whatever the user code throws, so a task
+ * settles and its permit is released even if all of these are broken.
  *
- * <p>Listeners, propagators and other callbacks have an {@link dev.raddle.task.ExceptionSink}, which ends here.
+ * <p>Exceptions of listeners, propagators and other callbacks go to an {@link dev.raddle.task.ExceptionSink}, which
+ * uses this class.
  */
 public final class UserCode {
 
@@ -20,7 +21,7 @@ public final class UserCode {
      * Returns the text of an object for a message.
      *
      * @param object any object
-     * @return its {@code toString()}; if that throws, its class and what was thrown
+     * @return its {@code toString()}; if that throws, the names of its class and of the exception's class
      */
     public static String textOf(@Nullable Object object) {
         try {
@@ -32,11 +33,12 @@ public final class UserCode {
     }
 
     /**
-     * Returns a name for a task: the one that it has, or else that of its class; for a lambda, that of the class it stands in.
+     * Returns a name for a task: its own name if it has one, otherwise that of its class, or of the enclosing class of
+     * a lambda.
      *
-     * @param name returns the task's own name; null if it has none
+     * @param name the supplier of the task's own name, or null if it has none
      * @param task the task
-     * @return the name for people
+     * @return the name to display
      */
     public static String nameOf(@Nullable Supplier<String> name, Object task) {
         if (name != null) {
@@ -52,7 +54,7 @@ public final class UserCode {
     }
 
     /**
-     * Passes an exception that must change nothing to the uncaught exception handler of the calling thread. What that throws is
+     * Passes an exception to the uncaught exception handler of the calling thread. An exception from the handler is
      * ignored, as the JVM ignores it.
      *
      * @param failure the exception
@@ -68,8 +70,8 @@ public final class UserCode {
     }
 
     /**
-     * Writes a warning to a {@link System.Logger}. If the log throws, that goes to the {@linkplain #uncaught uncaught exception
-     * handler}, with the exception that was to be written.
+     * Writes a warning to a {@link System.Logger}. If the logger throws, its exception goes to the {@linkplain
+     * #uncaught uncaught exception handler}, with the given error as a suppressed exception.
      *
      * @param logger the name of the logger
      * @param message the text
@@ -87,12 +89,13 @@ public final class UserCode {
     }
 
     /**
-     * Returns a clock that keeps going when a time source is broken: while {@link TimeSource#nanoTime()} throws, its time stands
-     * still, and an alarm whose cancellation throws stays armed. An alarm that cannot be armed still throws.
+     * Returns a clock that tolerates a broken time source: while {@link TimeSource#nanoTime()} throws, its time stands
+     * still, and an alarm whose cancellation throws stays armed. Arming an alarm still throws what the time source
+     * throws.
      *
      * @param source the time source
-     * @param report receives what the time source throws
-     * @return the time source itself if it is the system's, which does not throw
+     * @param report the receiver of exceptions from the time source
+     * @return the guarded clock, or the time source itself if it is the system's, which does not throw
      */
     public static TimeSource clock(TimeSource source, Consumer<Throwable> report) {
         return source == SystemTime.INSTANCE || source instanceof GuardedTime
@@ -101,11 +104,11 @@ public final class UserCode {
     }
 
     /**
-     * Returns whether two time sources have one clock.
+     * Returns whether two time sources are the same clock.
      *
-     * @param one a time source, guarded or not
-     * @param other another one, guarded or not
-     * @return true if they are the same object but for the guards
+     * @param one the first time source, guarded or not
+     * @param other the second time source, guarded or not
+     * @return true if they are the same object once their guards are removed
      */
     public static boolean isSameClock(TimeSource one, TimeSource other) {
         return GuardedTime.unguarded(one) == GuardedTime.unguarded(other);

@@ -3,98 +3,101 @@ package dev.raddle.time;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Many alarms that ride on one: arming and cancelling take a few instructions, whatever their number. */
+/** Multiplexes many alarms onto one timer. Arming and cancelling take a few instructions, whatever their number. */
 final class Wheel extends BriefLock {
 
     /*
      * Overview.
      *
-     * Time is cut into ticks of about a millisecond, counted from when the wheel was made. An alarm rings at the first tick
-     * that begins at or after its moment: never early, and a tick late at most. Which alarms have which tick is known to
-     * the `slots`. The lock guards them, the alarms in them, and two more words:
+     * Time is divided into ticks of about a millisecond, counted from the creation of the wheel. An alarm fires at the
+     * first tick that begins at or after its moment: never early, and at most one tick late. `slots` holds the alarms,
+     * ordered by tick. The wheel's lock guards the slots, the alarms in them, and two more fields:
      *
-     *   stroke       the one stroke that was asked of the bell and counts; null while there is none, or while it rings
-     *   strokeTick   its tick; NEVER without a stroke, RINGING while a thread rings
+     *   wakeup       the current wakeup that was requested from the timer; null if there is none, or while alarms fire
+     *   wakeupTick   its tick; NEVER without a wakeup, FIRING while a thread fires alarms
      *
      * and keeps an invariant between them:
      *
-     *   (1)  strokeTick <= slots.earliest()
+     *   (1)  wakeupTick <= slots.earliest()
      *
-     * So a stroke comes in time for every alarm. Between the put of an early alarm and the stroke for it, (1) does not hold;
-     * the thread that put it has yet to see to it.
+     * So the wakeup comes in time for every alarm. After a thread has put an early alarm and before the wakeup for it
+     * has been set, (1) does not hold; that thread must restore it.
      *
-     * An alarm:     armed ──► rung         taken out of the slots by the thread that rings, which then runs its action
-     *                     └─► cancelled    taken out of the slots by whoever cancelled it
+     * An alarm:     armed ──► fired        removed from the slots by the firing thread, which then runs its action
+     *                     └─► cancelled    removed from the slots by the canceller
      *
-     * Each of the two takes it out under the lock, so exactly one of them happens. Alarms are taken out to ring one by one:
-     * what waits behind a long action can still be cancelled.
+     * Each of the two removes it under the lock, so exactly one of them happens. The firing thread removes alarms one
+     * by one: an alarm that waits behind a long action can still be cancelled.
      *
-     * A stroke:     asked for ──► rings         it is still the wheel's; nobody asks for another until the ring has ended
-     *                        └──► superseded    by an earlier one; it is cancelled, and does nothing if it strikes first
+     * A wakeup:     requested ──► fires        remains the current one; no thread requests another until firing has
+     * ended
+     *                         └─► superseded   by an earlier one; it is cancelled, and does nothing if it fires first
      *
-     * Cancelling never touches the bell. A stroke that finds nothing to do asks for one for what is earliest by then, or for
-     * none; so an empty wheel has at most one stroke to come, which keeps nothing alive but the wheel. A later alarm does
-     * not touch the bell either. A million alarms that are armed and cancelled one after the other cost a few strokes.
+     * Cancelling an alarm does not touch the timer. A wakeup that finds nothing to do requests one for the alarm that
+     * is then the earliest, or none; so an empty wheel has at most one pending wakeup, which keeps only the wheel
+     * alive. A later alarm does not touch the timer either. A million alarms that are armed and cancelled in sequence
+     * cost a few wakeups.
      *
-     * The bell is asked, and the actions run, after the lock is free. Two threads may ask at once, in either order: only one
-     * of their strokes is the wheel's. What a thread has promised and not yet asked for, others rely on: if it loses its
-     * processor in between, their alarms are that much late. An alarm that is armed while a thread rings needs no stroke,
-     * since that thread looks at the slots before it ends. The ring's end does not depend on what the actions do: whatever leaves them, the next
-     * stroke is asked for. The ring reads the clock once, so that actions that arm alarms for now do not hold the bell's
-     * thread, which rings for others too.
+     * The timer is called, and actions run, after the lock is released. Two threads may call the timer at once, in
+     * either order: only one of their wakeups is the current one. Other threads rely on a wakeup that has been set and
+     * not yet requested: if its thread loses its processor in between, their alarms are late by as much. An alarm that
+     * is armed while a thread fires needs no wakeup, since that thread looks at the slots before it ends. The end of
+     * firing does not depend on the actions: whatever they throw, the next wakeup is requested. A firing thread reads
+     * the clock once, so that actions that arm alarms for now do not occupy the timer's thread, which other alarms need
+     * too.
      *
-     * Many alarms may lie in a slot that is opened. They move a few at a time, with the lock free in between.
+     * A slot that is opened may contain many alarms. They move a few at a time, and the lock is released in between.
      */
 
-    /** What calls the wheel back, in a thread of its own and never in that of the caller. */
+    /** Calls the wheel back after a delay, in a thread of its own and never in that of the caller. */
     @FunctionalInterface
-    interface Bell {
-        Alarm after(long nanos, Runnable stroke);
+    interface Timer {
+        Alarm after(long nanos, Runnable wakeup);
     }
 
     private static final int TICK_BITS = 20;
     private static final long TICK_NANOS = 1L << TICK_BITS;
-    private static final long RINGING = Long.MIN_VALUE;
-    private static final int STEPS = 64; // in one section
+    private static final long FIRING = Long.MIN_VALUE;
+    private static final int STEPS_PER_SECTION = 64; // of one lock acquisition
 
     private final LongSupplier clock;
-    private final Bell bell;
+    private final Timer timer;
     private final long origin;
-    private final Slots slots = new Slots(); // guarded by this lock
-    private @Nullable Stroke stroke; // guarded by this lock
-    private long strokeTick = Slots.NEVER; // guarded by this lock
+    private final WheelSlots slots = new WheelSlots(); // guarded by this lock
+    private @Nullable Wakeup wakeup; // guarded by this lock
+    private long wakeupTick = WheelSlots.NEVER; // guarded by this lock
 
-    /** One call that the bell was asked for. */
-    private final class Stroke implements Runnable {
+    /** A callback from the timer. */
+    private final class Wakeup implements Runnable {
         private final long tick;
         private volatile boolean superseded;
         private volatile @Nullable Alarm alarm;
 
-        Stroke(long tick) {
+        Wakeup(long tick) {
             this.tick = tick;
         }
 
-        /** Asks the bell. Whoever supersedes this meanwhile finds an alarm to cancel, or leaves a word to cancel it. */
-        void ask() {
-            Alarm asked = bell.after((tick << TICK_BITS) - elapsed(), this);
-            alarm = asked;
+        /** Arms the timer. A concurrent {@link #supersede} cancels the alarm itself or leaves that to this method. */
+        void request() {
+            Alarm requested = timer.after((tick << TICK_BITS) - elapsed(), this);
+            alarm = requested;
             if (superseded) {
-                asked.cancel();
+                requested.cancel();
             }
         }
 
         void supersede() {
             superseded = true;
-            Alarm asked = alarm;
-            if (asked != null) {
-                asked.cancel();
+            Alarm requested = alarm;
+            if (requested != null) {
+                requested.cancel();
             }
         }
 
         @Override
         public void run() {
-            if (begin(this)) {
-                ring();
+            if (beginFiring(this)) {
+                fire();
             }
         }
     }
@@ -102,34 +105,34 @@ final class Wheel extends BriefLock {
     /**
      * Creates a wheel without alarms.
      *
-     * @param clock nanoseconds, of which only differences mean something
-     * @param bell calls back at or after a moment of that clock
+     * @param clock a clock in nanoseconds, of which only differences mean something
+     * @param timer the timer, on the same clock
      */
-    Wheel(LongSupplier clock, Bell bell) {
+    Wheel(LongSupplier clock, Timer timer) {
         this.clock = clock;
-        this.bell = bell;
+        this.timer = timer;
         origin = clock.getAsLong();
     }
 
-    /** Arms an alarm, after a delay of at most 146 years. */
+    /** Arms an alarm that fires after a delay of at most 146 years. */
     Alarm after(long nanos, Runnable action) {
         long elapsed = elapsed();
         WheelAlarm alarm = new WheelAlarm(this, tick(elapsed, nanos), action);
         boolean early;
         lock();
         try {
-            slots.follow(elapsed >>> TICK_BITS);
-            early = slots.put(alarm) < strokeTick;
+            slots.advanceTo(elapsed >>> TICK_BITS);
+            early = slots.put(alarm) < wakeupTick;
         } finally {
             unlock();
         }
         if (early) {
-            askFor(alarm);
+            requestWakeupFor(alarm);
         }
         return alarm;
     }
 
-    /** Whether an alarm will never ring, by this call or by an earlier one. */
+    /** Cancels an alarm. Returns whether it never fires, because of this call or an earlier one. */
     boolean cancel(WheelAlarm alarm) {
         lock();
         try {
@@ -145,8 +148,8 @@ final class Wheel extends BriefLock {
         return true;
     }
 
-    /** For tests: what lies where. */
-    Slots slots() {
+    /** Returns the slots, for tests. */
+    WheelSlots slots() {
         return slots;
     }
 
@@ -159,86 +162,86 @@ final class Wheel extends BriefLock {
         return roundedUp >>> TICK_BITS;
     }
 
-    private void askFor(WheelAlarm alarm) {
+    private void requestWakeupFor(WheelAlarm alarm) {
         try {
-            askForEarliest();
+            requestEarliestWakeup();
         } catch (Throwable failure) {
-            alarm.cancel(); // nobody has it
+            alarm.cancel(); // no caller will receive it
             throw failure;
         }
     }
 
-    private void askForEarliest() {
-        Stroke before;
-        Stroke earlier;
+    private void requestEarliestWakeup() {
+        Wakeup before;
+        Wakeup earlier;
         lock();
         try {
-            if (slots.earliest() >= strokeTick) {
-                return; // the alarm has been cancelled, or somebody else has asked, or rings
+            if (slots.earliest() >= wakeupTick) {
+                return; // the alarm was cancelled, or another thread has requested a wakeup or is firing
             }
-            before = stroke;
-            earlier = newStroke();
+            before = wakeup;
+            earlier = setWakeup();
         } finally {
             unlock();
         }
         if (before != null) {
             before.supersede();
         }
-        ask(earlier);
+        request(earlier);
     }
 
-    /** Restores (1), under the lock; the stroke has yet to be asked for. */
-    private Stroke newStroke() {
-        Stroke made = new Stroke(slots.earliest());
-        stroke = made;
-        strokeTick = made.tick;
+    /** Restores (1), under the lock. The caller must then request the wakeup. */
+    private Wakeup setWakeup() {
+        Wakeup made = new Wakeup(slots.earliest());
+        wakeup = made;
+        wakeupTick = made.tick;
         return made;
     }
 
-    private void ask(Stroke made) {
+    private void request(Wakeup made) {
         try {
-            made.ask();
+            made.request();
         } catch (Throwable failure) {
-            forget(made);
+            discard(made);
             throw failure;
         }
     }
 
-    /** Lets the next alarm that is armed ask again. */
-    private void forget(Stroke failed) {
+    /** Discards a wakeup whose request failed, so that the next alarm that is armed requests another. */
+    private void discard(Wakeup failed) {
         lock();
         try {
-            if (stroke == failed) {
-                stroke = null;
-                strokeTick = Slots.NEVER;
+            if (wakeup == failed) {
+                wakeup = null;
+                wakeupTick = WheelSlots.NEVER;
             }
         } finally {
             unlock();
         }
     }
 
-    private boolean begin(Stroke struck) {
+    private boolean beginFiring(Wakeup fired) {
         lock();
         try {
-            if (stroke != struck) {
+            if (wakeup != fired) {
                 return false;
             }
-            stroke = null;
-            strokeTick = RINGING;
+            wakeup = null;
+            wakeupTick = FIRING;
             return true;
         } finally {
             unlock();
         }
     }
 
-    private void ring() {
+    private void fire() {
         try {
             long now = elapsed() >>> TICK_BITS;
             for (Runnable action; (action = nextUntil(now)) != null; ) {
                 run(action);
             }
         } finally {
-            run(this::end);
+            run(this::endFiring);
         }
     }
 
@@ -246,13 +249,13 @@ final class Wheel extends BriefLock {
         while (true) {
             lock();
             try {
-                for (int steps = 0; steps < STEPS; steps++) {
+                for (int steps = 0; steps < STEPS_PER_SECTION; steps++) {
                     if (slots.earliest() > now) {
                         return null;
                     }
                     WheelAlarm due = slots.step();
                     if (due != null) {
-                        due.slot = WheelAlarm.RUNG;
+                        due.slot = WheelAlarm.FIRED;
                         return due.takeAction();
                     }
                 }
@@ -270,19 +273,19 @@ final class Wheel extends BriefLock {
         }
     }
 
-    private void end() {
-        Stroke made = null;
+    private void endFiring() {
+        Wakeup made = null;
         lock();
         try {
-            strokeTick = Slots.NEVER;
+            wakeupTick = WheelSlots.NEVER;
             if (!slots.isEmpty()) {
-                made = newStroke();
+                made = setWakeup();
             }
         } finally {
             unlock();
         }
         if (made != null) {
-            ask(made);
+            request(made);
         }
     }
 }

@@ -3,20 +3,21 @@ package dev.raddle.time;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** An alarm on a {@link Wheel}: what its maker calls off, and the node of the list that it is in, in one object. */
+/** An alarm of a {@link Wheel}, and at the same time the list node in its slot. */
 final class WheelAlarm implements Alarm {
 
-    static final int RUNG = -1;
+    static final int FIRED = -1;
     static final int CANCELLED = -2;
 
-    final long tick; // the first at which it may ring
+    final long tick; // the first at which it may fire
 
-    int slot = CANCELLED; // where it is listed, or how it ended; guarded by the wheel
+    int slot = CANCELLED; // its slot, FIRED or CANCELLED; guarded by the wheel
     WheelAlarm previous = this; // guarded by the wheel
     WheelAlarm next = this; // guarded by the wheel
 
     private final Wheel wheel;
-    private @Nullable Runnable action; // null once it has ended; guarded by the wheel, then owned by who ended it
+    // null once it has ended; guarded by the wheel, then owned by the thread that fires or cancels it
+    private @Nullable Runnable action;
 
     WheelAlarm(Wheel wheel, long tick, Runnable action) {
         this.wheel = wheel;
@@ -29,7 +30,10 @@ final class WheelAlarm implements Alarm {
         return wheel.cancel(this);
     }
 
-    /** Gives the action away, so that whoever keeps the alarm does not keep it. Called once, by the one who ended it. */
+    /**
+     * Removes and returns the action, so that the alarm does not retain it. Called once, by the firing or cancelling
+     * thread.
+     */
     @Nullable
     Runnable takeAction() {
         Runnable taken = action;

@@ -28,7 +28,7 @@ class BriefLockTest {
     private final Counter counter = new Counter();
 
     @Test
-    void sections_come_one_after_the_other() throws Exception {
+    void sections_are_mutually_exclusive() throws Exception {
         int each = 1_000_000;
         Phaser start = new Phaser(3);
         List<FutureTask<Long>> tasks = new ArrayList<>();
@@ -55,7 +55,7 @@ class BriefLockTest {
     }
 
     @Test
-    void whoever_meets_the_lock_taken_for_long_sleeps_and_keeps_an_interrupt_for_later() throws Exception {
+    void a_thread_that_waits_long_for_the_lock_sleeps_and_restores_an_interrupt_afterwards() throws Exception {
         Callable<Boolean> section = () -> {
             counter.add();
             return Thread.interrupted();
@@ -67,7 +67,7 @@ class BriefLockTest {
             thread.start();
             Wait.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
             thread.interrupt();
-            Wait.until(() -> !thread.isInterrupted()); // it was seen
+            Wait.until(() -> !thread.isInterrupted()); // the waiting thread has cleared it
             Wait.until(() -> thread.getState() == Thread.State.TIMED_WAITING);
             assertThat(task.isDone()).isFalse();
         } finally {

@@ -14,7 +14,7 @@ class DeadlineTest {
     private static final Duration MOST_NEGATIVE = Duration.ofSeconds(Long.MIN_VALUE);
 
     @Test
-    void a_deadline_is_a_moment_that_comes_nearer_and_passes() {
+    void a_deadline_approaches_and_passes_as_time_advances() {
         VirtualTime time = new VirtualTime();
         Deadline deadline = Deadline.after(time, Duration.ofSeconds(2));
 
@@ -35,7 +35,7 @@ class DeadlineTest {
     }
 
     @Test
-    void the_longest_duration_lies_in_the_future_wherever_the_clock_stands() {
+    void the_longest_duration_is_in_the_future_whatever_the_clock_reads() {
         VirtualTime time = new VirtualTime();
         for (int round = 0; round < 4; round++) { // four times 146 years: once around the clock
             Deadline deadline = Deadline.after(time, LONGEST);
@@ -47,7 +47,7 @@ class DeadlineTest {
     }
 
     @Test
-    void the_most_negative_duration_lies_in_the_past_wherever_the_clock_stands() {
+    void the_most_negative_duration_is_in_the_past_whatever_the_clock_reads() {
         VirtualTime time = new VirtualTime();
         for (int round = 0; round < 4; round++) {
             Deadline deadline = Deadline.after(time, MOST_NEGATIVE);
@@ -58,7 +58,7 @@ class DeadlineTest {
     }
 
     @Test
-    void a_length_in_nanoseconds_is_cut_so_that_adding_it_to_a_moment_cannot_overflow() {
+    void a_length_in_nanoseconds_is_clamped_so_that_adding_it_to_a_moment_cannot_overflow() {
         long most = Long.MAX_VALUE / 2;
 
         assertThat(Deadline.nanos(Duration.ofMillis(200))).isEqualTo(200_000_000);
@@ -71,29 +71,29 @@ class DeadlineTest {
     }
 
     @Test
-    void an_alarm_at_a_deadline_rings_at_its_moment_however_late_it_was_made() {
+    void an_alarm_at_a_deadline_fires_at_its_moment_however_late_it_was_armed() {
         VirtualTime time = new VirtualTime();
         Deadline deadline = Deadline.after(time, Duration.ofSeconds(3));
-        List<Long> rang = new ArrayList<>();
+        List<Long> fired = new ArrayList<>();
 
         time.advance(Duration.ofSeconds(2));
-        deadline.alarm(() -> rang.add(time.nanoTime()));
+        deadline.alarm(() -> fired.add(time.nanoTime()));
         time.advance(Duration.ofSeconds(5));
-        deadline.alarm(() -> rang.add(time.nanoTime())); // the moment has passed: as soon as possible
+        deadline.alarm(() -> fired.add(time.nanoTime())); // the moment has passed: as soon as possible
         time.advance(Duration.ZERO);
 
-        assertThat(rang).containsExactly(3_000_000_000L, 7_000_000_000L);
+        assertThat(fired).containsExactly(3_000_000_000L, 7_000_000_000L);
     }
 
     @Test
-    void an_alarm_at_a_deadline_can_be_called_off() {
+    void an_alarm_at_a_deadline_can_be_cancelled() {
         VirtualTime time = new VirtualTime();
-        List<String> rang = new ArrayList<>();
-        Alarm alarm = Deadline.after(time, Duration.ofSeconds(1)).alarm(() -> rang.add("ring"));
+        List<String> fired = new ArrayList<>();
+        Alarm alarm = Deadline.after(time, Duration.ofSeconds(1)).alarm(() -> fired.add("alarm"));
 
         assertThat(alarm.cancel()).isTrue();
         time.advance(Duration.ofSeconds(2));
 
-        assertThat(rang).isEmpty();
+        assertThat(fired).isEmpty();
     }
 }

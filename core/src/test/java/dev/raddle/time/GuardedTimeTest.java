@@ -26,11 +26,11 @@ class GuardedTimeTest {
     private final TimeSource guarded = UserCode.clock(source, reported::add);
 
     @Test
-    void a_broken_clock_does_not_go_back_behind_what_was_read() {
+    void a_clock_that_breaks_does_not_go_back_before_an_earlier_reading() {
         now = () -> {
             now = () -> 100;
             assertThat(guarded.nanoTime())
-                    .as("read meanwhile by a faster thread")
+                    .as("a concurrent reading by a faster thread")
                     .isEqualTo(100);
             return 50;
         };
@@ -45,7 +45,7 @@ class GuardedTimeTest {
     }
 
     @Test
-    void a_clock_that_has_never_been_read_and_is_broken_stands_at_zero() {
+    void a_broken_clock_that_was_never_read_returns_zero() {
         now = () -> {
             throw new IllegalStateException("simulated");
         };
@@ -54,7 +54,7 @@ class GuardedTimeTest {
     }
 
     @Test
-    void a_clock_with_negative_time_is_followed() {
+    void a_clock_with_negative_time_is_read_as_it_is() {
         now = () -> -100;
         assertThat(guarded.nanoTime()).isEqualTo(-100);
         now = () -> {

@@ -37,40 +37,40 @@ class SignalTest {
     }
 
     @Test
-    void actions_run_in_the_setting_thread_in_order_of_arrival_and_once() {
-        List<String> heard = new ArrayList<>();
-        signal.whenSet(() -> heard.add("a"));
-        signal.whenSet(() -> heard.add("b"));
-        signal.whenSet(() -> heard.add("c"));
-        assertThat(heard).isEmpty();
+    void actions_run_once_in_the_setting_thread_in_the_order_of_registration() {
+        List<String> ran = new ArrayList<>();
+        signal.whenSet(() -> ran.add("a"));
+        signal.whenSet(() -> ran.add("b"));
+        signal.whenSet(() -> ran.add("c"));
+        assertThat(ran).isEmpty();
 
         signal.set();
         signal.set();
 
-        assertThat(heard).containsExactly("a", "b", "c");
+        assertThat(ran).containsExactly("a", "b", "c");
     }
 
     @Test
-    void an_action_that_comes_too_late_runs_at_once() {
-        List<String> heard = new ArrayList<>();
+    void an_action_that_is_registered_after_the_event_runs_at_once() {
+        List<String> ran = new ArrayList<>();
         signal.set();
 
-        signal.whenSet(() -> heard.add("late"));
+        signal.whenSet(() -> ran.add("late"));
 
-        assertThat(heard).containsExactly("late");
+        assertThat(ran).containsExactly("late");
     }
 
     @Test
     void an_action_sees_the_signal_set_and_may_use_it() {
-        List<String> heard = new ArrayList<>();
+        List<String> ran = new ArrayList<>();
         signal.whenSet(() -> {
-            heard.add(signal.set() ? "first" : "second");
-            signal.whenSet(() -> heard.add("inner"));
+            ran.add(signal.set() ? "first" : "second");
+            signal.whenSet(() -> ran.add("inner"));
         });
 
         signal.set();
 
-        assertThat(heard).containsExactly("second", "inner");
+        assertThat(ran).containsExactly("second", "inner");
     }
 
     @Test
@@ -79,13 +79,13 @@ class SignalTest {
             signal.await();
             return true;
         });
-        List<Boolean> heard = new ArrayList<>();
-        signal.whenSet(() -> heard.add(result(waiter))); // would hang if the waiter were woken only after this
+        List<Boolean> ran = new ArrayList<>();
+        signal.whenSet(() -> ran.add(result(waiter))); // would hang if the waiter were woken only after this
         awaitParked(waiter);
 
         signal.set();
 
-        assertThat(heard).containsExactly(true);
+        assertThat(ran).containsExactly(true);
     }
 
     @Test
@@ -112,7 +112,7 @@ class SignalTest {
     }
 
     @Test
-    void waiting_for_what_has_happened_returns_at_once_and_leaves_the_interrupt_status_alone() throws Exception {
+    void waiting_for_a_set_signal_returns_at_once_and_leaves_the_interrupt_status_alone() throws Exception {
         signal.set();
         Thread.currentThread().interrupt();
 
@@ -145,7 +145,7 @@ class SignalTest {
         awaitParked(middle);
         awaitParked(late);
 
-        time.advance(Duration.ofSeconds(2)); // one leaves from the head of the list, then one that has become the head
+        time.advance(Duration.ofSeconds(2)); // the first two leave, each from the head of the list
         assertThat(early.get()).isFalse();
         assertThat(middle.get()).isFalse();
         assertThat(time.alarms()).isEqualTo(1);
@@ -156,8 +156,8 @@ class SignalTest {
     }
 
     @Test
-    void whoever_leaves_the_list_leaves_the_others_in_it() throws Exception {
-        for (int leaves = 0; leaves < 3; leaves++) { // the first, one in the middle, the last
+    void a_waiter_that_leaves_the_list_leaves_the_others_in_it() throws Exception {
+        for (int index = 0; index < 3; index++) { // the first, one in the middle, the last
             Signal each = new Signal();
             List<FutureTask<Boolean>> waiters = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
@@ -168,21 +168,21 @@ class SignalTest {
                 awaitParked(waiters.getLast());
             }
 
-            FutureTask<Boolean> leaver = waiters.remove(leaves);
+            FutureTask<Boolean> leaver = waiters.remove(index);
             threads.get(leaver).interrupt();
             assertThatThrownBy(leaver::get).hasCauseInstanceOf(InterruptedException.class);
-            List<String> heard = new ArrayList<>();
-            each.whenSet(() -> heard.add("action"));
+            List<String> ran = new ArrayList<>();
+            each.whenSet(() -> ran.add("action"));
             each.set();
 
             assertThat(waiters.get(0).get()).isTrue();
             assertThat(waiters.get(1).get()).isTrue();
-            assertThat(heard).containsExactly("action");
+            assertThat(ran).containsExactly("action");
         }
     }
 
     @Test
-    void an_interrupt_ends_a_wait_and_calls_its_alarm_off() throws Exception {
+    void an_interrupt_ends_a_wait_and_cancels_its_alarm() throws Exception {
         FutureTask<Boolean> waiter = inThread(() -> signal.await(Deadline.after(time, Duration.ofSeconds(1))));
         time.awaitAlarms(1);
 
@@ -199,36 +199,36 @@ class SignalTest {
 
         assertThatThrownBy(signal::await).isInstanceOf(InterruptedException.class);
         assertThat(Thread.interrupted())
-                .as("the exception took the status with it")
+                .as("interrupt status after the exception")
                 .isFalse();
     }
 
     @Test
-    void an_alarm_that_rings_before_the_wait_has_begun_ends_it_and_leaves_the_others_in_the_list() throws Exception {
+    void an_alarm_that_fires_before_the_wait_begins_ends_it_and_leaves_the_others_in_the_list() throws Exception {
         FutureTask<Boolean> other = inThread(() -> {
             signal.await();
             return true;
         });
         awaitParked(other);
-        List<String> heard = new ArrayList<>();
-        signal.whenSet(() -> heard.add("action"));
+        List<String> ran = new ArrayList<>();
+        signal.whenSet(() -> ran.add("action"));
 
-        boolean answer = signal.await(Deadline.after(new RingsAtOnce(() -> {}), Duration.ofSeconds(1)));
+        boolean answer = signal.await(Deadline.after(new FiringAtOnce(() -> {}), Duration.ofSeconds(1)));
         signal.set();
 
         assertThat(answer).isFalse();
-        assertThat(heard).containsExactly("action");
+        assertThat(ran).containsExactly("action");
         assertThat(other.get()).isTrue();
     }
 
     @Test
-    void a_wait_that_its_alarm_ended_says_so_although_the_signal_is_set_a_moment_later() throws InterruptedException {
-        assertThat(signal.await(Deadline.after(new RingsAtOnce(signal::set), Duration.ofSeconds(1))))
+    void a_wait_that_its_alarm_ended_returns_false_although_the_signal_is_set_later() throws InterruptedException {
+        assertThat(signal.await(Deadline.after(new FiringAtOnce(signal::set), Duration.ofSeconds(1))))
                 .isFalse();
     }
 
     @Test
-    void an_alarm_that_rings_after_the_signal_was_set_changes_nothing() throws InterruptedException {
+    void an_alarm_that_fires_after_the_signal_was_set_changes_nothing() throws InterruptedException {
         TimeSource late = new TimeSource() {
             @Override
             public long nanoTime() {
@@ -247,7 +247,7 @@ class SignalTest {
     }
 
     @Test
-    void alarms_and_interrupts_that_race_with_set_lose_nobody() throws Exception {
+    void alarms_and_interrupts_that_race_with_set_lose_no_waiter() throws Exception {
         int rounds = 4_000;
         Signal[] signals = new Signal[rounds];
         Arrays.setAll(signals, i -> new Signal());
@@ -260,18 +260,18 @@ class SignalTest {
             return rounds;
         });
         FutureTask<Integer> impatient = inThread(() -> {
-            int heard = 0;
+            int set = 0;
             for (Signal each : signals) {
                 try {
-                    heard += each.await(Deadline.after(time, Duration.ofNanos(1))) ? 1 : 0;
+                    set += each.await(Deadline.after(time, Duration.ofNanos(1))) ? 1 : 0;
                 } catch (InterruptedException interrupt) {
-                    // one of the two ways in which it may lose
+                    // lost the race to the interrupt
                 }
                 end.arriveAndAwaitAdvance();
                 Thread.interrupted();
                 end.arriveAndAwaitAdvance();
             }
-            return heard;
+            return set;
         });
         FutureTask<Integer> setter = inThread(() -> {
             int first = 0;
@@ -305,8 +305,8 @@ class SignalTest {
         assertThat(actions).hasValue(rounds);
     }
 
-    /** Rings in the moment in which the alarm is made, and does something right after. */
-    private record RingsAtOnce(Runnable after) implements TimeSource {
+    /** Fires each alarm as soon as it is armed and then runs an action. */
+    private record FiringAtOnce(Runnable after) implements TimeSource {
         @Override
         public long nanoTime() {
             return 0;

@@ -15,7 +15,7 @@ class SystemTimeTest {
     private final TimeSource time = TimeSource.system();
 
     @Test
-    void the_clock_is_that_of_the_system() {
+    void system_time_reads_the_clock_of_the_system() {
         long before = System.nanoTime();
         long read = time.nanoTime();
         long after = System.nanoTime();
@@ -26,47 +26,47 @@ class SystemTimeTest {
     }
 
     @Test
-    void an_alarm_does_not_ring_before_its_time() throws InterruptedException {
-        BlockingQueue<Long> rang = new LinkedBlockingQueue<>();
+    void an_alarm_does_not_fire_before_its_time() throws InterruptedException {
+        BlockingQueue<Long> fired = new LinkedBlockingQueue<>();
         long start = time.nanoTime();
 
-        time.after(Duration.ofMillis(20), () -> rang.add(time.nanoTime()));
+        time.after(Duration.ofMillis(20), () -> fired.add(time.nanoTime()));
 
-        assertThat(rang.take() - start).isGreaterThanOrEqualTo(20_000_000);
+        assertThat(fired.take() - start).isGreaterThanOrEqualTo(20_000_000);
     }
 
     @Test
-    void an_alarm_rings_although_every_worker_of_the_common_pool_is_blocked() throws InterruptedException {
+    void an_alarm_fires_although_every_worker_of_the_common_pool_is_blocked() throws InterruptedException {
         int workers = ForkJoinPool.getCommonPoolParallelism();
         CountDownLatch blocked = new CountDownLatch(workers);
-        CountDownLatch letGo = new CountDownLatch(1);
-        BlockingQueue<Thread> rang = new LinkedBlockingQueue<>();
+        CountDownLatch release = new CountDownLatch(1);
+        BlockingQueue<Thread> fired = new LinkedBlockingQueue<>();
         try {
             for (int i = 0; i < workers; i++) {
                 ForkJoinPool.commonPool().execute(() -> {
                     blocked.countDown();
-                    awaitUninterruptibly(letGo);
+                    awaitUninterruptibly(release);
                 });
             }
             blocked.await();
 
-            time.after(Duration.ofMillis(1), () -> rang.add(Thread.currentThread()));
-            time.after(Duration.ZERO, () -> rang.add(Thread.currentThread()));
-            time.after(Duration.ofSeconds(Long.MIN_VALUE), () -> rang.add(Thread.currentThread()));
+            time.after(Duration.ofMillis(1), () -> fired.add(Thread.currentThread()));
+            time.after(Duration.ZERO, () -> fired.add(Thread.currentThread()));
+            time.after(Duration.ofSeconds(Long.MIN_VALUE), () -> fired.add(Thread.currentThread()));
 
-            assertThat(rang.take()).isNotNull();
-            assertThat(rang.take()).isNotNull();
-            assertThat(rang.take()).isNotNull();
+            assertThat(fired.take()).isNotNull();
+            assertThat(fired.take()).isNotNull();
+            assertThat(fired.take()).isNotNull();
         } finally {
-            letGo.countDown();
+            release.countDown();
         }
     }
 
     @Test
-    void alarms_of_many_threads_all_ring_and_none_before_its_time() throws InterruptedException {
+    void alarms_of_many_threads_all_fire_and_none_before_its_time() throws InterruptedException {
         int threads = 8; // more than one to a wheel
         int each = 200;
-        CountDownLatch rings = new CountDownLatch(threads * each);
+        CountDownLatch pending = new CountDownLatch(threads * each);
         BlockingQueue<Long> early = new LinkedBlockingQueue<>();
         for (int thread = 0; thread < threads; thread++) {
             Thread.ofVirtual().start(() -> {
@@ -77,49 +77,49 @@ class SystemTimeTest {
                         if (!moment.hasPassed()) {
                             early.add(moment.nanoTime());
                         }
-                        rings.countDown();
+                        pending.countDown();
                     });
                 }
             });
         }
 
-        rings.await();
+        pending.await();
 
         assertThat(early).isEmpty();
     }
 
     @Test
-    void an_alarm_that_was_called_off_never_rings() throws InterruptedException {
-        BlockingQueue<String> rang = new LinkedBlockingQueue<>();
+    void a_cancelled_alarm_never_fires() throws InterruptedException {
+        BlockingQueue<String> fired = new LinkedBlockingQueue<>();
         Duration delay = Duration.ofMillis(10);
-        Alarm alarm = time.after(delay, () -> rang.add("called off"));
-        while (!alarm.cancel()) { // this thread was kept from its processor for so long
-            assertThat(rang.take()).isEqualTo("called off");
+        Alarm alarm = time.after(delay, () -> fired.add("cancelled"));
+        while (!alarm.cancel()) { // the alarm fired first: this thread had lost its processor
+            assertThat(fired.take()).isEqualTo("cancelled");
             delay = delay.multipliedBy(2);
-            alarm = time.after(delay, () -> rang.add("called off"));
+            alarm = time.after(delay, () -> fired.add("cancelled"));
         }
-        assertThat(alarm.cancel()).as("it still holds that it will never ring").isTrue();
+        assertThat(alarm.cancel()).as("a second cancellation returns the same").isTrue();
 
-        time.after(delay, () -> rang.add("later"));
+        time.after(delay, () -> fired.add("later"));
 
-        assertThat(rang.take()).isEqualTo("later");
-        assertThat(rang).isEmpty();
+        assertThat(fired.take()).isEqualTo("later");
+        assertThat(fired).isEmpty();
     }
 
     @Test
-    void an_alarm_that_rings_cannot_be_called_off_any_more() throws InterruptedException {
+    void an_alarm_that_fires_cannot_be_cancelled_any_more() throws InterruptedException {
         CompletableFuture<Alarm> itself = new CompletableFuture<>();
         BlockingQueue<Boolean> answers = new LinkedBlockingQueue<>();
         Alarm alarm =
                 time.after(Duration.ofMillis(1), () -> answers.add(itself.join().cancel()));
         itself.complete(alarm);
 
-        assertThat(answers.take()).as("called off while it rings").isFalse();
-        assertThat(alarm.cancel()).as("called off after it rang").isFalse();
+        assertThat(answers.take()).as("cancelled while it fires").isFalse();
+        assertThat(alarm.cancel()).as("cancelled after it fired").isFalse();
     }
 
     @Test
-    void an_alarm_too_far_away_for_a_long_is_accepted_and_can_be_called_off() {
+    void an_alarm_too_far_away_for_a_long_is_accepted_and_can_be_cancelled() {
         Alarm alarm = time.after(Duration.ofSeconds(Long.MAX_VALUE), () -> {
             throw new AssertionError("146 years have not passed");
         });
@@ -128,21 +128,21 @@ class SystemTimeTest {
     }
 
     @Test
-    void what_an_alarm_throws_goes_to_the_uncaught_exception_handler_and_the_next_alarm_rings()
+    void an_exception_from_an_alarm_goes_to_the_uncaught_exception_handler_and_the_next_alarm_fires()
             throws InterruptedException {
         Thread.UncaughtExceptionHandler before = Thread.getDefaultUncaughtExceptionHandler();
         BlockingQueue<Throwable> uncaught = new LinkedBlockingQueue<>();
-        BlockingQueue<String> rang = new LinkedBlockingQueue<>();
+        BlockingQueue<String> fired = new LinkedBlockingQueue<>();
         Error thrown = new Error("from an alarm");
         Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> uncaught.add(failure));
         try {
             time.after(Duration.ofMillis(1), () -> {
                 throw thrown;
             });
-            time.after(Duration.ofMillis(2), () -> rang.add("next"));
+            time.after(Duration.ofMillis(2), () -> fired.add("next"));
 
             assertThat(uncaught.take()).isSameAs(thrown);
-            assertThat(rang.take()).isEqualTo("next");
+            assertThat(fired.take()).isEqualTo("next");
         } finally {
             Thread.setDefaultUncaughtExceptionHandler(before);
         }
@@ -152,7 +152,7 @@ class SystemTimeTest {
         try {
             latch.await();
         } catch (InterruptedException interrupt) {
-            throw new AssertionError("nobody interrupts this", interrupt);
+            throw new AssertionError("unexpected interrupt", interrupt);
         }
     }
 }

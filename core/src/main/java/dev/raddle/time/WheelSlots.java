@@ -3,36 +3,38 @@ package dev.raddle.time;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where the alarms of a {@link Wheel} lie, by their ticks. Guarded by the wheel, which owns it.
+ * The pending alarms of a {@link Wheel}, ordered by tick. Guarded by the wheel, which owns it.
  *
  * @see <a href="https://doi.org/10.1145/41457.37504">G. Varghese and A. Lauck, "Hashed and Hierarchical Timing Wheels",
  *     SOSP 1987</a>, scheme 7
  */
-final class Slots extends Padding {
+final class WheelSlots extends Padding {
 
     /*
      * Overview.
      *
-     * A tick is a number of up to 48 bits, written with eight digits of six bits. Each digit has a level, and each level
-     * has 64 slots, one for each value of the digit. The wheel stands at a `position`. An alarm lies at the level of the
-     * highest digit in which its tick differs from the position, in the slot that this digit of its tick names; one whose
-     * tick has come lies at the lowest level, in the position's own slot. So:
+     * A tick is a number of up to 48 bits, that is, eight digits of six bits. Each digit has a level, and each level
+     * has 64 slots, one for each value of the digit. The wheel is at a `position`, which is a tick. The level of an
+     * alarm is that of the highest digit in which its tick differs from the position, and its slot is the value of that
+     * digit. An alarm that is due is at the lowest level, in the position's own slot. So:
      *
      *   (1)  At level n, all ticks agree with the position in the digits above n, and are greater in digit n. (At the
      *        lowest level they may be equal.)
-     *   (2)  Whatever is at a lower level comes before whatever is at a higher one, and in one level a lower slot before a
-     *        higher one. Two masks find the earliest slot, whatever the number of alarms.
-     *   (3)  The position may move to any tick before the start of the earliest slot, and nobody changes places: no alarm
-     *        has its tick, so no digit in which one is greater has been reached.
+     *   (2)  Every alarm at a lower level is earlier than every alarm at a higher one, and within a level every alarm
+     *        in a lower slot is earlier than those in a higher one. Two masks find the earliest slot, whatever the
+     *        number of alarms.
+     *   (3)  The position may move to any tick before the start of the earliest slot, and every alarm keeps its slot:
+     *        each is still greater than the position in the digit of its level, and agrees with it in the digits above.
      *
-     * To move to the start of the earliest slot is to open it. At the lowest level, what lies in it has come. Above, each
-     * alarm moves to a lower level, where (1) wants it now. It moves down at most seven times in its life, most never: they
-     * are cancelled before. Not all move in one step, and between two steps some may be cancelled and others put in; the
-     * slot that is `opened` stays the earliest one until it is empty. Above the lowest level nothing is put into it any
-     * more: the position has its digit.
+     * Moving the position to the start of the earliest slot opens that slot. At the lowest level its alarms are then
+     * due. At a higher level each of its alarms moves to a lower level, as (1) requires. An alarm moves down at most
+     * seven times; most never do, because they are cancelled before. Not all alarms of a slot move in one step, and
+     * between two steps some may be cancelled and others put; the slot that is `opened` stays the earliest one until it
+     * is empty. Above the lowest level no alarm is put into it any more, because the position has its digit.
      *
-     * A slot's alarms are a ring of nodes, in the order in which they came; `first` is the oldest. A node that leaves is
-     * unlinked at once, and then points to itself. A caller who has no stack left for one more call has changed nothing.
+     * The alarms of a slot are nodes of a circular list, oldest first; `first` is the oldest. A removed node is
+     * unlinked at once and then points to itself. If a thread has no stack left for one more call, its operation
+     * changes nothing.
      */
 
     static final long NEVER = Long.MAX_VALUE;
@@ -52,20 +54,23 @@ final class Slots extends Padding {
         return levels == 0;
     }
 
-    /** The first tick of the earliest slot, which is at or before that of every alarm; {@link #NEVER} if there is none. */
+    /**
+     * Returns the first tick of the earliest slot, at or before the tick of every alarm; {@link #NEVER} if there is
+     * none.
+     */
     long earliest() {
         int slot = earliestSlot();
-        return slot == NONE ? NEVER : start(slot);
+        return slot == NONE ? NEVER : startTick(slot);
     }
 
-    /** Lets the position follow the clock as far as nothing changes by it, so that alarms lie as low as they can. */
-    void follow(long now) {
+    /** Moves the position to the present if that moves no alarm, so that new alarms get the lowest possible level. */
+    void advanceTo(long now) {
         if (now > position && now < earliest()) {
             position = now;
         }
     }
 
-    /** Puts an alarm that is in no slot where it belongs, and returns the first tick of its slot. */
+    /** Puts an alarm that is in no slot into its slot, and returns the first tick of that slot. */
     long put(WheelAlarm alarm) {
         long tick = Math.max(alarm.tick, position);
         int level = (63 - Long.numberOfLeadingZeros((tick ^ position) | 1)) / BITS;
@@ -74,13 +79,13 @@ final class Slots extends Padding {
         append(slot, alarm);
         levels |= 1 << level;
         occupied[level] |= 1L << digit;
-        return start(slot);
+        return startTick(slot);
     }
 
     void remove(WheelAlarm alarm) {
         int slot = alarm.slot;
         if (alarm.next == alarm) {
-            vacate(slot);
+            markEmpty(slot);
             first[slot] = null;
             return;
         }
@@ -94,8 +99,8 @@ final class Slots extends Padding {
     }
 
     /**
-     * Moves the position to the earliest slot, whose time has come, and takes its oldest alarm out. Returns that alarm, or
-     * null if it was only moved down.
+     * Moves the position to the earliest slot, which must be due, and removes its oldest alarm. Returns that alarm if
+     * it is due, or null after moving it to a lower level.
      */
     @Nullable
     WheelAlarm step() {
@@ -104,7 +109,7 @@ final class Slots extends Padding {
         if (oldest == null) {
             return null;
         }
-        position = start(slot);
+        position = startTick(slot);
         opened = slot;
         remove(oldest);
         if (oldest.tick <= position) {
@@ -114,7 +119,7 @@ final class Slots extends Padding {
         return null;
     }
 
-    /** The oldest alarm of a slot. */
+    /** Returns the oldest alarm of a slot. */
     @Nullable
     WheelAlarm first(int slot) {
         return first[slot];
@@ -131,7 +136,7 @@ final class Slots extends Padding {
         return level * WIDTH + Long.numberOfTrailingZeros(occupied[level]);
     }
 
-    private long start(int slot) {
+    private long startTick(int slot) {
         int shift = slot / WIDTH * BITS;
         long above = position >>> (shift + BITS);
         return ((above << BITS) | (slot % WIDTH)) << shift;
@@ -151,7 +156,7 @@ final class Slots extends Padding {
         oldest.previous = alarm;
     }
 
-    private void vacate(int slot) {
+    private void markEmpty(int slot) {
         int level = slot / WIDTH;
         occupied[level] &= ~(1L << slot);
         if (occupied[level] == 0) {
