@@ -1,7 +1,7 @@
 package dev.raddle.task;
 
 /**
- * Says whether something is still wanted, to those who work on it and look from time to time.
+ * A request to stop, which long-running code checks from time to time.
  *
  * {@snippet :
  * while (rows.next()) {
@@ -15,36 +15,36 @@ package dev.raddle.task;
 public interface CancellationToken {
 
     /**
-     * Tells whether it was cancelled.
+     * Returns whether this token was cancelled.
      *
-     * @return true from then on
+     * @return true once it was cancelled
      */
     boolean isCancelled();
 
     /**
-     * Throws if it was cancelled.
+     * Throws an exception if this token was cancelled.
      *
-     * @throws CancelledException with the reason
+     * @throws CancelledException if this token was cancelled; its message is the reason
      */
     void throwIfCancelled();
 
     /**
-     * Cancels, and everything that depends on this. Does nothing if that has happened before.
+     * Cancels this token and everything that depends on it. Later calls do nothing.
      *
-     * @param reason why, for people
+     * @param reason the reason, for messages
      */
     void cancel(String reason);
 
-    /** Cancels as {@link #cancel(String)} does, with a reason that says only that. */
+    /** Cancels this token as {@link #cancel(String)} does, with a general reason. */
     default void cancel() {
         cancel("cancelled through its token");
     }
 
     /**
-     * Runs an action when this is cancelled, or at once if it is. The action runs in the thread that cancels, or in one of
-     * its own if an alarm does; it should return soon.
+     * Runs an action when this token is cancelled, or at once if it was cancelled. The action runs in the cancelling
+     * thread, or in a thread of its own if an alarm cancels the token. It should return soon.
      *
-     * @param action what to do
+     * @param action the action
      */
     void whenCancelled(Runnable action);
 }

@@ -4,8 +4,8 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says that a task was cancelled, and why. It has no stack trace: it is made where the task is cancelled, often for many
- * tasks at once, and that place says little about the task.
+ * Thrown when a task was cancelled; the message is the reason. It has no stack trace, because it is created by the
+ * canceller, often for many tasks at once, and that stack trace says little about the task.
  */
 public final class CancelledException extends CancellationException {
 
@@ -14,17 +14,17 @@ public final class CancelledException extends CancellationException {
     /**
      * Creates an exception.
      *
-     * @param reason why the task was cancelled
+     * @param reason the reason of the cancellation
      */
     public CancelledException(String reason) {
         this(reason, null);
     }
 
     /**
-     * Creates an exception for a task that was cancelled because something else went wrong.
+     * Creates an exception for a task that was cancelled because of another failure.
      *
-     * @param reason why the task was cancelled
-     * @param cause what went wrong, such as the failure of another task, or null
+     * @param reason the reason of the cancellation
+     * @param cause the other failure, such as that of another task, or null
      */
     @SuppressWarnings("this-escape") // initCause only writes a field of the superclass
     public CancelledException(String reason, @Nullable Throwable cause) {

@@ -1,7 +1,7 @@
 package dev.raddle.task;
 
 /**
- * Carries a context that Raddle does not know, such as a logging or tracing context, from the submitter into the task.
+ * Propagates a context of another library, such as a logging or tracing context, from the submitter to the task.
  *
  * {@snippet :
  * ContextPropagator mdc = () -> {
@@ -20,25 +20,25 @@ public interface ContextPropagator {
     /**
      * Reads the calling thread's context. Called once for each task, by its submitter.
      *
-     * @return the context as it is now
+     * @return the captured context
      */
     Captured capture();
 
-    /** A context as it was when the task was submitted. */
+    /** The context at the submission of a task. */
     @FunctionalInterface
     interface Captured {
         /**
-         * Puts the context in force in the calling thread. Called by the thread that runs the task, before the callable.
+         * Installs the context in the calling thread. Called by the thread that runs the task, before the callable.
          *
-         * @return restores what was in force before, in the same thread, after the callable
+         * @return the installed context, which is closed by the same thread after the callable
          */
         Installed install();
     }
 
-    /** A context in force, until it is restored. */
+    /** An installed context. */
     @FunctionalInterface
     interface Installed extends AutoCloseable {
-        /** Restores what was in force before. */
+        /** Restores the previous context. */
         @Override
         void close();
     }

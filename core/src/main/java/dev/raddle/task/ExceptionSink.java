@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 
 /**
- * Where exceptions go that must not change what happens to a task: those of listeners, resolvers, propagators. Each is
- * counted and handed on.
+ * Receives exceptions that must not affect a task: those of listeners, resolvers and propagators. Each is counted and
+ * passed to a target.
  *
  * {@snippet :
  * ExceptionSink sink = ExceptionSink.to((source, error) -> meters.counter("raddle.suppressed", source).increment());
@@ -28,11 +28,11 @@ public final class ExceptionSink {
     }
 
     /**
-     * Returns a sink that hands exceptions to an action.
+     * Returns a sink that passes exceptions to a target.
      *
-     * @param target receives what threw, for people, and what it threw, in the thread in which it was thrown; what the
-     *     target throws itself goes to the {@linkplain #logging() log}, and what the log throws to the uncaught exception
-     *     handler of that thread
+     * @param target the target, which is called with a description of the source and with the exception, in the thread
+     *     in which it was thrown; an exception from the target goes to the {@linkplain #logging() log}, and one from
+     *     the log to the uncaught exception handler of that thread
      * @return a new sink
      */
     public static ExceptionSink to(BiConsumer<String, Throwable> target) {
@@ -40,8 +40,8 @@ public final class ExceptionSink {
     }
 
     /**
-     * Returns a sink that writes to the {@link System.Logger} {@code dev.raddle}, ten messages a minute at most; the first
-     * after a pause says how many were left out.
+     * Returns a sink that writes to the {@link System.Logger} {@code dev.raddle}, at most ten messages a minute. The
+     * first message after a pause includes the number of omitted ones.
      *
      * @return a new sink
      */
@@ -50,12 +50,12 @@ public final class ExceptionSink {
     }
 
     /**
-     * Returns a sink that hands exceptions to an action that writes a log: ten a minute at most; the source of the first
-     * after a pause says how many were left out.
+     * Returns a sink that passes at most ten exceptions a minute to a target, such as a log. The source of the first
+     * one after a pause includes the number of omitted ones.
      *
-     * @param target as of {@link #to}
-     * @param time what says when a minute is over
-     * @return a new sink; it counts also what was left out
+     * @param target the target, as in {@link #to}
+     * @param time the clock that measures the minutes
+     * @return a new sink, which counts omitted exceptions, too
      */
     public static ExceptionSink limited(BiConsumer<String, Throwable> target, TimeSource time) {
         return new ExceptionSink(
@@ -63,10 +63,10 @@ public final class ExceptionSink {
     }
 
     /**
-     * Counts an exception and hands it on. Never throws.
+     * Counts an exception and passes it to the target. Never throws.
      *
-     * @param source what threw, for people, such as {@code concurrencyResolver of group "vip"}
-     * @param error what was thrown
+     * @param source a description of the source, such as {@code concurrencyResolver of group "vip"}
+     * @param error the exception
      */
     public void report(String source, Throwable error) {
         count.increment();
@@ -76,12 +76,12 @@ public final class ExceptionSink {
             if (failure != error) {
                 failure.addSuppressed(error);
             }
-            Log.write("exception sink, told of " + source, failure);
+            Log.write("exception sink, reporting " + source, failure);
         }
     }
 
     /**
-     * Returns how many exceptions have come here.
+     * Returns the number of reported exceptions.
      *
      * @return the number of calls to {@link #report}
      */
@@ -94,12 +94,12 @@ public final class ExceptionSink {
         return "exception sink, " + count() + " so far";
     }
 
-    /** Rate limited: a listener that throws for every task must not fill the disk. */
+    /** Limits the rate: a listener that throws for every task must not fill the disk. */
     static final class Log implements BiConsumer<String, Throwable> {
 
         private final TimeSource time;
         private final BiConsumer<String, Throwable> target;
-        private final AtomicLong minute = new AtomicLong(Long.MIN_VALUE); // which one `written` is about
+        private final AtomicLong minute = new AtomicLong(Long.MIN_VALUE); // the minute that `written` counts
         private final AtomicLong written = new AtomicLong();
         private final LongAdder omitted = new LongAdder();
 

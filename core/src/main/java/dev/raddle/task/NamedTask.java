@@ -1,7 +1,7 @@
 package dev.raddle.task;
 
 /**
- * A task that has a name for people. Flight recordings and logs show that name, where other tasks have that of their class.
+ * A task with a name. Flight recordings and logs show that name; for other tasks they show the name of the class.
  *
  * {@snippet :
  * record Import(String name, Path file) implements NamedTask, Runnable {
@@ -16,7 +16,7 @@ public interface NamedTask {
     /**
      * Returns the name of this task.
      *
-     * @return a short text, the same at every call
+     * @return the name, a short text, the same at every call
      */
     String name();
 }

@@ -4,7 +4,7 @@ import java.util.concurrent.CancellationException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a task ended: one of five, never changed.
+ * The outcome of a task, one of five kinds. Immutable.
  *
  * {@snippet :
  * String line = switch (outcome) {
@@ -21,19 +21,20 @@ import org.jspecify.annotations.Nullable;
 public sealed interface Outcome<T> {
 
     /**
-     * Returns the outcome as one word.
+     * Returns the kind of this outcome.
      *
      * @return the status
      */
     TaskStatus status();
 
     /**
-     * Returns the outcome of a callable that threw something. An {@link InterruptedException} and a
-     * {@link CancellationException} mean that it was cancelled, everything else, an {@link Error} too, that it failed.
+     * Returns the outcome of a callable that threw an exception. After an {@link InterruptedException} or a
+     * {@link CancellationException} the task was cancelled; after any other throwable, including an {@link Error}, it
+     * failed.
      *
      * @param <T> the type of the value
-     * @param thrown what was thrown
-     * @return cancelled or failed
+     * @param thrown the exception
+     * @return the outcome, either {@link Cancelled} or {@link Failure}
      */
     static <T> Outcome<T> ofThrown(Throwable thrown) {
         return thrown instanceof InterruptedException || thrown instanceof CancellationException
@@ -45,7 +46,7 @@ public sealed interface Outcome<T> {
      * The callable returned.
      *
      * @param <T> the type of the value
-     * @param value what it returned
+     * @param value the returned value, which may be null
      */
     record Success<T>(@Nullable T value) implements Outcome<T> {
         @Override
@@ -55,10 +56,10 @@ public sealed interface Outcome<T> {
     }
 
     /**
-     * The callable threw, or its thread could not be started.
+     * The callable threw an exception, or its thread could not be started.
      *
      * @param <T> the type of the value
-     * @param error what was thrown
+     * @param error the exception
      */
     record Failure<T>(Throwable error) implements Outcome<T> {
         @Override
@@ -71,7 +72,7 @@ public sealed interface Outcome<T> {
      * The task was cancelled.
      *
      * @param <T> the type of the value
-     * @param cause a {@link CancellationException} if somebody cancelled it, or what the callable threw
+     * @param cause a {@link CancellationException} if the task was cancelled from outside, or the callable's exception
      */
     record Cancelled<T>(Throwable cause) implements Outcome<T> {
         @Override
@@ -84,7 +85,7 @@ public sealed interface Outcome<T> {
      * The task was not admitted.
      *
      * @param <T> the type of the value
-     * @param reason why, for people
+     * @param reason the reason, for messages
      */
     record Rejected<T>(String reason) implements Outcome<T> {
         @Override
@@ -97,7 +98,7 @@ public sealed interface Outcome<T> {
      * The task was not needed.
      *
      * @param <T> the type of the value
-     * @param reason why, for people
+     * @param reason the reason, for messages
      */
     record Skipped<T>(String reason) implements Outcome<T> {
         @Override

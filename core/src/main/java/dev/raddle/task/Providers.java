@@ -2,7 +2,7 @@ package dev.raddle.task;
 
 import java.util.ServiceLoader;
 
-/** Holds the provider of schedulers, which is loaded when the first one is created. */
+/** Holds the provider of schedulers, which is loaded when the first scheduler is created. */
 final class Providers {
 
     static final SchedulerProvider SCHEDULERS = ServiceLoader.load(

@@ -4,7 +4,7 @@ import dev.raddle.time.UserCode;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * A task that has to know if it will never run, because something waits for it or is held by it.
+ * A task that is notified if it will never run, for example because it holds a resource.
  *
  * {@snippet :
  * record Upload(Path file, Semaphore slots) implements Rejectable {
@@ -22,25 +22,26 @@ import java.util.concurrent.RejectedExecutionException;
  * }
  * }
  *
- * <p>A {@link dev.raddle.pool.ThreadPool} rejects such a task when it drops it, hands it back, or when somebody removes it from its queue.
- * Whoever takes one out of the queue by {@code poll}, {@code take} or {@code drainTo} runs it or rejects it.
+ * <p>A {@link dev.raddle.pool.ThreadPool} rejects such a task when it drops it or returns it to a caller, and when a
+ * caller removes it from the pool's queue. A caller that takes one from the queue by {@code poll}, {@code take} or
+ * {@code drainTo} must run it or reject it.
  */
 public interface Rejectable extends Runnable {
 
     /**
-     * Called once, in the thread that drops the task, instead of {@link #run()}. What this throws goes to the uncaught exception
-     * handler of the calling thread.
+     * Called once, in the thread that drops the task, instead of {@link #run()}. An exception from this method goes to
+     * the uncaught exception handler of the calling thread.
      *
      * @param reason the reason
      */
     void reject(RejectedExecutionException reason);
 
     /**
-     * Rejects a task, if it is such a one.
+     * Rejects a task if it is a {@code Rejectable}.
      *
      * @param task the task that will never run
-     * @param reason the reason, after the task in a sentence
-     * @return true if it is such a task
+     * @param reason the reason, as the predicate of a sentence whose subject is the task
+     * @return true if the task is a {@code Rejectable}
      */
     static boolean reject(Runnable task, String reason) {
         if (!(task instanceof Rejectable rejectable)) {

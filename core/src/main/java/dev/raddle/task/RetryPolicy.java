@@ -7,7 +7,8 @@ import java.util.concurrent.CancellationException;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
- * How often a task is tried, and how long it rests in between. Immutable; one policy serves any number of tasks.
+ * The maximum number of attempts of a task, and the delays between them. Immutable; a policy may be shared by any
+ * number of tasks.
  *
  * {@snippet :
  * RetryPolicy policy = RetryPolicy.builder()
@@ -18,36 +19,38 @@ import java.util.concurrent.ThreadLocalRandom;
  *         .build();
  * }
  *
- * <p>An {@link InterruptedException}, a {@link CancellationException} and an {@link Error} are never retried. When no
- * attempt is left, the last failure is the task's, with the earlier ones as suppressed exceptions, oldest first.
+ * <p>A task is never retried after an {@link InterruptedException}, a {@link CancellationException} or an {@link
+ * Error}. If the last attempt fails, the task fails with its exception, and the earlier ones are suppressed exceptions,
+ * oldest first.
  *
  * @see <a href="https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/">Brooker, "Timeouts,
  *     retries, and backoff with jitter"</a>
  */
 public final class RetryPolicy {
 
-    /** Decides whether an attempt that failed is followed by another. */
+    /** Decides whether another attempt follows a failed one. */
     @FunctionalInterface
     public interface RetryCondition {
         /**
-         * Decides. Called in the task's thread; what it throws is the task's failure.
+         * Returns whether another attempt may follow. Called in the task's thread. If this method throws, the task
+         * fails with that exception.
          *
-         * @param attempt which attempt failed, 1 for the first
-         * @param failure what it threw
+         * @param attempt the number of the failed attempt, 1 for the first
+         * @param failure the exception that the attempt threw
          * @return true if another attempt may follow
          */
         boolean shouldRetry(int attempt, Throwable failure);
     }
 
-    /** Says how long to rest after an attempt that failed. */
+    /** Computes the delay after a failed attempt. */
     @FunctionalInterface
     public interface BackoffStrategy {
         /**
-         * Returns the delay. Called in the task's thread; what it throws is the task's failure.
+         * Returns the delay. Called in the task's thread. If this method throws, the task fails with that exception.
          *
-         * @param attempt which attempt failed, 1 for the first
-         * @param failure what it threw
-         * @return how long to rest; zero or less does not
+         * @param attempt the number of the failed attempt, 1 for the first
+         * @param failure the exception that the attempt threw
+         * @return the delay; zero or less means none
          */
         Duration nextDelay(int attempt, Throwable failure);
     }
@@ -67,56 +70,56 @@ public final class RetryPolicy {
     }
 
     /**
-     * Tries once.
+     * Returns the policy of a single attempt.
      *
-     * @return the same policy at every call
+     * @return the policy, always the same object
      */
     public static RetryPolicy noRetry() {
         return NO_RETRY;
     }
 
     /**
-     * Tries several times, without a rest.
+     * Returns a policy of several attempts without delays.
      *
-     * @param most how often in all, at least 1
+     * @param maxAttempts the maximum number of attempts, at least 1
      * @return a new policy
-     * @throws IllegalArgumentException if it is less than 1
+     * @throws IllegalArgumentException if {@code maxAttempts} is less than 1
      */
-    public static RetryPolicy attempts(int most) {
-        return builder().maxAttempts(most).build();
+    public static RetryPolicy attempts(int maxAttempts) {
+        return builder().maxAttempts(maxAttempts).build();
     }
 
     /**
-     * Tries several times, with the same rest in between.
+     * Returns a policy of several attempts with a constant delay between them.
      *
-     * @param most how often in all, at least 1
-     * @param delay the rest, not negative
+     * @param maxAttempts the maximum number of attempts, at least 1
+     * @param delay the delay, not negative
      * @return a new policy
-     * @throws IllegalArgumentException if one of them is too small
+     * @throws IllegalArgumentException if an argument is too small
      */
-    public static RetryPolicy fixedDelay(int most, Duration delay) {
-        return builder().maxAttempts(most).fixedDelay(delay).build();
+    public static RetryPolicy fixedDelay(int maxAttempts, Duration delay) {
+        return builder().maxAttempts(maxAttempts).fixedDelay(delay).build();
     }
 
     /**
-     * Tries several times, with rests that grow.
+     * Returns a policy of several attempts with growing delays between them.
      *
-     * @param most how often in all, at least 1
-     * @param first the first rest, not negative
-     * @param factor by which each rest is longer than the one before, at least 1
-     * @param max the longest rest, not negative
+     * @param maxAttempts the maximum number of attempts, at least 1
+     * @param first the first delay, not negative
+     * @param factor the growth factor from one delay to the next, at least 1
+     * @param max the longest delay, not negative
      * @return a new policy
-     * @throws IllegalArgumentException if one of them is too small
+     * @throws IllegalArgumentException if an argument is too small
      */
-    public static RetryPolicy exponentialBackoff(int most, Duration first, double factor, Duration max) {
+    public static RetryPolicy exponentialBackoff(int maxAttempts, Duration first, double factor, Duration max) {
         return builder()
-                .maxAttempts(most)
+                .maxAttempts(maxAttempts)
                 .exponentialBackoff(first, factor, max)
                 .build();
     }
 
     /**
-     * Begins a policy that tries once.
+     * Returns a builder whose policy is initially a single attempt.
      *
      * @return a new builder
      */
@@ -125,9 +128,9 @@ public final class RetryPolicy {
     }
 
     /**
-     * Returns how often a task is tried.
+     * Returns the maximum number of attempts.
      *
-     * @return the number of attempts in all, at least 1
+     * @return the number, including the first attempt, at least 1
      */
     public int maxAttempts() {
         return maxAttempts;
@@ -137,8 +140,9 @@ public final class RetryPolicy {
      * Returns whether another attempt follows a failed one.
      *
      * @param attempt the number of the failed attempt, 1 for the first
-     * @param failure what it threw
-     * @return false after the last attempt, an {@code Error}, an interrupt, a cancellation, or if the condition says so
+     * @param failure the exception that the attempt threw
+     * @return false after the last attempt, an {@code Error}, an interrupt or a cancellation, or if the condition
+     *     returns false
      */
     public boolean allowsRetry(int attempt, Throwable failure) {
         return attempt < maxAttempts
@@ -149,10 +153,10 @@ public final class RetryPolicy {
     }
 
     /**
-     * Returns the delay between a failed attempt and the next one. With jitter, each call draws another.
+     * Returns the delay between a failed attempt and the next one. With jitter, each call returns a new random delay.
      *
      * @param attempt the number of the failed attempt, 1 for the first
-     * @param failure what it threw
+     * @param failure the exception that the attempt threw
      * @return the delay in nanoseconds, at least 0
      */
     public long delayNanos(int attempt, Throwable failure) {
@@ -165,7 +169,7 @@ public final class RetryPolicy {
         return "retry policy, " + maxAttempts + (maxAttempts == 1 ? " attempt" : " attempts at most");
     }
 
-    /** Collects a policy's rules. Not thread-safe. */
+    /** Builds a policy. Not thread-safe. */
     public static final class Builder {
         private int maxAttempts = 1;
         private RetryCondition condition = (attempt, failure) -> true;
@@ -175,48 +179,48 @@ public final class RetryPolicy {
         private Builder() {}
 
         /**
-         * Sets how often a task is tried; once unless set.
+         * Sets the maximum number of attempts. The default is 1.
          *
-         * @param most how often in all, at least 1
+         * @param maxAttempts the maximum number of attempts, at least 1
          * @return this builder
-         * @throws IllegalArgumentException if it is less than 1
+         * @throws IllegalArgumentException if {@code maxAttempts} is less than 1
          */
-        public Builder maxAttempts(int most) {
-            if (most < 1) {
-                throw new IllegalArgumentException("maxAttempts must be at least 1, was " + most);
+        public Builder maxAttempts(int maxAttempts) {
+            if (maxAttempts < 1) {
+                throw new IllegalArgumentException("maxAttempts must be at least 1, was " + maxAttempts);
             }
-            maxAttempts = most;
+            this.maxAttempts = maxAttempts;
             return this;
         }
 
         /**
-         * Sets which failures are retried; all unless set, except those that never are.
+         * Sets which failures are retried. By default all are, except those that are never retried.
          *
-         * @param decides asked after each failure that is not the last
+         * @param condition the condition, evaluated after each failed attempt except the last
          * @return this builder
          */
-        public Builder retryIf(RetryCondition decides) {
-            condition = Objects.requireNonNull(decides, "condition");
+        public Builder retryIf(RetryCondition condition) {
+            this.condition = Objects.requireNonNull(condition, "condition");
             return this;
         }
 
         /**
-         * Sets the rest by a function.
+         * Sets the function that computes the delays.
          *
-         * @param delays asked before each rest
+         * @param backoff the function, called after each failed attempt that is retried
          * @return this builder
          */
-        public Builder backoff(BackoffStrategy delays) {
-            backoff = Objects.requireNonNull(delays, "backoff");
+        public Builder backoff(BackoffStrategy backoff) {
+            this.backoff = Objects.requireNonNull(backoff, "backoff");
             return this;
         }
 
         /**
-         * Sets the same rest after every failure.
+         * Sets a constant delay.
          *
-         * @param delay not negative
+         * @param delay the delay, not negative
          * @return this builder
-         * @throws IllegalArgumentException if it is negative
+         * @throws IllegalArgumentException if the delay is negative
          */
         public Builder fixedDelay(Duration delay) {
             requireNotNegative("delay", delay);
@@ -224,13 +228,13 @@ public final class RetryPolicy {
         }
 
         /**
-         * Sets rests that grow: {@code first * factor^(attempt - 1)}, at most {@code max}.
+         * Sets growing delays: {@code first * factor^(attempt - 1)}, at most {@code max}.
          *
-         * @param first the first rest, not negative
-         * @param factor at least 1
-         * @param max the longest rest, not negative
+         * @param first the first delay, not negative
+         * @param factor the growth factor from one delay to the next, at least 1
+         * @param max the longest delay, not negative
          * @return this builder
-         * @throws IllegalArgumentException if one of them is too small, or the factor is not a number
+         * @throws IllegalArgumentException if an argument is too small, or the factor is NaN
          */
         public Builder exponentialBackoff(Duration first, double factor, Duration max) {
             requireNotNegative("first", first);
@@ -246,8 +250,8 @@ public final class RetryPolicy {
         }
 
         /**
-         * Makes each rest a random part of what it would be, from none to all of it, so that clients that failed together do
-         * not come back together.
+         * Makes each delay random, uniformly between zero and its full length, so that clients that failed at the same
+         * time do not retry at the same time.
          *
          * @return this builder
          */
@@ -257,7 +261,7 @@ public final class RetryPolicy {
         }
 
         /**
-         * Makes the policy.
+         * Builds the policy.
          *
          * @return a new policy
          */

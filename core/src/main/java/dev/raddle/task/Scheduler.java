@@ -9,7 +9,7 @@ import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Where tasks run: the socket for threads.
+ * Runs tasks on threads. It is the extension point for threads.
  *
  * {@snippet :
  * GroupPolicy policy = GroupPolicy.builder()
@@ -17,67 +17,68 @@ import java.util.concurrent.RejectedExecutionException;
  *         .build();
  * }
  *
- * <p>A scheduler runs each task once, in any thread, also in the calling one before {@code execute} returns. What becomes
- * possible by a task that runs so is started after it, in the same thread: {@code Runnable::run} needs no more stack for
- * many tasks than for one.
+ * <p>A scheduler runs each task once, in any thread, which may be the calling thread before {@code execute} returns.
+ * Tasks that become ready by a task that runs in the calling thread are started after it, in the same thread: {@code
+ * Runnable::run} needs no more stack for many tasks than for one.
  */
 @FunctionalInterface
 public interface Scheduler extends Executor {
 
-    /** What a scheduler can place: a task that can also be told that it will never run. */
+    /** A task for a scheduler, which the scheduler may also reject after it has accepted it. */
     interface Placeable extends Rejectable {
         /**
-         * Hears that this task was refused after it had been accepted, and will never run. Called at most once, instead of
-         * {@link #run()}, and not if it was withdrawn.
+         * Called when this task will never run although it was accepted. Called at most once, instead of {@link
+         * #run()}, and not if the task was withdrawn.
          *
-         * @param reason why
+         * @param reason the reason
          */
         @Override
         void reject(RejectedExecutionException reason);
 
         /**
-         * Calls an action in the context of the thread that submitted this task to its API: the thread that places it may be
-         * another one. A scheduler that captures a context for its tasks, or notifies listeners of them, does that in here. The
-         * task puts its {@link TaskContext} in force by itself when it runs.
+         * Calls an action in the context of the thread that submitted this task to its API: the thread that places it
+         * may be another one. A scheduler that captures a context for its tasks, or notifies listeners of them, does so
+         * inside such an action. The task installs its {@link TaskContext} itself when it runs.
          *
          * @param <T> the type of the value
-         * @param action what to call, in the calling thread
-         * @return what it returned
-         * @throws Exception what it threw
+         * @param action the action, called in the calling thread
+         * @return the value of the action
+         * @throws Exception if the action throws
          */
         default <T> T inSubmittersContext(Callable<T> action) throws Exception {
             return action.call();
         }
 
         /**
-         * Returns its rank among the tasks that wait with it, for schedulers that have an order.
+         * Returns the priority of this task, for schedulers that order the waiting tasks.
          *
-         * @return any number; the higher goes first
+         * @return the priority; tasks of a higher priority run first
          */
         default int priority() {
             return 0;
         }
     }
 
-    /** A placed task's place, which can be left as long as the task has not begun. */
+    /** A task in a scheduler. It can be withdrawn until it begins. */
     @FunctionalInterface
     interface Placement {
-        /** The placement of a task that cannot be taken back. */
+        /** The placement of a task that cannot be withdrawn. */
         Placement FINAL = () -> false;
 
         /**
-         * Takes the task back.
+         * Withdraws the task if it has not begun.
          *
-         * @return true if it has not begun and never will
+         * @return true if the task has not begun and never will
          */
         boolean withdraw();
 
         /**
-         * Notes that a thread waits for the task, for as long as it takes. A scheduler with limits refuses this if the task
-         * could never begin, because all that it lets run wait like this.
+         * Records that a thread begins to wait for the task without a timeout. A scheduler with limits throws an
+         * exception if the task could never begin because all running tasks wait like this. By default nothing is
+         * recorded.
          *
-         * @param waiter the thread
-         * @return true if this was noted, and {@link #endWait} shall be called; false unless a scheduler says otherwise
+         * @param waiter the waiting thread
+         * @return true if the wait was recorded, so that the caller must call {@link #endWait}
          * @throws IllegalStateException if the task could never begin
          */
         default boolean beginWait(Thread waiter) {
@@ -85,20 +86,20 @@ public interface Scheduler extends Executor {
         }
 
         /**
-         * Notes that a wait is over.
+         * Records that a wait has ended.
          *
          * @param waiter the thread that waited
          */
         default void endWait(Thread waiter) {}
     }
 
-    /** The use of a scheduler by somebody who will be through with it. */
+    /** A use of a scheduler that has an end. */
     @FunctionalInterface
     interface Lease extends AutoCloseable {
-        /** A lease of a scheduler that keeps nothing for its users. */
+        /** A lease of a scheduler that keeps no resources for its users. */
         Lease NOTHING = () -> {};
 
-        /** Ends the use. */
+        /** Ends this lease. */
         @Override
         void close();
     }
@@ -106,18 +107,19 @@ public interface Scheduler extends Executor {
     /**
      * Runs a task at some time in the future.
      *
-     * @param task what to run
-     * @throws RejectedExecutionException if it is not accepted
+     * @param task the task
+     * @throws RejectedExecutionException if the task is not accepted
      */
     @Override
     void execute(Runnable task);
 
     /**
-     * Runs a task at some time in the future, and lets it be taken back. Unless a scheduler says otherwise, it cannot be.
+     * Runs a task at some time in the future, unless it is withdrawn or rejected before. By default it cannot be
+     * withdrawn.
      *
-     * @param task what to run, or to tell that it will not
-     * @return its place
-     * @throws RejectedExecutionException if it is not accepted
+     * @param task the task
+     * @return the placement, which can withdraw the task
+     * @throws RejectedExecutionException if the task is not accepted
      */
     default Placement place(Placeable task) {
         execute(task);
@@ -125,8 +127,8 @@ public interface Scheduler extends Executor {
     }
 
     /**
-     * Says that somebody uses this scheduler, until the lease is closed. When the last lease is closed, a scheduler lets go
-     * of threads that it only kept in case they were needed; it can be used again at any time.
+     * Opens a lease: this scheduler is in use until the lease is closed. When the last lease is closed, a scheduler
+     * ends its idle threads. It can be used again at any time.
      *
      * @return the lease
      */
@@ -135,17 +137,17 @@ public interface Scheduler extends Executor {
     }
 
     /**
-     * Tells whether each task gets a virtual thread of its own.
+     * Returns whether each task runs on a virtual thread of its own.
      *
-     * @return true if tasks may block without keeping a thread of the system
+     * @return true if tasks may block without occupying a platform thread
      */
     default boolean isVirtualThreadMode() {
         return false;
     }
 
     /**
-     * Tells how many threads run its tasks at most, if more requests than that are of no use at once: a thread that has
-     * finished one fetches the next as soon as it is there. A flow has no more requests under way at a time.
+     * Returns the maximum number of threads that run tasks, if it is useless to have more tasks pending: a thread that
+     * has finished one task takes the next at once. A flow has at most this number of requests pending at a time.
      *
      * {@snippet :
      * record Counted(Scheduler inner, LongAdder requests) implements Scheduler {
@@ -165,23 +167,23 @@ public interface Scheduler extends Executor {
      * }
      * }
      *
-     * <p>A scheduler that wraps another should forward this, as the one above. Each run of a flow asks once, in the thread
-     * that starts it; the scheduler of nodes that compute, too, if there are such nodes. What this throws leaves the method
-     * that starts the run, and nothing has begun.
+     * <p>A scheduler that wraps another should forward this method, as in the example. Each run of a flow calls it
+     * once, in the thread that starts the run, and also on the scheduler for CPU-bound nodes if the flow has such
+     * nodes. If it throws, the method that starts the run throws the same exception, and no node has begun.
      *
-     * <p>Who returns less than {@link Integer#MAX_VALUE} must run every request that it has accepted, or tell it by
-     * {@link Placeable#reject reject} that it will not: until it has heard of either, the flow counts it as a thread that is on
-     * its way. A request that is dropped in silence may leave a run that never ends.
+     * <p>A scheduler that returns less than {@link Integer#MAX_VALUE} must either run or {@linkplain Placeable#reject
+     * reject} every request that it has accepted: until then the flow counts the request as a thread that is about to
+     * start. If a request is silently dropped, the run may never end.
      *
-     * @return at least 1, and the same at every call; {@link Integer#MAX_VALUE}, unless overridden, if that is not so or not
-     *     known; less than 1 is taken for 1
+     * @return the maximum, at least 1 and the same at every call; {@link Integer#MAX_VALUE}, the default, if there is
+     *     no such maximum or it is unknown; a value less than 1 is treated as 1
      */
     default int parallelism() {
         return Integer.MAX_VALUE;
     }
 
     /**
-     * Returns the scheduler that suits this Java best: on Java 25, virtual threads.
+     * Returns the preferred scheduler of this Java version: on Java 25, virtual threads.
      *
      * @return {@link #virtualThreads()}
      */
@@ -190,7 +192,8 @@ public interface Scheduler extends Executor {
     }
 
     /**
-     * Runs tasks on the JDK's {@link ForkJoinPool#commonPool()}, which is for short tasks that do not block.
+     * Returns a scheduler that runs tasks on the JDK's {@link ForkJoinPool#commonPool()}, which is for short tasks that
+     * do not block.
      *
      * @return a new scheduler
      */
@@ -199,47 +202,49 @@ public interface Scheduler extends Executor {
     }
 
     /**
-     * Runs each task on a fresh virtual thread, which inherits no thread-locals.
+     * Returns a scheduler that runs each task on a new virtual thread, which inherits no thread-locals.
      *
-     * @return the same scheduler at every call
+     * @return the scheduler, always the same object
      */
     static Scheduler virtualThreads() {
         return VirtualThreads.INSTANCE;
     }
 
     /**
-     * Runs tasks on a fixed number of platform threads, in order of arrival. Up to {@code max(256, 100 * threads)} tasks wait;
-     * one more is run by its submitter. A thread ends when it has had nothing to do for 60 seconds, so the scheduler need not
-     * be closed.
+     * Returns a scheduler that runs tasks on a fixed number of platform threads, in submission order. Up to {@code
+     * max(256, 100 * threads)} tasks wait; a submitter runs any further task itself. A thread ends after 60 idle
+     * seconds, so the scheduler need not be closed.
      *
-     * @param threads how many, at least 1
+     * @param threads the number of threads, at least 1
      * @return a new scheduler on a {@link dev.raddle.pool.ThreadPool} of its own
-     * @throws IllegalArgumentException if it is less than 1
+     * @throws IllegalArgumentException if {@code threads} is less than 1
      */
     static Scheduler fixed(int threads) {
         return Providers.SCHEDULERS.fixed(threads);
     }
 
     /**
-     * Runs tasks as {@link #fixed} does, but those of a higher {@linkplain Placeable#priority() priority} first.
+     * Returns a scheduler like that of {@link #fixed} that runs tasks of a higher {@linkplain Placeable#priority()
+     * priority} first.
      *
-     * @param threads how many, at least 1
+     * @param threads the number of threads, at least 1
      * @return a new scheduler on a {@link dev.raddle.pool.ThreadPool} of its own
-     * @throws IllegalArgumentException if it is less than 1
+     * @throws IllegalArgumentException if {@code threads} is less than 1
      */
     static Scheduler priority(int threads) {
         return Providers.SCHEDULERS.priority(threads);
     }
 
     /**
-     * Runs each task on an executor, which stays its owner's: it is never shut down from here.
+     * Returns a scheduler that runs each task on an executor. The scheduler never shuts the executor down.
      *
-     * <p>A task that the executor takes and never runs is rejected as soon as that can be known: a {@link
-     * dev.raddle.pool.ThreadPool} says so whenever it drops a task or hands one back; other executors get a {@link
-     * java.util.concurrent.Future}, and cancelling that rejects the task. So cancel the futures in the list that {@code
-     * shutdownNow()} of a {@link java.util.concurrent.ThreadPoolExecutor} returns. An executor that is terminated has no task
-     * that it will run. What no program can know is that a foreign executor has dropped a task without a word, as {@link
-     * java.util.concurrent.ThreadPoolExecutor.DiscardPolicy} does, or {@code getQueue().clear()}: that task keeps its permit.
+     * <p>A task that the executor accepts and never runs is rejected as soon as that can be detected. A {@link
+     * dev.raddle.pool.ThreadPool} rejects each task that it drops or returns. Other executors receive a {@link
+     * java.util.concurrent.Future}, and cancelling it rejects the task; so cancel the futures in the list that {@code
+     * shutdownNow()} of a {@link java.util.concurrent.ThreadPoolExecutor} returns. A task that is placed on a terminated
+     * executor is rejected, too. It cannot be detected that another executor silently drops a task, as {@link
+     * java.util.concurrent.ThreadPoolExecutor.DiscardPolicy} and {@code getQueue().clear()} do: such a task keeps its
+     * permit.
      *
      * @param executor the executor, preferably with threads of its own
      * @return a new scheduler

@@ -3,10 +3,11 @@ package dev.raddle.task;
 import java.util.concurrent.Executor;
 
 /**
- * Creates the schedulers that stand on executors. This package is below the thread pool, so {@link Scheduler} finds the one
- * provider, which is the thread pool's, as a {@linkplain java.util.ServiceLoader service} of this module.
+ * Creates the schedulers that run tasks on executors. This package must not depend on the thread pool, so {@link
+ * Scheduler} loads the only provider, that of the thread pool, as a {@linkplain java.util.ServiceLoader service} of
+ * this module.
  *
- * <p>An application has no need to call or to implement this.
+ * <p>Applications need not call or implement this interface.
  */
 public interface SchedulerProvider {
 
@@ -27,7 +28,7 @@ public interface SchedulerProvider {
     Scheduler priority(int threads);
 
     /**
-     * Creates a scheduler on an executor that belongs to the caller.
+     * Creates a scheduler on an executor of the caller.
      *
      * @param executor the executor
      * @param name the name of the scheduler in messages

@@ -8,27 +8,27 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 
 /**
- * A task of a scope: its value once it is there, and a way to cancel it.
+ * A task of a scope. It provides the value when the task has ended, and can cancel the task.
  *
  * {@snippet :
  * Task<User> user = scope.submit("load-user", () -> users.load(id));
  * render(user.await());
  * }
  *
- * <p>State, runner and result change together, and a state that is an end never changes. Memory consistency effects: actions
- * before the submission <i>happen-before</i> the callable, and the callable <i>happens-before</i> the return of a wait. When
- * a wait returns, hooks have been told, metrics counted, and the task's permit is free, unless it was ended from outside and
- * its callable still runs.
+ * <p>State, runner and result change together in one step, and the state of a task that has ended never changes. Memory
+ * consistency effects: actions before the submission <i>happen-before</i> the callable, and the callable
+ * <i>happens-before</i> the return of a wait. When a wait returns, hooks have been notified, metrics are counted, and
+ * the task's permit is released, unless the task was ended from outside and its callable still runs.
  *
  * @param <T> the type of the value
  */
 public interface Task<T> extends TaskIdentity {
 
-    /** Where a task is in its life. */
+    /** The state of a task. */
     enum State {
-        /** Submitted, and not begun. */
+        /** It was submitted and has not begun. */
         PENDING,
-        /** Its callable is being called. */
+        /** Its callable is running. */
         RUNNING,
         /** Its callable returned. */
         SUCCESS,
@@ -39,28 +39,28 @@ public interface Task<T> extends TaskIdentity {
     }
 
     /**
-     * Returns the task's number.
+     * Returns the number of this task.
      *
-     * @return a number that no other task of its scope has
+     * @return a number that is unique in its scope
      */
     long id();
 
     /**
-     * Returns where the task is in its life. Never blocks.
+     * Returns the state of this task. Never blocks.
      *
-     * @return the state now
+     * @return the current state
      */
     State state();
 
     /**
-     * Tells whether the task has ended. Never blocks.
+     * Returns whether this task has ended. Never blocks.
      *
      * @return true if its state will never change
      */
     boolean isDone();
 
     /**
-     * Tells whether the task was cancelled.
+     * Returns whether this task was cancelled.
      *
      * @return true if its state is {@link State#CANCELLED}
      */
@@ -69,7 +69,7 @@ public interface Task<T> extends TaskIdentity {
     }
 
     /**
-     * Tells whether the task has failed.
+     * Returns whether this task has failed.
      *
      * @return true if its state is {@link State#FAILED}
      */
@@ -78,70 +78,71 @@ public interface Task<T> extends TaskIdentity {
     }
 
     /**
-     * Cancels the task. If it has not begun it never will; if it runs, its thread is interrupted, once, and whatever the
-     * callable returns is dropped.
+     * Cancels this task. If it has not begun, it never will. If it is running, its thread is interrupted once, and the
+     * value of the callable is discarded.
      *
-     * @return true if this call cancelled it; false if it had ended
+     * @return true if this call cancelled the task; false if it had ended
      */
     boolean cancel();
 
     /**
      * Waits for the value.
      *
-     * @return what the callable returned, which may be null
-     * @throws RuntimeException the task's own, if it threw one
-     * @throws Error the task's own, if it threw one
+     * @return the value of the callable, which may be null
+     * @throws RuntimeException if the callable threw it
+     * @throws Error if the callable threw it
      * @throws TaskExecutionException if the callable threw a checked exception, which is the cause
-     * @throws TaskTimeoutException if the task ran out of time
-     * @throws CancelledException if the task was cancelled, with the reason; if it was by its scope's deadline, the exception
-     *     is {@code ScopeTimeoutException}
-     * @throws IllegalStateException if the task could never begin, or never end, because all tasks that run in its scope
-     *     wait for others of it
-     * @throws InterruptedException if the calling thread is interrupted; the task goes on
+     * @throws TaskTimeoutException if the task timed out
+     * @throws CancelledException if the task was cancelled; the message is the reason; if its scope's deadline
+     *     cancelled it, the exception is {@code ScopeTimeoutException}
+     * @throws IllegalStateException if the task could never begin, or never end, because all running tasks of its scope
+     *     wait for other tasks of that scope
+     * @throws InterruptedException if the calling thread is interrupted; the task continues
      */
     T await() throws InterruptedException;
 
     /**
-     * Waits for the value, for some time. It throws what {@link #await()} throws, but does not find out whether the task
-     * could ever end.
+     * Waits for the value, at most for a given time. Throws the same exceptions as {@link #await()}, but does not
+     * detect that the task could never end.
      *
-     * @param longest how long to wait at most; zero or less does not wait
-     * @return what the callable returned, which may be null
-     * @throws TimeoutException if the time passed first; the task goes on
-     * @throws InterruptedException if the calling thread is interrupted; the task goes on
+     * @param longest the maximum time to wait; zero or less does not wait
+     * @return the value of the callable, which may be null
+     * @throws TimeoutException if the time passed first; the task continues
+     * @throws InterruptedException if the calling thread is interrupted; the task continues
      */
     T await(Duration longest) throws InterruptedException, TimeoutException;
 
     /**
-     * Returns the thread that is inside the callable.
+     * Returns the thread that runs the callable.
      *
      * @return the thread, or empty unless the state is {@link State#RUNNING}
      */
     Optional<Thread> runner();
 
     /**
-     * Returns how the task ended. Never blocks.
+     * Returns the outcome of this task. Never blocks.
      *
-     * @return the outcome, or empty if it has not ended
+     * @return the outcome, or empty if the task has not ended
      */
     Optional<Outcome<T>> outcome();
 
     /**
-     * Returns a future that completes as a wait for this task would return. It is a copy: completing or cancelling it does
-     * nothing to the task. What depends on it runs in the thread that settles the task, or at once if that has happened.
+     * Returns a future with the value or exception that {@link #await()} would return or throw. It is a copy:
+     * completing or cancelling it does not affect the task. Its dependent actions run in the thread that settles the
+     * task, or at once if the task has ended.
      *
-     * <p>Nobody knows which thread waits for a future: a wait for it in a task that could never end is not found, as one by
-     * {@link #await()} is.
+     * <p>The threads that wait for a future are not recorded: unlike {@link #await()}, such a wait is not checked for
+     * tasks that could never end.
      *
      * @return a new future
      */
     CompletableFuture<T> toCompletableFuture();
 
     /**
-     * Applies a function to the value, through a {@linkplain #toCompletableFuture() copy}.
+     * Applies a function to the value, by {@code thenApply} of a {@linkplain #toCompletableFuture() copy}.
      *
      * @param <U> the type of the function's value
-     * @param function what to apply
+     * @param function the function
      * @return a new future
      */
     default <U> CompletableFuture<U> thenApply(Function<? super T, ? extends U> function) {
@@ -149,10 +150,10 @@ public interface Task<T> extends TaskIdentity {
     }
 
     /**
-     * Goes on with another stage, through a {@linkplain #toCompletableFuture() copy}.
+     * Continues with another stage, by {@code thenCompose} of a {@linkplain #toCompletableFuture() copy}.
      *
      * @param <U> the type of the stage's value
-     * @param function returns the stage
+     * @param function the function that returns the stage
      * @return a new future
      */
     default <U> CompletableFuture<U> thenCompose(Function<? super T, ? extends CompletionStage<U>> function) {
@@ -160,9 +161,9 @@ public interface Task<T> extends TaskIdentity {
     }
 
     /**
-     * Replaces a failure by a value, through a {@linkplain #toCompletableFuture() copy}.
+     * Replaces a failure by a value, by {@code exceptionally} of a {@linkplain #toCompletableFuture() copy}.
      *
-     * @param function returns the value
+     * @param function the function that returns the value
      * @return a new future
      */
     default CompletableFuture<T> exceptionally(Function<Throwable, ? extends T> function) {

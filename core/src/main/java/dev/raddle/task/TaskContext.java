@@ -8,22 +8,22 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Values that a task sees as they were when it was submitted: a tenant, a request id, a locale. Immutable; a new value makes
- * a new context, which is in force while an action runs and no longer.
+ * The context of a task: values such as a tenant, a request id or a locale, as they were when the task was submitted.
+ * Immutable: setting a value creates a new context. A context is current only while {@link #run} or {@link #call} runs.
  *
  * {@snippet :
  * static final TaskContext.Key<String> TENANT = TaskContext.Key.named("tenant");
  *
- * TaskContext.current().with(TENANT, "a").run(() -> executor.submit("a", "t1", () -> TaskContext.current().get(TENANT)));
- * }
+ * TaskContext.current().with(TENANT, "a").run(() -> executor.submit("a", "t1", () ->
+ * TaskContext.current().get(TENANT))); }
  *
- * <p>It travels from a submitter into its tasks and nowhere else: not into other threads, and not from one task to the next
- * that runs on the same thread. With nothing set and no propagator registered, carrying it costs nothing.
+ * <p>A context is passed from a submitter to its tasks only: not to other threads, and not to the next task that runs
+ * on the same thread. If no value is set and no propagator is registered, this costs nothing.
  */
 public final class TaskContext {
 
     /**
-     * Names a value of a context. Two keys are the same only if they are the same object.
+     * The key of a value. Keys are compared by identity.
      *
      * @param <T> the type of the value
      */
@@ -38,8 +38,8 @@ public final class TaskContext {
          * Creates a key.
          *
          * @param <T> the type of the value
-         * @param name for people
-         * @return a new key, unlike every other
+         * @param name the name, for messages
+         * @return a new key, which is not equal to any other
          */
         public static <T> Key<T> named(String name) {
             return new Key<>(Objects.requireNonNull(name, "name"));
@@ -52,22 +52,22 @@ public final class TaskContext {
     }
 
     /**
-     * The scope, or the run of a flow, in which a context is in force. It bounds the time of everything that is submitted
-     * inside it. Only Raddle implements this.
+     * The scope or flow run to which a context belongs. Its deadline applies to everything that is submitted inside it.
+     * Only Raddle implements this interface.
      */
     public interface Owner {
         /**
-         * Returns the moment at which everything inside is cancelled.
+         * Returns the deadline, at which everything inside this owner is cancelled.
          *
-         * @return the moment, or null if there is none
+         * @return the deadline, or null if there is none
          */
         @Nullable
         Deadline deadline();
 
         /**
-         * Returns what this is called in messages.
+         * Returns the label of this owner in messages.
          *
-         * @return a text such as {@code scope "checkout"}
+         * @return the label, such as {@code scope "checkout"}
          */
         String label();
     }
@@ -86,9 +86,9 @@ public final class TaskContext {
     }
 
     /**
-     * Returns the context in force in the calling thread.
+     * Returns the current context of the calling thread.
      *
-     * @return the innermost one, or the empty one
+     * @return the innermost context, or the empty context
      */
     public static TaskContext current() {
         return CURRENT.orElse(EMPTY);
@@ -97,8 +97,8 @@ public final class TaskContext {
     /**
      * Returns a value.
      *
-     * @param <T> its type
-     * @param key its name
+     * @param <T> the type of the value
+     * @param key the key
      * @return the value, or null if this context has none
      */
     @SuppressWarnings("unchecked") // with() puts a T under a Key<T>
@@ -107,10 +107,10 @@ public final class TaskContext {
     }
 
     /**
-     * Returns this context with one more, or another, value.
+     * Returns a copy of this context with a value added or replaced.
      *
-     * @param <T> its type
-     * @param key its name
+     * @param <T> the type of the value
+     * @param key the key
      * @param value the value
      * @return a new context
      */
@@ -121,7 +121,7 @@ public final class TaskContext {
     }
 
     /**
-     * Returns the scope or the run of a flow that the task of this context was submitted in.
+     * Returns the scope or flow run in which the task of this context was submitted.
      *
      * @return the owner, or null if there is none
      */
@@ -132,7 +132,7 @@ public final class TaskContext {
     /**
      * Returns whether the owner waits for the task of this context before it ends.
      *
-     * @return false if the task was submitted inside the owner to something else, such as a group, or if there is no owner
+     * @return false if the task was submitted inside the owner to another API, such as a group, or if there is no owner
      */
     public boolean isMember() {
         return member;
@@ -141,57 +141,57 @@ public final class TaskContext {
     /**
      * Returns this context for a task that is submitted inside an owner which does not wait for it.
      *
-     * @param inside the owner, whose deadline bounds the task, or null
-     * @return this context if it is the same, else a new one
+     * @param inside the owner, whose deadline applies to the task, or null
+     * @return this context if it has that owner already, otherwise a new one
      */
     public TaskContext within(@Nullable Owner inside) {
         return inside == owner && !member ? this : new TaskContext(values, inside, false);
     }
 
     /**
-     * Returns this context for a task that its owner waits for. What the task opens is nested in the owner.
+     * Returns this context for a task that its owner waits for. Scopes that the task opens are nested in the owner.
      *
      * @param waiting the owner
-     * @return this context if it is the same, else a new one
+     * @return this context if it is for such a task already, otherwise a new one
      */
     public TaskContext ofTask(Owner waiting) {
         return waiting == owner && member ? this : new TaskContext(values, waiting, true);
     }
 
     /**
-     * Returns the scoped value through which contexts travel, for a thread container that binds it itself.
+     * Returns the scoped value that holds the current context, for a thread container that binds it itself.
      *
-     * @return the same key at every call
+     * @return the scoped value, always the same object
      */
     public static ScopedValue<TaskContext> scopedValue() {
         return CURRENT;
     }
 
     /**
-     * Returns whether this context has neither values nor an owner, so that there is nothing to carry.
+     * Returns whether this context has neither values nor an owner, so that it need not be passed to tasks.
      *
-     * @return true for the context of a thread that has set nothing
+     * @return true if there are no values and no owner
      */
     public boolean isEmpty() {
         return values.isEmpty() && owner == null;
     }
 
     /**
-     * Runs an action with this context in force.
+     * Runs an action with this context as the current one.
      *
-     * @param action what to run, in the calling thread
+     * @param action the action, run in the calling thread
      */
     public void run(Runnable action) {
         ScopedValue.where(CURRENT, this).run(action);
     }
 
     /**
-     * Calls an action with this context in force.
+     * Calls an action with this context as the current one.
      *
      * @param <T> the type of the value
-     * @param action what to call, in the calling thread
-     * @return what it returned
-     * @throws Exception what it threw
+     * @param action the action, called in the calling thread
+     * @return the value of the action
+     * @throws Exception if the action throws
      */
     public <T> T call(Callable<? extends T> action) throws Exception {
         return ScopedValue.where(CURRENT, this).<T, Exception>call(action::call);

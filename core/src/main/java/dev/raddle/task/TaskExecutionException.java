@@ -1,6 +1,6 @@
 package dev.raddle.task;
 
-/** Carries a checked exception of a task to who waits for its value. */
+/** Wraps a checked exception thrown by a task. */
 public final class TaskExecutionException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -8,8 +8,8 @@ public final class TaskExecutionException extends RuntimeException {
     /**
      * Creates an exception.
      *
-     * @param message which task failed, for people
-     * @param cause what its callable threw
+     * @param message the message, which names the task
+     * @param cause the exception that the callable threw
      */
     public TaskExecutionException(String message, Throwable cause) {
         super(message, cause);

@@ -1,22 +1,22 @@
 package dev.raddle.task;
 
 /**
- * One task, as those know it who hear of it: the same object in everything that is told of one task, and unlike that of any
- * other task, although names need not be unique.
+ * Identifies a task in notifications. All notifications of a task have the same object, and different tasks have
+ * different objects, although their names may be equal.
  */
 public interface TaskIdentity extends NamedTask {
 
     /**
-     * Returns what the task belongs to.
+     * Returns the name of the group, scope or flow to which the task belongs.
      *
-     * @return the key of its group, or the name of its scope
+     * @return the key of the group, or the name of the scope or flow
      */
     String owner();
 
     /**
-     * Returns what the task is called.
+     * Returns the name of the task.
      *
-     * @return the name that it was submitted with
+     * @return the name given at the submission
      */
     @Override
     String name();

@@ -1,12 +1,12 @@
 package dev.raddle.task;
 
-/** How urgent a task is among those that wait with it. {@link Scheduler.Placeable#priority()} has room for more ranks. */
+/** The priority of a task among the waiting tasks. {@link Scheduler.Placeable#priority()} allows finer priorities. */
 public enum TaskPriority {
-    /** Goes before the others. */
+    /** Runs before tasks of other priorities. */
     HIGH(1),
-    /** The rank of a task that says nothing. */
+    /** The default. */
     NORMAL(0),
-    /** Goes when no other waits. */
+    /** Runs when no task of another priority waits. */
     LOW(-1);
 
     private final int rank;
@@ -18,7 +18,7 @@ public enum TaskPriority {
     /**
      * Returns this priority as a number.
      *
-     * @return 1, 0 or -1; the higher goes first
+     * @return 1, 0 or -1; tasks of a higher rank run first
      */
     public int rank() {
         return rank;

@@ -6,7 +6,7 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The plan of one task: what to call and how. Immutable; the same spec may be submitted any number of times, to any door.
+ * A callable and the options of its execution. Immutable; a spec may be submitted any number of times, to any API.
  *
  * {@snippet :
  * TaskSpec<Rank> spec = TaskSpec.named("rank", () -> ranks.of(id))
@@ -16,13 +16,14 @@ import org.jspecify.annotations.Nullable;
  * }
  *
  * @param <T> the type of the value
- * @param name what the task is called in results, messages and events
- * @param callable what to call
- * @param priority its rank among the tasks that wait with it: the higher goes first; null if that is for the door to say
- * @param cost how many slots it takes, at least 1
- * @param queueTimeout how long it may wait to be admitted, or null if that is for the door to say
- * @param retry how often it is tried, or null if that is for the door to say
- * @param timeout how long it may take from its submission on, with all its attempts, or null if there is no limit of its own
+ * @param name the name of the task in results, messages and events
+ * @param callable the callable
+ * @param priority the priority among the waiting tasks, of which higher ones run first; null for the default of the API
+ * @param cost the number of permits that the task needs, at least 1
+ * @param queueTimeout the maximum time to wait for admission; null for the default of the API
+ * @param retry the retry policy; null for the default of the API
+ * @param timeout the maximum time from the submission to the end, including all attempts; null for no timeout of its
+ *     own
  */
 public record TaskSpec<T>(
         String name,
@@ -34,7 +35,7 @@ public record TaskSpec<T>(
         @Nullable Duration timeout) {
 
     /**
-     * Checks the components.
+     * Creates a spec.
      *
      * @throws IllegalArgumentException if the cost is less than 1, the queue timeout is negative, or the timeout is not
      *     positive
@@ -55,31 +56,31 @@ public record TaskSpec<T>(
     }
 
     /**
-     * Returns the plan of a task of cost 1 that leaves everything else to the door.
+     * Returns a spec of cost 1 with the defaults of the API for all other options.
      *
      * @param <T> the type of the value
-     * @param name what the task is called
-     * @param callable what to call
-     * @return the spec
+     * @param name the name of the task
+     * @param callable the callable
+     * @return a new spec
      */
     public static <T> TaskSpec<T> named(String name, Callable<? extends T> callable) {
         return new TaskSpec<>(name, callable, null, 1, null, null, null);
     }
 
     /**
-     * Returns the priority, or that of a door whose task says nothing.
+     * Returns the priority, or a default if this spec has none.
      *
-     * @param otherwise what holds if {@link #priority()} is null
-     * @return a rank
+     * @param otherwise the default if {@link #priority()} is null
+     * @return the priority
      */
     public int priorityOr(int otherwise) {
         return priority == null ? otherwise : priority;
     }
 
     /**
-     * Returns this plan with another priority.
+     * Returns this spec with another priority.
      *
-     * @param rank any number; the higher goes first
+     * @param rank the priority; tasks of a higher priority run first
      * @return a new spec
      */
     public TaskSpec<T> priority(int rank) {
@@ -87,9 +88,9 @@ public record TaskSpec<T>(
     }
 
     /**
-     * Returns this plan with another priority.
+     * Returns this spec with another priority.
      *
-     * @param priority how urgent the task is
+     * @param priority the priority
      * @return a new spec
      */
     public TaskSpec<T> priority(TaskPriority priority) {
@@ -97,22 +98,22 @@ public record TaskSpec<T>(
     }
 
     /**
-     * Returns this plan with another cost.
+     * Returns this spec with another cost.
      *
-     * @param slots at least 1
+     * @param slots the number of permits that the task needs, at least 1
      * @return a new spec
-     * @throws IllegalArgumentException if it is less than 1
+     * @throws IllegalArgumentException if the cost is less than 1
      */
     public TaskSpec<T> cost(int slots) {
         return new TaskSpec<>(name, callable, priority, slots, queueTimeout, retry, timeout);
     }
 
     /**
-     * Returns this plan with a bound on the time it may wait to be admitted.
+     * Returns this spec with a maximum time to wait for admission.
      *
-     * @param longest not negative
+     * @param longest the maximum time, not negative
      * @return a new spec
-     * @throws IllegalArgumentException if it is negative
+     * @throws IllegalArgumentException if the time is negative
      */
     public TaskSpec<T> queueTimeout(Duration longest) {
         Objects.requireNonNull(longest, "queueTimeout");
@@ -120,9 +121,9 @@ public record TaskSpec<T>(
     }
 
     /**
-     * Returns this plan with another retry policy.
+     * Returns this spec with another retry policy.
      *
-     * @param policy how often the task is tried
+     * @param policy the retry policy
      * @return a new spec
      */
     public TaskSpec<T> retry(RetryPolicy policy) {
@@ -131,12 +132,12 @@ public record TaskSpec<T>(
     }
 
     /**
-     * Returns this plan with a bound on the time from the submission to the end. When it is over, the task has failed with a
-     * {@link TaskTimeoutException}, and if it runs, its thread is interrupted.
+     * Returns this spec with a timeout, which spans the time from the submission to the end. A task that exceeds it
+     * fails with a {@link TaskTimeoutException}, and if it is running, its thread is interrupted.
      *
-     * @param longest positive
+     * @param longest the timeout, positive
      * @return a new spec
-     * @throws IllegalArgumentException if it is not positive
+     * @throws IllegalArgumentException if the timeout is not positive
      */
     public TaskSpec<T> timeout(Duration longest) {
         Objects.requireNonNull(longest, "timeout");

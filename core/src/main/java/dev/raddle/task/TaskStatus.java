@@ -1,15 +1,15 @@
 package dev.raddle.task;
 
-/** How a task ended. */
+/** The kind of a task's outcome. */
 public enum TaskStatus {
-    /** It returned a value, which may be null. */
+    /** The task returned a value, which may be null. */
     SUCCESS,
-    /** It threw something that was not a cancellation, or could not be started. */
+    /** The task threw an exception that was not a cancellation, or it could not be started. */
     FAILED,
-    /** It was cancelled before it ended by itself, or ended by an {@link InterruptedException} or a cancellation. */
+    /** The task was cancelled before it ended, or it threw an {@link InterruptedException} or a cancellation. */
     CANCELLED,
-    /** It was not admitted, and never ran. */
+    /** The task was not admitted and never ran. */
     REJECTED,
-    /** It was not needed, and never ran. */
+    /** The task was not needed and never ran. */
     SKIPPED
 }

@@ -3,30 +3,30 @@ package dev.raddle.task;
 import java.time.Duration;
 
 /**
- * Says that a task ran out of time: its own timeout, which spans waiting, every attempt and the delays between them. The task
- * has failed, and if it was running its thread was interrupted. It has no stack trace where an alarm made it, because that
- * place says nothing about the task.
+ * Thrown when a task exceeded its own timeout, which includes waiting, all attempts and the delays between them. The
+ * task has failed, and if it was running, its thread was interrupted. The exception has no stack trace if an alarm
+ * created it, because that stack trace says nothing about the task.
  */
 public final class TaskTimeoutException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
 
-    /** What the task is called. */
+    /** The name of the task. */
     private final String task;
 
-    /** How much time it had. */
+    /** The time from the submission to the deadline. */
     private final Duration budget;
 
-    /** Which attempt it was at, 0 if it had not begun. */
+    /** The number of the current attempt; 0 if the task had not begun. */
     private final int attempt;
 
     /**
-     * Creates one without a stack trace: it is made by an alarm, whose stack tells nothing.
+     * Creates an exception without a stack trace, for an alarm, whose stack trace says nothing about the task.
      *
-     * @param message what ran out of time, for people
-     * @param task what it is called
-     * @param budget how much time it had
-     * @param attempt at which attempt it was, 0 if none had begun
+     * @param message the message
+     * @param task the name of the task
+     * @param budget the time that the task had
+     * @param attempt the number of the current attempt; 0 if none had begun
      */
     public TaskTimeoutException(String message, String task, Duration budget, int attempt) {
         super(message, null, true, false);
@@ -38,11 +38,11 @@ public final class TaskTimeoutException extends RuntimeException {
     /**
      * Creates an exception for a task whose next attempt does not fit into its time.
      *
-     * @param message the text
+     * @param message the message
      * @param task the name of the task
      * @param budget the time that the task had
      * @param attempt the number of the attempt that failed last
-     * @param lastFailure what that attempt threw, as the cause
+     * @param lastFailure the exception of that attempt, which becomes the cause
      */
     public TaskTimeoutException(String message, String task, Duration budget, int attempt, Throwable lastFailure) {
         super(message, lastFailure);
@@ -52,27 +52,27 @@ public final class TaskTimeoutException extends RuntimeException {
     }
 
     /**
-     * Returns what the task is called.
+     * Returns the name of the task.
      *
-     * @return its name
+     * @return the name
      */
     public String task() {
         return task;
     }
 
     /**
-     * Returns how much time the task had.
+     * Returns the time that the task had.
      *
-     * @return the length from its submission to its deadline
+     * @return the time from the submission to the deadline
      */
     public Duration budget() {
         return budget;
     }
 
     /**
-     * Returns which attempt the task was at.
+     * Returns the number of the attempt during which the task timed out.
      *
-     * @return 1 for the first; 0 if it had not begun
+     * @return the number, 1 for the first attempt; 0 if the task had not begun
      */
     public int attempt() {
         return attempt;

@@ -3,7 +3,7 @@ package dev.raddle.task;
 import java.util.Objects;
 import java.util.function.Consumer;
 
-/** Two listeners in one. What both throw goes on together. */
+/** Notifies two listeners. If both throw, the second exception is suppressed in the first. */
 record TwoListeners(TaskListener first, TaskListener second) implements TaskListener {
 
     TwoListeners {
@@ -13,30 +13,30 @@ record TwoListeners(TaskListener first, TaskListener second) implements TaskList
 
     @Override
     public void onSubmitted(TaskIdentity task) {
-        tell(listener -> listener.onSubmitted(task));
+        notifyBoth(listener -> listener.onSubmitted(task));
     }
 
     @Override
     public void onStarted(TaskIdentity task, long waitNanos) {
-        tell(listener -> listener.onStarted(task, waitNanos));
+        notifyBoth(listener -> listener.onStarted(task, waitNanos));
     }
 
     @Override
     public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
-        tell(listener -> listener.onSettled(task, outcome, runNanos));
+        notifyBoth(listener -> listener.onSettled(task, outcome, runNanos));
     }
 
-    private void tell(Consumer<TaskListener> event) {
+    private void notifyBoth(Consumer<TaskListener> event) {
         try {
             event.accept(first);
         } catch (Throwable failure) {
-            tellSecondAfter(failure, event);
+            notifySecondAfter(failure, event);
             throw failure;
         }
         event.accept(second);
     }
 
-    private void tellSecondAfter(Throwable failure, Consumer<TaskListener> event) {
+    private void notifySecondAfter(Throwable failure, Consumer<TaskListener> event) {
         try {
             event.accept(second);
         } catch (Throwable another) {

@@ -2,7 +2,10 @@ package dev.raddle.task;
 
 import java.util.concurrent.ThreadFactory;
 
-/** A fresh virtual thread for each task. Inheriting thread-locals would carry one request's context into another's task. */
+/**
+ * Runs each task on a new virtual thread. The thread does not inherit thread-locals, which could be those of another
+ * request.
+ */
 final class VirtualThreads implements Scheduler {
 
     static final VirtualThreads INSTANCE = new VirtualThreads();

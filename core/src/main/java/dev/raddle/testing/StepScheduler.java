@@ -5,8 +5,8 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
- * A scheduler that keeps tasks until it is told to run them, one by one, in the thread that tells it: so a test decides
- * what happens between the moment a task is granted its permits and the moment it begins.
+ * A scheduler for tests that queues tasks until the test runs them, one by one, in the calling thread. So a test
+ * controls what happens after a task has received its permits and before it begins.
  *
  * {@snippet :
  * StepScheduler steps = new StepScheduler();
@@ -19,16 +19,16 @@ public final class StepScheduler implements Scheduler {
     private final ConcurrentLinkedQueue<Runnable> tasks = new ConcurrentLinkedQueue<>();
     private final int parallelism;
 
-    /** Creates a scheduler with no tasks, which does not say how many threads it has. */
+    /** Creates a scheduler without tasks and without a maximum number of threads. */
     public StepScheduler() {
         this(Integer.MAX_VALUE);
     }
 
     /**
-     * Creates a scheduler with no tasks, which says how many threads it has.
+     * Creates a scheduler without tasks and with a maximum number of threads.
      *
-     * @param parallelism what {@link #parallelism()} returns, at least 1
-     * @throws IllegalArgumentException if it is less than 1
+     * @param parallelism the value of {@link #parallelism()}, at least 1
+     * @throws IllegalArgumentException if {@code parallelism} is less than 1
      */
     public StepScheduler(int parallelism) {
         if (parallelism < 1) {
@@ -48,11 +48,11 @@ public final class StepScheduler implements Scheduler {
     }
 
     /**
-     * Runs the oldest task that was not run yet, in the calling thread. A task that waits keeps this thread: one with a retry
-     * policy that rests on {@link VirtualTime} never ends if this thread is the one that would advance it. Use
-     * {@link #startNext()} for such a task.
+     * Runs the oldest queued task in the calling thread. A task that waits blocks this thread: if a retry delay uses
+     * {@link VirtualTime} and only this thread advances it, the task never ends. Use {@link #startNext()} for such a
+     * task.
      *
-     * @return false if there is none
+     * @return false if there was no task
      */
     public boolean runNext() {
         Runnable task = tasks.poll();
@@ -64,17 +64,17 @@ public final class StepScheduler implements Scheduler {
     }
 
     /**
-     * Runs the oldest task that was not run yet in a thread of its own, and does not wait for it: for tasks that wait, such
-     * as one that rests between two attempts.
+     * Runs the oldest queued task in a thread of its own, and does not wait for it. For tasks that wait, such as one
+     * with a delay between two attempts.
      *
      * {@snippet :
      * Thread runner = steps.startNext().orElseThrow();
-     * time.awaitAlarms(1, Duration.ofSeconds(30)); // until it rests
+     * time.awaitAlarms(1, Duration.ofSeconds(30)); // the delay has begun
      * time.advance(Duration.ofMillis(100)); // the next attempt begins
      * runner.join();
      * }
      *
-     * @return a daemon thread, which has been started and ends when the task does; empty if there is no task
+     * @return the started daemon thread, which ends with the task; empty if there was no task
      */
     public Optional<Thread> startNext() {
         Runnable task = tasks.poll();
@@ -83,7 +83,7 @@ public final class StepScheduler implements Scheduler {
                 : Optional.of(Thread.ofPlatform().name("step").daemon().start(task));
     }
 
-    /** Runs tasks until there are none, those included that are placed meanwhile. */
+    /** Runs all queued tasks, including those that are added meanwhile. */
     public void runAll() {
         while (runNext()) {
             // until none is left
@@ -91,7 +91,7 @@ public final class StepScheduler implements Scheduler {
     }
 
     /**
-     * Returns how many tasks have not been run yet.
+     * Returns the number of queued tasks.
      *
      * @return the length of the queue
      */

@@ -13,9 +13,9 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A time source that stands still until it is told to advance. Alarms fire in the thread that advances it, in the order of
- * their moments, and of their making where these are equal; what follows from one, listeners and rejections included, is
- * done in the same thread before the next. A task that an alarm starts runs where its scheduler runs it.
+ * A time source for tests that changes only when the test advances it. Alarms fire in the thread that advances it,
+ * ordered by their moments and, for equal moments, by their creation. All consequences of an alarm, including listeners
+ * and rejections, happen in the same thread before the next alarm. A task that an alarm starts runs on its scheduler.
  *
  * {@snippet :
  * VirtualTime time = new VirtualTime();
@@ -32,10 +32,10 @@ public final class VirtualTime implements TimeSource {
     private long now; // guarded by this
     private long made; // guarded by this
 
-    /** By thread that advances this: what follows from the alarm that it fires. Each queue is used by its thread alone. */
+    /** Follow-ups of the firing alarm, by the thread that advances this time. Each queue is used by its thread only. */
     private final ConcurrentHashMap<Thread, ArrayDeque<Runnable>> following = new ConcurrentHashMap<>();
 
-    /** Creates a time that stands at 0. */
+    /** Creates a time source whose clock is at 0. */
     public VirtualTime() {}
 
     @Override
@@ -62,11 +62,12 @@ public final class VirtualTime implements TimeSource {
     }
 
     /**
-     * Lets time pass and fires every alarm on the way, those included that are made meanwhile. When this method returns, all
-     * that was due has happened: tasks whose time was over are settled and their listeners notified.
+     * Advances the clock and fires every alarm that becomes due, including those that are created meanwhile. When this
+     * method returns, everything that was due has happened: tasks that timed out are settled and their listeners
+     * notified.
      *
-     * @param length how much time; not negative
-     * @throws IllegalArgumentException if it is negative
+     * @param length the time to advance, not negative
+     * @throws IllegalArgumentException if the time is negative
      */
     public void advance(Duration length) {
         if (length.isNegative()) {
@@ -113,19 +114,19 @@ public final class VirtualTime implements TimeSource {
     }
 
     /**
-     * Returns how many alarms are pending.
+     * Returns the number of pending alarms.
      *
-     * @return alarms that have neither rung nor been cancelled
+     * @return the number of alarms that have neither fired nor been cancelled
      */
     public synchronized int alarms() {
         return entries.size();
     }
 
     /**
-     * Waits, in real time and for as long as it takes, until another thread has made alarms: so a test knows that the thread
-     * has begun to wait.
+     * Waits, in real time and without a timeout, until other threads have created alarms. So a test knows that these
+     * threads have begun to wait.
      *
-     * @param count how many alarms must be pending
+     * @param count the number of alarms that must be pending
      * @throws InterruptedException if the calling thread is interrupted
      * @see #awaitAlarms(int, Duration)
      */
@@ -136,18 +137,18 @@ public final class VirtualTime implements TimeSource {
     }
 
     /**
-     * Waits, in real time, until another thread has made alarms, and fails if it does not.
+     * Waits, in real time and with a timeout, until other threads have created alarms.
      *
      * {@snippet :
-     * Thread runner = steps.startNext().orElseThrow(); // its first attempt fails, and it rests before the next
+     * Thread runner = steps.startNext().orElseThrow(); // its first attempt fails, and the retry delay begins
      * time.awaitAlarms(1, Duration.ofSeconds(30));
      * time.advance(Duration.ofMillis(100));
      * runner.join();
      * }
      *
-     * @param count how many alarms must be pending
-     * @param longest how long to wait at most, of real time
-     * @throws TimeoutException if there are still fewer after that time
+     * @param count the number of alarms that must be pending
+     * @param longest the maximum time to wait, in real time
+     * @throws TimeoutException if fewer alarms are pending after that time
      * @throws InterruptedException if the calling thread is interrupted
      */
     public synchronized void awaitAlarms(int count, Duration longest) throws InterruptedException, TimeoutException {

@@ -1,5 +1,5 @@
 /**
- * How does a test own time and order? {@link dev.raddle.testing.VirtualTime} passes when told to,
- * {@link dev.raddle.testing.StepScheduler} runs tasks when told to. For tests; nothing here is tuned for speed.
+ * Control of time and execution order in tests. The test advances a {@link dev.raddle.testing.VirtualTime} and runs the
+ * tasks of a {@link dev.raddle.testing.StepScheduler}. These classes are not optimized for speed.
  */
 package dev.raddle.testing;

@@ -18,26 +18,26 @@ class ExceptionSinkTest {
     private WrittenLog log;
 
     @BeforeEach
-    void listen() throws ReflectiveOperationException {
+    void openLog() throws ReflectiveOperationException {
         log = new WrittenLog();
     }
 
     @AfterEach
-    void stopListening() throws ReflectiveOperationException {
+    void closeLog() throws ReflectiveOperationException {
         log.close();
     }
 
     @Test
-    void each_exception_is_counted_and_handed_on() {
-        List<Object> heard = new ArrayList<>();
-        ExceptionSink sink = ExceptionSink.to((source, error) -> heard.addAll(List.of(source, error)));
+    void each_exception_is_counted_and_passed_to_the_target() {
+        List<Object> received = new ArrayList<>();
+        ExceptionSink sink = ExceptionSink.to((source, error) -> received.addAll(List.of(source, error)));
         Error error = new Error();
         Exception exception = new Exception();
 
         sink.report("listener", error);
         sink.report("resolver", exception);
 
-        assertThat(heard).containsExactly("listener", error, "resolver", exception);
+        assertThat(received).containsExactly("listener", error, "resolver", exception);
         assertThat(sink.count()).isEqualTo(2);
         assertThat(sink).hasToString("exception sink, 2 so far");
         assertThat(log.lines()).isEmpty();
@@ -51,37 +51,37 @@ class ExceptionSinkTest {
     }
 
     @Test
-    void what_the_target_throws_goes_to_the_log_with_the_exception_that_it_was_told_of() {
+    void an_exception_from_the_target_goes_to_the_log_with_the_reported_exception() {
         StackOverflowError thrown = new StackOverflowError();
         ExceptionSink sink = ExceptionSink.to((source, error) -> {
             throw thrown;
         });
-        Exception told = new Exception();
+        Exception reported = new Exception();
 
-        sink.report("listener", told);
+        sink.report("listener", reported);
 
         assertThat(sink.count()).isEqualTo(1);
         assertThat(log.lines()).hasSize(1);
-        assertThat(log.lines().getFirst().message()).contains("exception sink, told of listener");
+        assertThat(log.lines().getFirst().message()).contains("exception sink, reporting listener");
         assertThat(log.lines().getFirst().thrown()).isSameAs(thrown);
-        assertThat(thrown.getSuppressed()).containsExactly(told);
+        assertThat(thrown.getSuppressed()).containsExactly(reported);
     }
 
     @Test
-    void a_target_that_throws_the_very_exception_it_was_told_of_does_no_harm() {
-        IllegalStateException told = new IllegalStateException();
+    void a_target_may_rethrow_the_reported_exception() {
+        IllegalStateException reported = new IllegalStateException();
         ExceptionSink sink = ExceptionSink.to((source, error) -> {
             throw (IllegalStateException) error;
         });
 
-        assertThatCode(() -> sink.report("listener", told)).doesNotThrowAnyException();
+        assertThatCode(() -> sink.report("listener", reported)).doesNotThrowAnyException();
 
         assertThat(log.lines()).hasSize(1);
-        assertThat(log.lines().getFirst().thrown()).isSameAs(told);
+        assertThat(log.lines().getFirst().thrown()).isSameAs(reported);
     }
 
     @Test
-    void another_log_gets_ten_lines_a_minute_too() {
+    void a_limited_sink_passes_ten_exceptions_a_minute_to_its_target() {
         VirtualTime time = new VirtualTime();
         List<String> lines = new ArrayList<>();
         ExceptionSink sink = ExceptionSink.limited((source, error) -> lines.add(source), time);
@@ -100,7 +100,7 @@ class ExceptionSinkTest {
     }
 
     @Test
-    void the_log_gets_ten_lines_a_minute_and_then_learns_how_many_were_left_out() {
+    void the_log_gets_ten_lines_a_minute_and_then_the_number_of_omitted_ones() {
         VirtualTime time = new VirtualTime();
         ExceptionSink sink = ExceptionSink.to(new ExceptionSink.Log(time));
         for (int i = 0; i < 35; i++) {

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Test;
 class OutcomeTest {
 
     @Test
-    void an_interrupt_and_a_cancellation_mean_cancelled_with_what_was_thrown_as_the_cause() {
+    void after_an_interrupt_or_a_cancellation_the_outcome_is_cancelled_with_the_exception_as_the_cause() {
         List<Throwable> cancellations =
                 List.of(new InterruptedException(), new CancellationException(), new CancelledException("not needed"));
         for (Throwable thrown : cancellations) {
@@ -18,7 +18,7 @@ class OutcomeTest {
     }
 
     @Test
-    void everything_else_that_is_thrown_means_failed_errors_included() {
+    void after_any_other_throwable_including_errors_the_outcome_is_a_failure() {
         List<Throwable> failures = List.of(
                 new IllegalStateException(),
                 new Exception(),
@@ -31,7 +31,7 @@ class OutcomeTest {
     }
 
     @Test
-    void every_outcome_is_one_word() {
+    void every_outcome_has_a_status() {
         assertThat(new Outcome.Success<>(null).status()).isEqualTo(TaskStatus.SUCCESS);
         assertThat(new Outcome.Failure<>(new Error()).status()).isEqualTo(TaskStatus.FAILED);
         assertThat(new Outcome.Cancelled<>(new InterruptedException()).status()).isEqualTo(TaskStatus.CANCELLED);
@@ -40,7 +40,7 @@ class OutcomeTest {
     }
 
     @Test
-    void a_cancelled_exception_says_why_and_has_no_stack_trace() {
+    void a_cancelled_exception_has_the_reason_and_no_stack_trace() {
         CancelledException cancelled = new CancelledException("the scope was closed");
 
         assertThat(cancelled).hasMessage("the scope was closed");

@@ -24,7 +24,7 @@ class RetryPolicyTest {
     }
 
     @Test
-    void there_is_one_attempt_unless_more_are_asked_for() {
+    void there_is_one_attempt_by_default() {
         assertThat(RetryPolicy.noRetry().maxAttempts()).isEqualTo(1);
         assertThat(RetryPolicy.noRetry()).isSameAs(RetryPolicy.noRetry()).hasToString("retry policy, 1 attempt");
         assertThat(RetryPolicy.builder().build().maxAttempts()).isEqualTo(1);
@@ -33,7 +33,7 @@ class RetryPolicyTest {
     }
 
     @Test
-    void attempts_are_counted_and_some_failures_are_final() {
+    void attempts_are_limited_and_some_failures_are_never_retried() {
         RetryPolicy policy = RetryPolicy.attempts(3);
         assertThat(policy.allowsRetry(1, failure)).isTrue();
         assertThat(policy.allowsRetry(2, failure)).isTrue();
@@ -54,7 +54,7 @@ class RetryPolicyTest {
     }
 
     @Test
-    void an_exponential_delay_grows_by_its_factor_up_to_its_longest() {
+    void an_exponential_delay_grows_by_its_factor_up_to_its_maximum() {
         RetryPolicy policy = RetryPolicy.exponentialBackoff(99, Duration.ofNanos(100), 1.5, Duration.ofNanos(300));
         assertThat(delay(policy, 1)).isEqualTo(100);
         assertThat(delay(policy, 2)).isEqualTo(150);
@@ -69,22 +69,22 @@ class RetryPolicyTest {
 
     @Test
     void no_delay_overflows() {
-        int most = Integer.MAX_VALUE;
-        assertThat(delay(RetryPolicy.fixedDelay(most, FOREVER), most)).isEqualTo(LONGEST);
+        int maxAttempts = Integer.MAX_VALUE;
+        assertThat(delay(RetryPolicy.fixedDelay(maxAttempts, FOREVER), maxAttempts)).isEqualTo(LONGEST);
         for (double factor : new double[] {1, 2, 1e300, Double.POSITIVE_INFINITY}) {
-            RetryPolicy growing = RetryPolicy.exponentialBackoff(most, Duration.ofNanos(3), factor, FOREVER);
-            for (int attempt : new int[] {1, 2, 63, 64, 65, 1_000, most}) {
+            RetryPolicy growing = RetryPolicy.exponentialBackoff(maxAttempts, Duration.ofNanos(3), factor, FOREVER);
+            for (int attempt : new int[] {1, 2, 63, 64, 65, 1_000, maxAttempts}) {
                 assertThat(delay(growing, attempt)).isBetween(3L, LONGEST);
             }
-            RetryPolicy longest = RetryPolicy.exponentialBackoff(most, FOREVER, factor, FOREVER);
+            RetryPolicy longest = RetryPolicy.exponentialBackoff(maxAttempts, FOREVER, factor, FOREVER);
             assertThat(delay(longest, 2)).isEqualTo(LONGEST);
-            RetryPolicy none = RetryPolicy.exponentialBackoff(most, Duration.ZERO, factor, FOREVER);
-            assertThat(delay(none, most)).isZero();
+            RetryPolicy none = RetryPolicy.exponentialBackoff(maxAttempts, Duration.ZERO, factor, FOREVER);
+            assertThat(delay(none, maxAttempts)).isZero();
         }
     }
 
     @Test
-    void full_jitter_takes_any_part_of_a_delay_and_never_more() {
+    void full_jitter_chooses_any_delay_from_zero_to_the_full_length() {
         RetryPolicy policy = RetryPolicy.builder()
                 .maxAttempts(9)
                 .fixedDelay(Duration.ofNanos(3))
@@ -108,7 +108,7 @@ class RetryPolicyTest {
     }
 
     @Test
-    void a_delay_of_less_than_nothing_is_none() {
+    void a_negative_delay_means_none() {
         RetryPolicy policy = RetryPolicy.builder()
                 .maxAttempts(3)
                 .backoff((attempt, thrown) -> Duration.ofSeconds(-attempt))
@@ -117,7 +117,7 @@ class RetryPolicyTest {
     }
 
     @Test
-    void what_makes_no_sense_is_refused_with_the_value_found() {
+    void invalid_arguments_are_refused_with_the_value_found() {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> RetryPolicy.attempts(0))
                 .withMessage("maxAttempts must be at least 1, was 0");

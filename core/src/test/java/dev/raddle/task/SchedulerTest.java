@@ -18,7 +18,7 @@ class SchedulerTest {
     private static final InheritableThreadLocal<String> INHERITABLE = new InheritableThreadLocal<>();
 
     @Test
-    void virtual_threads_are_fresh_for_each_task() throws InterruptedException {
+    void each_task_runs_on_a_new_virtual_thread() throws InterruptedException {
         BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
         Scheduler scheduler = Scheduler.virtualThreads();
 
@@ -51,7 +51,7 @@ class SchedulerTest {
     }
 
     @Test
-    void an_executor_runs_the_tasks_in_its_threads_and_stays_its_owners() throws InterruptedException {
+    void an_executor_runs_the_tasks_in_its_threads_and_is_not_shut_down() throws InterruptedException {
         BlockingQueue<String> names = new LinkedBlockingQueue<>();
         try (ExecutorService pool = Executors.newSingleThreadExecutor(task -> new Thread(task, "reports"))) {
             Scheduler.from(pool).execute(() -> names.add(Thread.currentThread().getName()));
@@ -62,7 +62,7 @@ class SchedulerTest {
     }
 
     @Test
-    void an_executor_that_refuses_says_so() {
+    void a_rejection_by_the_executor_is_thrown_to_the_submitter() {
         ExecutorService pool = Executors.newSingleThreadExecutor();
         pool.shutdown();
         Scheduler scheduler = Scheduler.from(pool);
@@ -71,7 +71,7 @@ class SchedulerTest {
     }
 
     @Test
-    void a_placement_is_final_unless_the_scheduler_says_otherwise() {
+    void a_placement_is_final_by_default() {
         List<Runnable> executed = new ArrayList<>();
         Scheduler scheduler = executed::add;
         Scheduler.Placeable task = new Scheduler.Placeable() {
@@ -80,18 +80,18 @@ class SchedulerTest {
 
             @Override
             public void reject(RejectedExecutionException reason) {
-                throw new AssertionError("it was accepted", reason);
+                throw new AssertionError("the task was accepted", reason);
             }
         };
 
-        Scheduler.Placement place = scheduler.place(task);
+        Scheduler.Placement placement = scheduler.place(task);
 
         assertThat(executed).containsExactly(task);
-        assertThat(place.withdraw()).isFalse();
+        assertThat(placement.withdraw()).isFalse();
     }
 
     @Test
-    void a_fixed_scheduler_has_so_many_platform_threads() throws InterruptedException {
+    void a_fixed_scheduler_has_the_given_number_of_platform_threads() throws InterruptedException {
         BlockingQueue<Thread> threads = new LinkedBlockingQueue<>();
         CountDownLatch end = new CountDownLatch(1);
         Scheduler scheduler = Scheduler.fixed(2);
@@ -128,7 +128,7 @@ class SchedulerTest {
     }
 
     @Test
-    void a_priority_scheduler_runs_the_higher_first_and_equal_ones_in_order() throws InterruptedException {
+    void a_priority_scheduler_runs_higher_priorities_first_and_equal_ones_in_order() throws InterruptedException {
         CountDownLatch begin = new CountDownLatch(1);
         BlockingQueue<String> ran = new LinkedBlockingQueue<>();
         Scheduler scheduler = Scheduler.priority(1);
@@ -162,15 +162,15 @@ class SchedulerTest {
 
         @Override
         public void reject(RejectedExecutionException reason) {
-            throw new AssertionError("it was accepted", reason);
+            throw new AssertionError("the task was accepted", reason);
         }
     }
 
     private static void await(CountDownLatch latch) {
         try {
             latch.await();
-        } catch (InterruptedException nobodyDoes) {
-            throw new AssertionError(nobodyDoes);
+        } catch (InterruptedException unexpected) {
+            throw new AssertionError(unexpected);
         }
     }
 }

@@ -23,7 +23,7 @@ class TaskContextTest {
             ExceptionSink.to((source, error) -> reports.add(source + ": " + error.getMessage()));
 
     @Test
-    void a_context_is_in_force_while_an_action_runs_and_no_longer() throws Exception {
+    void a_context_is_current_only_while_its_action_runs() throws Exception {
         assertThat(TaskContext.current().get(TENANT)).isNull();
 
         TaskContext.current().with(TENANT, "a").run(() -> {
@@ -43,7 +43,7 @@ class TaskContextTest {
     }
 
     @Test
-    void call_throws_what_the_action_threw() {
+    void call_throws_the_exception_of_the_action() {
         TaskContext context = TaskContext.current().with(TENANT, "a");
         IOException thrown = new IOException("disk");
 
@@ -66,14 +66,14 @@ class TaskContextTest {
     }
 
     @Test
-    void two_keys_of_one_name_are_two_keys() {
+    void two_keys_with_the_same_name_are_different_keys() {
         TaskContext context = TaskContext.current().with(TENANT, "a");
 
         assertThat(context.get(TaskContext.Key.<String>named("tenant"))).isNull();
     }
 
     @Test
-    void null_is_neither_a_key_nor_a_value_nor_a_name() {
+    void a_key_a_value_and_a_name_must_not_be_null() {
         TaskContext empty = TaskContext.current();
 
         assertThatNullPointerException().isThrownBy(() -> empty.with(null, "a")).withMessage("key");
@@ -86,45 +86,45 @@ class TaskContextTest {
     }
 
     @Test
-    void a_task_sees_the_context_of_its_submitter_in_whatever_thread_it_runs() throws Exception {
-        Callable<? extends String> carried = TaskContext.current()
+    void a_task_sees_the_context_of_its_submitter_in_any_thread() throws Exception {
+        Callable<? extends String> propagated = TaskContext.current()
                 .with(TENANT, "a")
                 .<Callable<? extends String>>call(
                         () -> carry(() -> TaskContext.current().get(TENANT), List.of(), sink));
 
-        FutureTask<String> elsewhere = new FutureTask<>(carried::call);
-        Thread.ofPlatform().start(elsewhere);
+        FutureTask<String> otherThread = new FutureTask<>(propagated::call);
+        Thread.ofPlatform().start(otherThread);
 
-        assertThat(elsewhere.get()).isEqualTo("a");
-        assertThat(TaskContext.current().with(TENANT, "other").<String>call(carried))
-                .as("not the one that is in force where it runs")
+        assertThat(otherThread.get()).isEqualTo("a");
+        assertThat(TaskContext.current().with(TENANT, "other").<String>call(propagated))
+                .as("not the current context of the running thread")
                 .isEqualTo("a");
     }
 
     @Test
     void a_thread_that_was_started_in_a_context_does_not_have_it() throws Exception {
-        FutureTask<String> elsewhere =
+        FutureTask<String> otherThread =
                 new FutureTask<>(() -> TaskContext.current().get(TENANT));
 
-        TaskContext.current().with(TENANT, "a").run(() -> Thread.ofVirtual().start(elsewhere));
+        TaskContext.current().with(TENANT, "a").run(() -> Thread.ofVirtual().start(otherThread));
 
-        assertThat(elsewhere.get()).isNull();
+        assertThat(otherThread.get()).isNull();
     }
 
     @Test
-    void with_nothing_to_carry_the_callable_is_the_given_one() {
+    void without_a_context_to_propagate_the_callable_is_the_given_one() {
         Callable<String> callable = () -> "hi";
 
         assertThat((Object) carry(callable, List.of(), sink)).isSameAs(callable);
     }
 
     @Test
-    void propagators_capture_at_once_install_in_order_and_restore_in_reverse() throws Exception {
-        Callable<? extends String> carried =
+    void propagators_capture_at_once_install_in_order_and_restore_in_reverse_order() throws Exception {
+        Callable<? extends String> propagated =
                 carry(() -> event("called"), List.of(propagator("p"), propagator("q")), sink);
         events.add("submitted");
 
-        assertThat(carried.call()).isEqualTo("called");
+        assertThat(propagated.call()).isEqualTo("called");
 
         assertThat(events)
                 .containsExactly(
@@ -140,33 +140,33 @@ class TaskContextTest {
     }
 
     @Test
-    void what_was_installed_is_restored_although_the_callable_throws() {
+    void installed_contexts_are_restored_although_the_callable_throws() {
         Error thrown = new Error("from the callable");
-        Callable<? extends String> carried = carry(
+        Callable<? extends String> propagated = carry(
                 () -> {
                     throw thrown;
                 },
                 List.of(propagator("p")),
                 sink);
 
-        assertThatThrownBy(carried::call).isSameAs(thrown);
+        assertThatThrownBy(propagated::call).isSameAs(thrown);
 
         assertThat(events).containsExactly("capture p", "install p", "close p");
     }
 
     @Test
-    void context_and_propagators_travel_together() throws Exception {
-        Callable<? extends String> carried = TaskContext.current()
+    void the_task_context_and_propagators_are_applied_together() throws Exception {
+        Callable<? extends String> propagated = TaskContext.current()
                 .with(TENANT, "a")
                 .<Callable<? extends String>>call(
                         () -> carry(() -> event(TaskContext.current().get(TENANT)), List.of(propagator("p")), sink));
 
-        assertThat(carried.call()).isEqualTo("a");
+        assertThat(propagated.call()).isEqualTo("a");
         assertThat(events).containsExactly("capture p", "install p", "a", "close p");
     }
 
     @Test
-    void a_propagator_that_throws_changes_neither_the_task_nor_the_other_propagators() throws Exception {
+    void a_propagator_that_throws_affects_neither_the_task_nor_the_other_propagators() throws Exception {
         ContextPropagator noCapture = () -> {
             throw new IllegalStateException("no capture");
         };
@@ -176,10 +176,10 @@ class TaskContextTest {
         ContextPropagator noClose = () -> () -> () -> {
             throw new StackOverflowError("no close");
         };
-        Callable<? extends String> carried = carry(
+        Callable<? extends String> propagated = carry(
                 () -> event("called"), List.of(noCapture, propagator("p"), noInstall, noClose, propagator("q")), sink);
 
-        assertThat(carried.call()).isEqualTo("called");
+        assertThat(propagated.call()).isEqualTo("called");
 
         assertThat(events)
                 .containsExactly("capture p", "capture q", "install p", "install q", "called", "close q", "close p");
@@ -198,9 +198,9 @@ class TaskContextTest {
 
     @Test
     void a_propagator_that_returns_null_is_reported_like_one_that_throws() throws Exception {
-        Callable<? extends String> carried = carry(() -> "called", List.of(() -> null, () -> () -> null), sink);
+        Callable<? extends String> propagated = carry(() -> "called", List.of(() -> null, () -> () -> null), sink);
 
-        assertThat(carried.call()).isEqualTo("called");
+        assertThat(propagated.call()).isEqualTo("called");
 
         assertThat(reports).hasSize(2);
     }

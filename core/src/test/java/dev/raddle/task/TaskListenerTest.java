@@ -12,9 +12,9 @@ import org.junit.jupiter.api.Test;
 
 class TaskListenerTest {
 
-    private final List<String> heard = new ArrayList<>();
+    private final List<String> recorded = new ArrayList<>();
 
-    /** Writes down what it hears, and then throws, if it has what. */
+    /** Records each notification, and then throws an error if it has one. */
     private final class Recorder implements TaskListener {
         private final String name;
         private final Error thrown;
@@ -24,8 +24,8 @@ class TaskListenerTest {
             this.thrown = thrown;
         }
 
-        private void hear(String event) {
-            heard.add(name + " " + event);
+        private void record(String event) {
+            recorded.add(name + " " + event);
             if (thrown != null) {
                 throw thrown;
             }
@@ -33,23 +33,23 @@ class TaskListenerTest {
 
         @Override
         public void onSubmitted(TaskIdentity task) {
-            hear("submitted " + task.name());
+            record("submitted " + task.name());
         }
 
         @Override
         public void onStarted(TaskIdentity task, long waitNanos) {
-            hear("started after " + waitNanos);
+            record("started after " + waitNanos);
         }
 
         @Override
         public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
-            hear("settled " + outcome.status() + " after " + runNanos);
+            record("settled " + outcome.status() + " after " + runNanos);
         }
     }
 
     private record Named(String owner, String name) implements TaskIdentity {}
 
-    private static void tellAll(TaskListener listener) {
+    private static void notifyAllEvents(TaskListener listener) {
         Named task = new Named("a", "t1");
         listener.onSubmitted(task);
         listener.onStarted(task, 2);
@@ -57,10 +57,10 @@ class TaskListenerTest {
     }
 
     @Test
-    void two_listeners_hear_of_everything_one_after_the_other() {
-        tellAll(new Recorder("one", null).and(new Recorder("two", null)).and(new Recorder("three", null)));
+    void each_notification_reaches_all_listeners_in_order() {
+        notifyAllEvents(new Recorder("one", null).and(new Recorder("two", null)).and(new Recorder("three", null)));
 
-        assertThat(heard)
+        assertThat(recorded)
                 .containsExactly(
                         "one submitted t1",
                         "two submitted t1",
@@ -74,18 +74,18 @@ class TaskListenerTest {
     }
 
     @Test
-    void one_that_throws_does_not_keep_the_other_from_hearing_and_what_both_throw_goes_on_together() {
+    void a_listener_that_throws_does_not_prevent_the_other_notification_and_both_errors_are_thrown() {
         Error first = new AssertionError("first");
         Error second = new AssertionError("second");
         TaskListener both = new Recorder("one", first).and(new Recorder("two", second));
 
         assertThatThrownBy(() -> both.onSubmitted(new Named("a", "t1"))).isSameAs(first);
         assertThat(first.getSuppressed()).containsExactly(second);
-        assertThat(heard).containsExactly("one submitted t1", "two submitted t1");
+        assertThat(recorded).containsExactly("one submitted t1", "two submitted t1");
     }
 
     @Test
-    void two_that_throw_the_very_same_do_no_harm() {
+    void two_listeners_may_throw_the_same_error() {
         Error same = new AssertionError("same");
         TaskListener both = new Recorder("one", same).and(new Recorder("two", same));
 
@@ -94,10 +94,10 @@ class TaskListenerTest {
     }
 
     @Test
-    void a_listener_that_wants_nothing_need_say_nothing() {
+    void all_methods_of_a_listener_are_optional() {
         TaskListener silent = new TaskListener() {};
 
-        assertThatCode(() -> tellAll(silent)).doesNotThrowAnyException();
+        assertThatCode(() -> notifyAllEvents(silent)).doesNotThrowAnyException();
         assertThatNullPointerException().isThrownBy(() -> silent.and(null)).withMessage("next");
     }
 }

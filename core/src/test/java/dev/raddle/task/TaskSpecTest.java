@@ -13,13 +13,13 @@ class TaskSpecTest {
     private final Callable<String> callable = () -> "hi";
 
     @Test
-    void a_named_task_has_no_priority_costs_one_and_may_wait_as_long_as_others_decide() {
+    void a_named_spec_has_a_cost_of_one_and_no_other_options() {
         assertThat(TaskSpec.named("rank", callable))
                 .isEqualTo(new TaskSpec<>("rank", callable, null, 1, null, null, null));
     }
 
     @Test
-    void each_change_makes_a_new_spec_and_leaves_the_rest_as_it_was() {
+    void each_change_returns_a_new_spec_with_the_other_options_unchanged() {
         TaskSpec<String> plain = TaskSpec.named("rank", callable);
         TaskSpec<String> changed = plain.priority(-5).cost(3).queueTimeout(Duration.ofMillis(200));
 
@@ -31,7 +31,7 @@ class TaskSpecTest {
     }
 
     @Test
-    void name_callable_and_a_queue_timeout_that_is_set_must_not_be_null() {
+    void a_name_a_callable_and_a_queue_timeout_must_not_be_null() {
         TaskSpec<String> plain = TaskSpec.named("rank", callable);
 
         assertThatNullPointerException()
@@ -46,7 +46,7 @@ class TaskSpecTest {
     }
 
     @Test
-    void a_cost_below_one_is_refused_by_name_and_value() {
+    void a_cost_below_one_is_refused_with_the_name_and_the_value() {
         TaskSpec<String> plain = TaskSpec.named("rank", callable);
 
         assertThatIllegalArgumentException()
@@ -57,7 +57,7 @@ class TaskSpecTest {
     }
 
     @Test
-    void a_negative_queue_timeout_is_refused_by_name_and_value() {
+    void a_negative_queue_timeout_is_refused_with_the_name_and_the_value() {
         TaskSpec<String> plain = TaskSpec.named("rank", callable);
 
         assertThatIllegalArgumentException()

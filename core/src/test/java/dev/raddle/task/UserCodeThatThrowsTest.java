@@ -47,13 +47,13 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Whatever of the user's code throws, tasks settle, permits are released, and what was opened can be closed. The log and the
- * default uncaught exception handler throw in every one of these tests, so nothing that a guard hands on is ever accepted.
+ * Whatever user code throws, tasks settle, permits are released, and scopes and executors can be closed. The log and
+ * the default uncaught exception handler throw in each of these tests, so that no guard can rely on them.
  */
 @Isolated
 class UserCodeThatThrowsTest {
 
-    /** What is broken. Each throws an error, which is graver than what most guards have in mind. */
+    /** The broken user code. Each throws an error, which a guard that catches exceptions would miss. */
     private enum Broken {
         LISTENER,
         HOOK,
@@ -67,7 +67,7 @@ class UserCodeThatThrowsTest {
         EXCEPTION_TEXT,
         THREAD;
 
-        void strike() {
+        void fail() {
             throw new AssertionError("on purpose: " + this);
         }
     }
@@ -80,15 +80,15 @@ class UserCodeThatThrowsTest {
             this.broken = broken;
         }
 
-        private void strike(Broken which) {
+        private void failIf(Broken which) {
             if (broken == which) {
-                which.strike();
+                which.fail();
             }
         }
 
         ExceptionSink sink() {
             return broken == Broken.SINK
-                    ? ExceptionSink.to((source, error) -> Broken.SINK.strike())
+                    ? ExceptionSink.to((source, error) -> Broken.SINK.fail())
                     : ExceptionSink.logging();
         }
 
@@ -96,51 +96,51 @@ class UserCodeThatThrowsTest {
             return new TaskListener() {
                 @Override
                 public void onSubmitted(TaskIdentity task) {
-                    strikeIfHeard();
+                    failInListener();
                 }
 
                 @Override
                 public void onStarted(TaskIdentity task, long waitNanos) {
-                    strikeIfHeard();
+                    failInListener();
                 }
 
                 @Override
                 public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
-                    strikeIfHeard();
+                    failInListener();
                 }
             };
         }
 
-        private void strikeIfHeard() {
-            strike(Broken.LISTENER);
-            strike(Broken.SINK);
+        private void failInListener() {
+            failIf(Broken.LISTENER);
+            failIf(Broken.SINK);
         }
 
         ContextPropagator propagator() {
             return new ContextPropagator() {
                 @Override
                 public Captured capture() {
-                    strike(Broken.CAPTURE);
+                    failIf(Broken.CAPTURE);
                     return new Captured() {
                         @Override
                         public Installed install() {
-                            strike(Broken.INSTALL);
+                            failIf(Broken.INSTALL);
                             return new Installed() {
                                 @Override
                                 public void close() {
-                                    strike(Broken.RESTORE);
+                                    failIf(Broken.RESTORE);
                                 }
 
                                 @Override
                                 public String toString() {
-                                    throw new AssertionError("on purpose: text of what is installed");
+                                    throw new AssertionError("on purpose: text of an installed context");
                                 }
                             };
                         }
 
                         @Override
                         public String toString() {
-                            throw new AssertionError("on purpose: text of what was captured");
+                            throw new AssertionError("on purpose: text of a captured context");
                         }
                     };
                 }
@@ -156,12 +156,12 @@ class UserCodeThatThrowsTest {
             return new ThreadHook() {
                 @Override
                 public void onStart(TaskInfo task) {
-                    strike(Broken.HOOK);
+                    failIf(Broken.HOOK);
                 }
 
                 @Override
                 public void onSuccess(TaskInfo task, Duration ran) {
-                    strike(Broken.HOOK);
+                    failIf(Broken.HOOK);
                 }
             };
         }
@@ -171,7 +171,7 @@ class UserCodeThatThrowsTest {
                 @Override
                 public void execute(Runnable task) {
                     if (broken == Broken.THREAD) {
-                        new OddThread(task).start();
+                        new ThreadThatThrows(task).start();
                     } else {
                         Scheduler.virtualThreads().execute(task);
                     }
@@ -179,23 +179,23 @@ class UserCodeThatThrowsTest {
 
                 @Override
                 public String toString() {
-                    strike(Broken.SCHEDULER);
+                    failIf(Broken.SCHEDULER);
                     return "scheduler of the test";
                 }
             };
         }
 
-        /** What the first task does: from now on the time is broken, too. */
+        /** The first task. It breaks the time source. */
         String first() throws Exception {
             time.isBroken = broken == Broken.TIME;
             if (broken == Broken.EXCEPTION_TEXT) {
-                throw new UnspeakableException();
+                throw new ExceptionWithoutText();
             }
             return "first";
         }
     }
 
-    private static final class UnspeakableException extends Exception {
+    private static final class ExceptionWithoutText extends Exception {
         private static final long serialVersionUID = 1L;
 
         @Override
@@ -209,8 +209,8 @@ class UserCodeThatThrowsTest {
         }
     }
 
-    private static final class OddThread extends Thread {
-        OddThread(Runnable task) {
+    private static final class ThreadThatThrows extends Thread {
+        ThreadThatThrows(Runnable task) {
             super(task);
             setDaemon(true);
         }
@@ -233,7 +233,7 @@ class UserCodeThatThrowsTest {
         @Override
         public long nanoTime() {
             if (isBroken) {
-                Broken.TIME.strike();
+                Broken.TIME.fail();
             }
             return System.nanoTime();
         }
@@ -244,14 +244,14 @@ class UserCodeThatThrowsTest {
             return () -> {
                 alarm.cancel();
                 if (isBroken) {
-                    Broken.TIME.strike();
+                    Broken.TIME.fail();
                 }
                 return true;
             };
         }
     }
 
-    /** Runs two tasks one after the other, and closes what it has opened for them. */
+    /** Runs two tasks in sequence, and closes the scope or executor that it opened for them. */
     private enum Api {
         GROUP {
             @Override
@@ -268,18 +268,18 @@ class UserCodeThatThrowsTest {
                     TaskHandle<String> first = executor.submit(
                             "g", TaskSpec.named("first", parts::first).timeout(Duration.ofHours(1)));
                     TaskHandle<String> second = executor.submit("g", "second", () -> "second");
-                    executor.scheduler("g").execute(new Unspeakable(true));
+                    executor.scheduler("g").execute(new TaskWithoutText(true));
                     GroupResult<String> ended = first.await();
                     assertThat(ended.status())
                             .isEqualTo(parts.broken == Broken.EXCEPTION_TEXT ? TaskStatus.FAILED : TaskStatus.SUCCESS);
                     assertThat(second.await().value()).isEqualTo("second");
                     if (parts.broken == Broken.THREAD) {
-                        interruptOneThatRuns(executor);
+                        interruptRunningTask(executor);
                     }
                 }
             }
 
-            private void interruptOneThatRuns(GroupExecutor executor) throws InterruptedException {
+            private void interruptRunningTask(GroupExecutor executor) throws InterruptedException {
                 CountDownLatch begun = new CountDownLatch(1);
                 TaskHandle<String> cancelled = executor.submit("g", "cancelled", () -> {
                     begun.countDown();
@@ -320,7 +320,7 @@ class UserCodeThatThrowsTest {
                 try (StructuredTaskScope<String> scope = new StructuredTaskScope<>(options) {
                     @Override
                     protected void handleComplete(Subtask<? extends String> subtask) {
-                        parts.strike(Broken.HOOK);
+                        parts.failIf(Broken.HOOK);
                     }
                 }) {
                     StructuredTaskScope.Subtask<String> first = scope.fork(parts::first);
@@ -348,8 +348,8 @@ class UserCodeThatThrowsTest {
                 FlowBuilder<Void> f = FlowPlan.define("flow");
                 Node<String> first = f.node("first", parts::first)
                         .timeout(Duration.ofHours(1))
-                        .onBegin(context -> parts.strike(Broken.HOOK))
-                        .onResult(report -> parts.strike(Broken.HOOK));
+                        .onBegin(context -> parts.failIf(Broken.HOOK))
+                        .onResult(report -> parts.failIf(Broken.HOOK));
                 f.node("second", Dependency.after(first), outcome -> "second");
                 FlowResult<Void> result = f.build()
                         .run(
@@ -374,22 +374,22 @@ class UserCodeThatThrowsTest {
                         .listener(new PoolListener() {
                             @Override
                             public void accepted(Runnable task) {
-                                parts.strikeIfHeard();
+                                parts.failInListener();
                             }
 
                             @Override
                             public void started(Runnable task, Thread thread) {
-                                parts.strikeIfHeard();
+                                parts.failInListener();
                             }
 
                             @Override
                             public void ended(Ended event) {
-                                parts.strikeIfHeard();
+                                parts.failInListener();
                             }
                         })
                         .build();
                 Future<String> first = pool.submit(parts::first);
-                pool.execute(new Unspeakable(false));
+                pool.execute(new TaskWithoutText(false));
                 Future<String> second = pool.submit(() -> "second");
                 assertThat(second.get()).isEqualTo("second");
                 assertThat(first.isDone()).isTrue();
@@ -401,8 +401,8 @@ class UserCodeThatThrowsTest {
         abstract void run(Parts parts) throws Exception;
     }
 
-    /** A task without a text. */
-    private record Unspeakable(boolean fails) implements Runnable {
+    /** A task whose {@code toString()} throws. */
+    private record TaskWithoutText(boolean fails) implements Runnable {
         @Override
         public void run() {
             if (fails) {
@@ -417,12 +417,12 @@ class UserCodeThatThrowsTest {
     }
 
     private final List<Object> loggers =
-            new ArrayList<>(); // which are forgotten otherwise, and their filters with them
+            new ArrayList<>(); // strong references: java.util.logging holds loggers and their filters weakly
     private final AtomicInteger lines = new AtomicInteger();
     private Thread.UncaughtExceptionHandler before;
 
     @BeforeEach
-    void breakTheLogAndTheLastResort() throws ReflectiveOperationException {
+    void breakLogAndUncaughtExceptionHandler() throws ReflectiveOperationException {
         before = Thread.getDefaultUncaughtExceptionHandler();
         Thread.setDefaultUncaughtExceptionHandler((thread, failure) -> {
             throw new AssertionError("on purpose: uncaught exception handler");
@@ -432,14 +432,14 @@ class UserCodeThatThrowsTest {
     }
 
     @AfterEach
-    void mendThem() throws ReflectiveOperationException {
+    void restoreLogAndUncaughtExceptionHandler() throws ReflectiveOperationException {
         Thread.setDefaultUncaughtExceptionHandler(before);
         for (Object logger : loggers) {
             logger.getClass().getMethod("setFilter", filterClass()).invoke(logger, (Object) null);
         }
     }
 
-    /** By reflection: the module under test does not read {@code java.logging}. */
+    /** Uses reflection, because the module under test does not read {@code java.logging}. */
     private void filter(String name) throws ReflectiveOperationException {
         InvocationHandler throwing = (proxy, method, arguments) -> {
             lines.incrementAndGet();
@@ -463,11 +463,11 @@ class UserCodeThatThrowsTest {
 
     @ParameterizedTest
     @MethodSource("everything")
-    void tasks_end_one_after_the_other_and_what_ran_them_can_be_closed(Api api, Broken broken) throws Exception {
+    void tasks_end_in_sequence_and_their_scope_or_executor_can_be_closed(Api api, Broken broken) throws Exception {
         api.run(new Parts(broken));
     }
 
-    /** A clock that goes, and has no alarms. */
+    /** A clock without alarms. */
     private static final class NoAlarms implements TimeSource {
         @Override
         public long nanoTime() {
@@ -481,7 +481,7 @@ class UserCodeThatThrowsTest {
     }
 
     @Test
-    void a_task_whose_time_cannot_be_watched_fails_and_leaves_its_group() throws InterruptedException {
+    void a_task_whose_timeout_cannot_be_armed_fails_and_leaves_its_group() throws InterruptedException {
         StepScheduler steps = new StepScheduler();
         GroupPolicy policy = GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(1)
@@ -505,7 +505,7 @@ class UserCodeThatThrowsTest {
     }
 
     @Test
-    void a_task_whose_time_cannot_be_watched_fails_and_leaves_its_scope() throws InterruptedException {
+    void a_task_whose_timeout_cannot_be_armed_fails_and_leaves_its_scope() throws InterruptedException {
         try (ThreadScope scope =
                 ThreadScope.open("scope").withTimeSource(new NoAlarms()).withConcurrencyLimit(1)) {
             Task<String> limited =
@@ -561,6 +561,6 @@ class UserCodeThatThrowsTest {
         pool.shutdown();
 
         assertThatExceptionOfType(RejectedExecutionException.class)
-                .isThrownBy(() -> pool.execute(new Unspeakable(false)));
+                .isThrownBy(() -> pool.execute(new TaskWithoutText(false)));
     }
 }
