@@ -26,7 +26,7 @@ class FairCapTest {
     private static final long MILLI = 1_000_000;
 
     @Test
-    void all_gates_together_hold_no_more_than_the_cap_and_a_freed_slot_goes_to_any_of_them() {
+    void all_gates_together_hold_at_most_the_cap_and_a_released_slot_goes_to_any_of_them() {
         FairCap cap = new FairCap(2, FairCap.UNLIMITED);
         TestGate one = new TestGate(cap, Limits.of(2));
         TestGate other = new TestGate(cap, Limits.of(2));
@@ -35,91 +35,91 @@ class FairCapTest {
         Request c = one.request("c");
         Request d = other.request("d");
 
-        assertThat(one.ask(a)).isEqualTo(HELD);
-        assertThat(other.ask(b)).isEqualTo(HELD);
-        assertThat(one.ask(c)).isEqualTo(WAITING);
-        assertThat(other.ask(d)).isEqualTo(WAITING);
+        assertThat(one.tryEnter(a)).isEqualTo(HELD);
+        assertThat(other.tryEnter(b)).isEqualTo(HELD);
+        assertThat(one.tryEnter(c)).isEqualTo(WAITING);
+        assertThat(other.tryEnter(d)).isEqualTo(WAITING);
         assertThat(cap.used()).isEqualTo(2);
         assertThat(cap).hasToString("2 of 2 slots held");
         assertThat(one.firstWaitsForCap()).isTrue();
 
-        assertThat(one.giveBack(a)).hasSize(1);
+        assertThat(one.release(a)).hasSize(1);
         assertThat(cap.used()).isEqualTo(2);
-        assertThat(other.giveBack(b)).hasSize(1);
+        assertThat(other.release(b)).hasSize(1);
         assertThat(c.grants + d.grants).isEqualTo(2);
         assertThat(one.firstWaitsForCap()).isFalse();
 
-        one.giveBack(c);
-        other.giveBack(d);
+        one.release(c);
+        other.release(d);
         assertThat(cap.used()).isZero();
         assertThat(cap).hasToString("0 of 2 slots held");
         assertThat(new FairCap(FairCap.UNLIMITED, 1)).hasToString("0 of unlimited slots held");
     }
 
     @Test
-    void a_gate_that_is_full_does_not_stand_in_the_line_for_the_cap() {
+    void a_full_gate_is_not_in_the_line_for_the_cap() {
         FairCap cap = new FairCap(3, FairCap.UNLIMITED);
         TestGate full = new TestGate(cap, Limits.of(1));
         TestGate other = new TestGate(cap, Limits.of(9));
         for (int i = 0; i < 50; i++) {
-            full.ask(full.request("f" + i));
+            full.tryEnter(full.request("f" + i));
         }
         assertThat(full.firstWaitsForCap()).isFalse();
 
-        assertThat(other.ask(other.request("x"))).isEqualTo(HELD);
-        assertThat(other.ask(other.request("y"))).isEqualTo(HELD);
-        assertThat(other.ask(other.request("z"))).isEqualTo(WAITING);
+        assertThat(other.tryEnter(other.request("x"))).isEqualTo(HELD);
+        assertThat(other.tryEnter(other.request("y"))).isEqualTo(HELD);
+        assertThat(other.tryEnter(other.request("z"))).isEqualTo(WAITING);
         assertThat(cap.used()).isEqualTo(3);
     }
 
     @Test
-    void while_somebody_waits_for_the_cap_no_newcomer_overtakes() {
+    void no_newcomer_overtakes_a_permit_that_waits_for_the_cap() {
         FairCap cap = new FairCap(2, FairCap.UNLIMITED);
         TestGate one = new TestGate(cap, Limits.of(9));
         TestGate other = new TestGate(cap, Limits.of(9));
         Request a = one.request("a");
         Request wide = one.request("wide", 2, 0);
-        one.ask(a);
-        assertThat(one.ask(wide)).isEqualTo(WAITING);
+        one.tryEnter(a);
+        assertThat(one.tryEnter(wide)).isEqualTo(WAITING);
 
         Request b = other.request("b");
-        assertThat(other.ask(b)).as("a slot is free, and another is before it").isEqualTo(WAITING);
+        assertThat(other.tryEnter(b)).as("a slot is free, but another permit is first").isEqualTo(WAITING);
 
-        assertThat(one.giveBack(a)).containsExactly(wide);
+        assertThat(one.release(a)).containsExactly(wide);
         assertThat(wide.taken).isEqualTo(2);
-        assertThat(one.giveBack(wide)).containsExactly(b);
+        assertThat(one.release(wide)).containsExactly(b);
     }
 
     @Test
-    void a_permit_takes_slots_of_its_gate_and_of_the_cap_or_none() {
+    void a_permit_takes_slots_of_both_its_gate_and_the_cap_or_none() {
         FairCap cap = new FairCap(4, FairCap.UNLIMITED);
         TestGate one = new TestGate(cap, Limits.of(9));
         TestGate other = new TestGate(cap, Limits.of(2));
         Request a = one.request("a", 3, 0);
         Request b = other.request("b", 2, 0);
-        one.ask(a);
+        one.tryEnter(a);
 
-        assertThat(other.ask(b)).as("its gate has room, the cap has one slot").isEqualTo(WAITING);
+        assertThat(other.tryEnter(b)).as("its gate has two free slots, the cap one").isEqualTo(WAITING);
         assertThat(cap.used()).isEqualTo(3);
         assertThat(other.slotsTaken()).isZero();
 
-        assertThat(one.giveBack(a)).containsExactly(b);
+        assertThat(one.release(a)).containsExactly(b);
         assertThat(cap.used()).isEqualTo(2);
     }
 
     @Test
-    void one_that_asks_for_more_than_the_cap_has_takes_all_of_it() {
+    void a_permit_whose_cost_exceeds_the_cap_takes_all_of_it() {
         FairCap cap = new FairCap(3, FairCap.UNLIMITED);
         TestGate gate = new TestGate(cap, Limits.of(9));
         Request narrow = gate.request("narrow");
         Request huge = gate.request("huge", 100, 0);
-        gate.ask(narrow);
-        assertThat(gate.ask(huge)).isEqualTo(WAITING);
+        gate.tryEnter(narrow);
+        assertThat(gate.tryEnter(huge)).isEqualTo(WAITING);
 
-        assertThat(gate.giveBack(narrow)).containsExactly(huge);
+        assertThat(gate.release(narrow)).containsExactly(huge);
         assertThat(huge.taken).isEqualTo(3);
         assertThat(cap.used()).isEqualTo(3);
-        gate.giveBack(huge);
+        gate.release(huge);
         assertThat(cap.used()).isZero();
     }
 
@@ -127,26 +127,27 @@ class FairCapTest {
     void a_cap_that_grows_while_a_wide_permit_enters_does_not_let_it_exceed_its_gate() {
         FairCap cap = new FairCap(3, FairCap.UNLIMITED);
         TestGate gate = new TestGate(cap, Limits.of(4));
-        gate.ask(gate.request("holder"));
+        gate.tryEnter(gate.request("holder"));
 
-        gate.askAndServe(new GrowsTheCap(gate, cap, 4)); // 3 of the cap fit beside the holder, 4 do not
+        // with the holder, 3 slots fit into the gate and 4 do not
+        gate.tryEnterAndServe(new CapRaisingRequest(gate, cap, 4));
 
         assertThat(gate.slotsTaken()).isLessThanOrEqualTo(4);
     }
 
-    /** Changes the cap between the question whether it fits and the taking of slots. */
-    private static final class GrowsTheCap extends Request {
+    /** Raises the cap after the check that the permit fits, and before it takes its slots. */
+    private static final class CapRaisingRequest extends Request {
         private final FairCap cap;
-        private int questions;
+        private int costReads;
 
-        GrowsTheCap(TestGate gate, FairCap cap, int cost) {
+        CapRaisingRequest(TestGate gate, FairCap cap, int cost) {
             super(gate, "grows", cost, 0);
             this.cap = cap;
         }
 
         @Override
         protected int cost() {
-            if (questions++ == 3) {
+            if (costReads++ == 3) {
                 cap.setMax(100);
             }
             return super.cost();
@@ -154,20 +155,20 @@ class FairCapTest {
     }
 
     @Test
-    void a_higher_cap_takes_effect_at_once_and_a_lower_one_by_attrition() {
+    void a_higher_cap_takes_effect_at_once_and_a_lower_one_as_permits_are_released() {
         FairCap cap = new FairCap(1, FairCap.UNLIMITED);
         TestGate gate = new TestGate(cap, Limits.of(9));
-        List<Request> requests = ask(gate, 6);
+        List<Request> requests = enterAll(gate, 6);
 
         cap.setMax(4);
         assertThat(cap.max()).isEqualTo(4);
         assertThat(gate.serve(new GrantedPermits())).containsExactlyElementsOf(requests.subList(1, 4));
 
         cap.setMax(2);
-        assertThat(gate.giveBack(requests.get(0))).isEmpty();
-        assertThat(gate.giveBack(requests.get(1))).isEmpty();
+        assertThat(gate.release(requests.get(0))).isEmpty();
+        assertThat(gate.release(requests.get(1))).isEmpty();
         assertThat(cap.used()).isEqualTo(2);
-        assertThat(gate.giveBack(requests.get(2))).containsExactly(requests.get(4));
+        assertThat(gate.release(requests.get(2))).containsExactly(requests.get(4));
         assertThat(cap.used()).isEqualTo(2);
 
         cap.setMax(FairCap.UNLIMITED);
@@ -175,200 +176,200 @@ class FairCapTest {
     }
 
     @Test
-    void a_cap_that_comes_into_force_counts_what_runs_once_and_then_gives_back_as_much() {
+    void a_new_cap_counts_running_permits_once_and_their_release_frees_as_many_slots() {
         FairCap cap = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
         TestGate one = new TestGate(cap, Limits.of(3));
         TestGate other = new TestGate(cap, Limits.of(3));
-        List<Request> ones = ask(one, 3);
-        List<Request> others = ask(other, 2);
-        assertThat(cap.used()).as("nothing is counted without a cap").isZero();
+        List<Request> ones = enterAll(one, 3);
+        List<Request> others = enterAll(other, 2);
+        assertThat(cap.used()).as("slots are not counted without a cap").isZero();
 
         cap.setMax(4);
-        one.count();
-        one.count();
-        other.count();
+        one.recountAndServe();
+        one.recountAndServe();
+        other.recountAndServe();
         assertThat(cap.used()).isEqualTo(5);
-        assertThat(other.ask(other.request("late"))).isEqualTo(WAITING);
+        assertThat(other.tryEnter(other.request("late"))).isEqualTo(WAITING);
 
-        assertThat(one.giveBack(ones.get(0))).as("4 of 4 are held").isEmpty();
-        assertThat(other.giveBack(others.get(0))).hasSize(1);
+        assertThat(one.release(ones.get(0))).as("4 of 4 are held").isEmpty();
+        assertThat(other.release(others.get(0))).hasSize(1);
         assertThat(cap.used()).isEqualTo(4);
 
-        one.giveBack(ones.get(1));
-        one.giveBack(ones.get(2));
-        other.giveBack(others.get(1));
+        one.release(ones.get(1));
+        one.release(ones.get(2));
+        other.release(others.get(1));
         assertThat(cap.used()).isEqualTo(1);
     }
 
     @Test
-    void a_gate_that_hears_late_of_the_cap_counts_what_runs_before_it_gives_anything_back() {
+    void a_gate_that_adopts_the_cap_late_counts_its_running_permits_before_the_first_release() {
         FairCap cap = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
         TestGate gate = new TestGate(cap, Limits.of(3));
-        List<Request> held = ask(gate, 3);
+        List<Request> held = enterAll(gate, 3);
 
         cap.setMax(2);
-        gate.giveBack(held.get(0));
+        gate.release(held.get(0));
         assertThat(cap.used()).isEqualTo(2);
 
-        gate.giveBack(held.get(1));
-        gate.giveBack(held.get(2));
+        gate.release(held.get(1));
+        gate.release(held.get(2));
         assertThat(cap.used()).isZero();
     }
 
     @Test
-    void those_who_waited_at_their_gate_when_the_cap_came_are_granted_by_it() {
+    void permits_that_waited_at_their_gate_before_the_cap_are_granted_by_the_cap() {
         FairCap cap = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
         TestGate gate = new TestGate(cap, Limits.of(2));
-        List<Request> requests = ask(gate, 5);
+        List<Request> requests = enterAll(gate, 5);
 
         cap.setMax(1);
-        assertThat(gate.count()).isEmpty();
-        assertThat(gate.giveBack(requests.get(0))).as("one still runs").isEmpty();
-        assertThat(gate.giveBack(requests.get(1))).containsExactly(requests.get(2));
-        assertThat(gate.giveBack(requests.get(2))).containsExactly(requests.get(3));
-        assertThat(gate.giveBack(requests.get(3))).containsExactly(requests.get(4));
+        assertThat(gate.recountAndServe()).isEmpty();
+        assertThat(gate.release(requests.get(0))).as("one permit is still held").isEmpty();
+        assertThat(gate.release(requests.get(1))).containsExactly(requests.get(2));
+        assertThat(gate.release(requests.get(2))).containsExactly(requests.get(3));
+        assertThat(gate.release(requests.get(3))).containsExactly(requests.get(4));
     }
 
     @Test
-    void a_gate_whose_waiters_have_left_is_passed_over() {
+    void a_gate_without_waiting_permits_is_skipped() {
         FairCap cap = new FairCap(1, FairCap.UNLIMITED);
         TestGate one = new TestGate(cap, Limits.of(1));
-        TestGate gone = new TestGate(cap, Limits.of(1));
-        TestGate stopped = new TestGate(cap, Limits.of(1));
+        TestGate emptied = new TestGate(cap, Limits.of(1));
+        TestGate paused = new TestGate(cap, Limits.of(1));
         TestGate last = new TestGate(cap, Limits.of(1));
         Request a = one.request("a");
-        Request b = gone.request("b");
-        Request c = stopped.request("c");
+        Request b = emptied.request("b");
+        Request c = paused.request("c");
         Request d = last.request("d");
-        one.ask(a);
-        gone.ask(b);
-        stopped.ask(c);
-        last.ask(d);
+        one.tryEnter(a);
+        emptied.tryEnter(b);
+        paused.tryEnter(c);
+        last.tryEnter(d);
 
-        gone.abandon(b);
-        stopped.paused(true);
-        assertThat(stopped.firstWaitsForCap()).isFalse();
-        assertThat(one.giveBack(a)).containsExactly(d);
+        emptied.withdrawWaiting(b);
+        paused.setPaused(true);
+        assertThat(paused.firstWaitsForCap()).isFalse();
+        assertThat(one.release(a)).containsExactly(d);
 
-        last.giveBack(d);
-        assertThat(stopped.paused(false)).as("it comes back into the line").containsExactly(c);
-        assertThat(gone.ask(gone.request("again"))).isEqualTo(WAITING);
+        last.release(d);
+        assertThat(paused.setPaused(false)).as("the gate returns to the line").containsExactly(c);
+        assertThat(emptied.tryEnter(emptied.request("again"))).isEqualTo(WAITING);
     }
 
     @Test
-    void a_slot_kept_for_a_wide_permit_that_leaves_goes_to_the_others() {
+    void a_slot_reserved_for_a_wide_permit_that_is_withdrawn_goes_to_the_others() {
         FairCap cap = new FairCap(2, FairCap.UNLIMITED);
         TestGate one = new TestGate(cap, Limits.of(9));
         TestGate other = new TestGate(cap, Limits.of(9));
         Request a = one.request("a");
         Request wide = one.request("wide", 2, 0);
         Request b = other.request("b");
-        List.of(a, wide).forEach(one::ask);
-        assertThat(other.ask(b)).isEqualTo(WAITING);
+        List.of(a, wide).forEach(one::tryEnter);
+        assertThat(other.tryEnter(b)).isEqualTo(WAITING);
 
-        assertThat(one.abandon(wide)).containsExactly(b);
+        assertThat(one.withdrawWaiting(wide)).containsExactly(b);
     }
 
     @Test
-    void a_flood_at_one_gate_does_not_keep_another_waiting() {
+    void a_flood_at_one_gate_does_not_delay_another() {
         FairCap cap = new FairCap(4, FairCap.UNLIMITED);
         TestGate flood = new TestGate(cap, Limits.of(1_000_000));
         TestGate quiet = new TestGate(cap, Limits.of(9));
-        List<Request> running = new ArrayList<>(ask(flood, 10_000).subList(0, 4));
+        List<Request> running = new ArrayList<>(enterAll(flood, 10_000).subList(0, 4));
         for (int i = 0; i < 500; i++) {
-            running.addAll(flood.giveBack(running.removeFirst(), 1L << 20));
+            running.addAll(flood.release(running.removeFirst(), 1L << 20));
         }
 
         Request first = quiet.request("first");
-        assertThat(quiet.ask(first)).isEqualTo(WAITING);
-        assertThat(flood.giveBack(running.removeFirst(), 1L << 20)).containsExactly(first);
+        assertThat(quiet.tryEnter(first)).isEqualTo(WAITING);
+        assertThat(flood.release(running.removeFirst(), 1L << 20)).containsExactly(first);
     }
 
     @Test
-    void a_gate_that_comes_back_gets_half_of_the_cap_before_the_others_continue_and_then_its_share() {
+    void a_returning_gate_gets_half_of_the_cap_before_the_others_continue_and_then_its_share() {
         FairCap cap = new FairCap(8, FairCap.UNLIMITED);
         TestGate flood = new TestGate(cap, Limits.of(1_000_000));
-        TestGate back = new TestGate(cap, Limits.of(1_000_000));
-        List<Request> running = new ArrayList<>(ask(flood, 1_000).subList(0, 8));
+        TestGate returning = new TestGate(cap, Limits.of(1_000_000));
+        List<Request> running = new ArrayList<>(enterAll(flood, 1_000).subList(0, 8));
         for (int i = 0; i < 100; i++) {
-            running.addAll(flood.giveBack(running.removeFirst(), 1L << 20));
+            running.addAll(flood.release(running.removeFirst(), 1L << 20));
         }
-        ask(back, 100);
+        enterAll(returning, 100);
 
         List<TestGate> order = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             Request ends = running.removeFirst();
-            List<Request> next = ends.gate.giveBack(ends, 1L << 20);
+            List<Request> next = ends.gate.release(ends, 1L << 20);
             running.addAll(next);
             assertThat(next).hasSize(1);
             order.add(next.getFirst().gate);
         }
 
-        long burst = order.stream().takeWhile(gate -> gate == back).count();
+        long burst = order.stream().takeWhile(gate -> gate == returning).count();
         assertThat(burst)
-                .as("half of the cap, and the turn or two that it would have had before the next of the flood anyway")
+                .as("half of the cap, and one or two grants that precede the next one of the flood anyway")
                 .isBetween(4L, 6L);
         List<TestGate> later = order.subList((int) burst, order.size());
         for (int i = 2; i < later.size(); i++) {
             assertThat(later.subList(i - 2, i + 1))
-                    .as("then no gate has three turns in a row")
-                    .contains(flood, back);
+                    .as("afterwards no gate gets three grants in a row")
+                    .contains(flood, returning);
         }
     }
 
     @Test
-    void long_run_shares_are_proportional_to_weights_whatever_a_run_takes() {
-        Simulation house = new Simulation(8);
-        house.add(1, () -> 2 * MILLI);
-        house.add(2, () -> 20 * MILLI);
-        house.add(3, () -> 5 * MILLI);
-        house.run(20_000 * MILLI);
+    void long_run_shares_are_proportional_to_weights_whatever_the_run_times() {
+        Simulation simulation = new Simulation(8);
+        simulation.add(1, () -> 2 * MILLI);
+        simulation.add(2, () -> 20 * MILLI);
+        simulation.add(3, () -> 5 * MILLI);
+        simulation.run(20_000 * MILLI);
 
-        assertThat(house.share(0)).isCloseTo(1 / 6.0, within(0.02 / 6));
-        assertThat(house.share(1)).isCloseTo(2 / 6.0, within(0.02 * 2 / 6));
-        assertThat(house.share(2)).isCloseTo(3 / 6.0, within(0.02 * 3 / 6));
+        assertThat(simulation.share(0)).isCloseTo(1 / 6.0, within(0.02 / 6));
+        assertThat(simulation.share(1)).isCloseTo(2 / 6.0, within(0.02 * 2 / 6));
+        assertThat(simulation.share(2)).isCloseTo(3 / 6.0, within(0.02 * 3 / 6));
     }
 
     @Test
-    void shares_hold_when_run_times_are_unknowable() {
-        Simulation house = new Simulation(4);
+    void shares_are_proportional_although_run_times_are_random() {
+        Simulation simulation = new Simulation(4);
         Random random = new Random(7);
-        house.add(1, () -> (long) (random.nextDouble() < 0.05 ? 100 * MILLI : MILLI * random.nextDouble()));
-        house.add(1, () -> 3 * MILLI);
-        house.run(100_000 * MILLI);
+        simulation.add(1, () -> (long) (random.nextDouble() < 0.05 ? 100 * MILLI : MILLI * random.nextDouble()));
+        simulation.add(1, () -> 3 * MILLI);
+        simulation.run(100_000 * MILLI);
 
-        assertThat(house.share(0)).isCloseTo(0.5, within(0.01));
+        assertThat(simulation.share(0)).isCloseTo(0.5, within(0.01));
     }
 
     @Test
     void a_wide_permit_is_charged_for_every_slot_it_takes() {
-        Simulation house = new Simulation(6);
-        house.add(1, () -> 4 * MILLI, 3);
-        house.add(1, () -> 4 * MILLI, 1);
-        house.run(20_000 * MILLI);
+        Simulation simulation = new Simulation(6);
+        simulation.add(1, () -> 4 * MILLI, 3);
+        simulation.add(1, () -> 4 * MILLI, 1);
+        simulation.run(20_000 * MILLI);
 
-        assertThat(house.share(0)).isCloseTo(0.5, within(0.01));
+        assertThat(simulation.share(0)).isCloseTo(0.5, within(0.01));
     }
 
     @Test
     void many_gates_share_equally() {
-        Simulation house = new Simulation(16);
-        for (int i = 0; i < 100; i++) { // more than the heap is made for at first
+        Simulation simulation = new Simulation(16);
+        for (int i = 0; i < 100; i++) { // more than the initial capacity of the heap
             int length = 1 + i % 7;
-            house.add(1, () -> length * MILLI);
+            simulation.add(1, () -> length * MILLI);
         }
-        house.run(40_000 * MILLI);
+        simulation.run(40_000 * MILLI);
 
         for (int i = 0; i < 100; i++) {
-            assertThat(house.share(i)).isCloseTo(0.01, within(0.0002));
+            assertThat(simulation.share(i)).isCloseTo(0.01, within(0.0002));
         }
     }
 
     @Test
-    void whoever_serves_gets_a_batch_and_is_told_that_there_is_more() {
+    void serve_returns_a_batch_of_grants_and_whether_there_are_more() {
         FairCap cap = new FairCap(1, FairCap.UNLIMITED);
         TestGate gate = new TestGate(cap, Limits.of(1_000));
-        ask(gate, 301);
+        enterAll(gate, 301);
         cap.setMax(1_000);
         GrantedPermits grants = new GrantedPermits();
         List<Integer> batches = new ArrayList<>();
@@ -377,7 +378,7 @@ class FairCapTest {
             more = cap.serve(grants);
             batches.add(grants.size());
             while (grants.poll() != null) {
-                // acted on
+                // all grants are consumed
             }
         } while (more);
 
@@ -385,7 +386,7 @@ class FairCapTest {
         assertThat(batches).allMatch(size -> size <= 64);
         assertThat(batches.getFirst()).isEqualTo(64);
         assertThat(cap.used()).isEqualTo(301);
-        assertThat(cap.serve(grants)).as("nobody is left").isFalse();
+        assertThat(cap.serve(grants)).as("no permit is left").isFalse();
     }
 
     @Test
@@ -399,30 +400,30 @@ class FairCapTest {
     }
 
     @Test
-    void a_run_of_any_length_leaves_turns_that_can_be_compared() {
+    void virtual_times_stay_comparable_after_runs_of_any_length() {
         FairCap cap = new FairCap(1, FairCap.UNLIMITED);
         TestGate one = new TestGate(cap, Limits.of(1));
         TestGate other = new TestGate(cap, Limits.of(1));
         Request a = one.request("a");
-        one.ask(a);
+        one.tryEnter(a);
         for (int i = 0; i < 100; i++) {
             Request b = other.request("b" + i);
             Request next = one.request("a" + i);
-            other.ask(b);
-            one.ask(next);
-            assertThat(one.giveBack(a, Long.MAX_VALUE)).hasSize(1);
+            other.tryEnter(b);
+            one.tryEnter(next);
+            assertThat(one.release(a, Long.MAX_VALUE)).hasSize(1);
             Request running = b.grants == 1 ? b : next;
             Request later = running == b ? next : b;
-            assertThat(running.gate.giveBack(running, 1)).containsExactly(later);
+            assertThat(running.gate.release(running, 1)).containsExactly(later);
             a = one.request("again" + i);
-            one.ask(a);
-            later.gate.giveBack(later, 1);
+            one.tryEnter(a);
+            later.gate.release(later, 1);
         }
         assertThat(cap.used()).isEqualTo(1);
     }
 
     @Test
-    void threads_that_enter_leave_and_withdraw_at_once_lose_no_permit_and_exceed_no_limit() throws Exception {
+    void threads_that_enter_release_and_withdraw_concurrently_lose_no_permit_and_exceed_no_limit() throws Exception {
         int threads = 4;
         int rounds = 20_000;
         FairCap cap = new FairCap(3, 50);
@@ -444,7 +445,7 @@ class FairCapTest {
                     for (int round = 0; round < rounds; round++) {
                         TestGate gate = gates.get(random.nextInt(gates.size()));
                         Request request = gate.request("r", 1 + random.nextInt(2), random.nextInt(3) - 1);
-                        switch (gate.askOnly(request)) {
+                        switch (gate.tryEnterWithoutServing(request)) {
                             case HELD -> granted.add(request);
                             case WAITING -> serve(cap, new GrantedPermits(), granted);
                             default -> refused.incrementAndGet();
@@ -459,7 +460,7 @@ class FairCapTest {
                             }
                             serve(cap, grants, granted);
                         }
-                        returned.addAndGet(giveOneBack(cap, granted));
+                        returned.addAndGet(releaseOne(cap, granted));
                         assertThat(cap.used()).isBetween(0, 3);
                     }
                     return null;
@@ -471,16 +472,16 @@ class FairCapTest {
             }
         }
         while (!granted.isEmpty()) {
-            returned.addAndGet(giveOneBack(cap, granted));
+            returned.addAndGet(releaseOne(cap, granted));
         }
 
         assertThat(cap.used()).isZero();
-        assertThat(gates).allMatch(TestGate::nothingHere);
+        assertThat(gates).allMatch(TestGate::hasNoPermits);
         assertThat(refused.get() + withdrawn.get() + returned.get()).isEqualTo(threads * rounds);
         assertThat(returned).hasPositiveValue();
     }
 
-    private static int giveOneBack(FairCap cap, ConcurrentLinkedQueue<Request> granted) {
+    private static int releaseOne(FairCap cap, ConcurrentLinkedQueue<Request> granted) {
         Request oldest = granted.poll();
         if (oldest == null) {
             return 0;
@@ -506,16 +507,16 @@ class FairCapTest {
         } while (more);
     }
 
-    private static List<Request> ask(TestGate gate, int count) {
+    private static List<Request> enterAll(TestGate gate, int count) {
         List<Request> requests = new ArrayList<>();
         for (int i = 0; i < count; i++) {
             requests.add(gate.request("r" + i));
-            gate.ask(requests.get(i));
+            gate.tryEnter(requests.get(i));
         }
         return requests;
     }
 
-    /** Gates that always want more than there is, in a time that passes from end to end of a run. */
+    /** Simulates gates that always have waiting permits. Time advances from the end of one run to the next. */
     private static final class Simulation {
         private record Run(Request request, long began, long ends) {}
 
@@ -551,7 +552,7 @@ class FairCapTest {
                 now = run.ends;
                 int index = gates.indexOf(run.request.gate);
                 slotNanos.set(index, slotNanos.get(index) + (run.ends - run.began) * run.request.taken);
-                begin(run.request.gate.giveBack(run.request, run.ends - run.began));
+                begin(run.request.gate.release(run.request, run.ends - run.began));
                 begin(next(index));
                 check();
             }
@@ -564,7 +565,7 @@ class FairCapTest {
 
         private List<Request> next(int index) {
             TestGate gate = gates.get(index);
-            return gate.askAndServe(gate.request("r", costs.get(index), 0));
+            return gate.tryEnterAndServe(gate.request("r", costs.get(index), 0));
         }
 
         private void begin(List<Request> granted) {
@@ -574,7 +575,7 @@ class FairCapTest {
             }
         }
 
-        private void check() { // often, so without building messages
+        private void check() { // called often, so messages are built only on failure
             int running = runs.stream().mapToInt(run -> run.request.taken).sum();
             int widest = costs.stream().mapToInt(cost -> cost).max().orElseThrow();
             if (cap.used() != running || running > cap.max() || running <= cap.max() - widest) {

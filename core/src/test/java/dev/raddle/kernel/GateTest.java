@@ -31,35 +31,35 @@ class GateTest {
         Request c = gate.request("c");
         Request d = gate.request("d");
 
-        assertThat(gate.ask(a)).isEqualTo(HELD);
-        assertThat(gate.ask(b)).isEqualTo(HELD);
-        assertThat(gate.ask(c)).isEqualTo(WAITING);
-        assertThat(gate.ask(d)).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(a)).isEqualTo(HELD);
+        assertThat(gate.tryEnter(b)).isEqualTo(HELD);
+        assertThat(gate.tryEnter(c)).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(d)).isEqualTo(WAITING);
         assertThat(gate.slotsTaken()).isEqualTo(2);
         assertThat(gate.queued()).isEqualTo(2);
         assertThat(gate.holders()).containsExactly(a, b);
 
-        assertThat(gate.giveBack(b)).containsExactly(c);
-        assertThat(gate.giveBack(a)).containsExactly(d);
+        assertThat(gate.release(b)).containsExactly(c);
+        assertThat(gate.release(a)).containsExactly(d);
         assertThat(gate.holders()).containsExactly(c, d);
-        assertThat(gate.giveBack(c)).isEmpty();
-        assertThat(gate.giveBack(d)).isEmpty();
-        assertThat(gate.nothingHere()).isTrue();
+        assertThat(gate.release(c)).isEmpty();
+        assertThat(gate.release(d)).isEmpty();
+        assertThat(gate.hasNoPermits()).isTrue();
     }
 
     @Test
-    void giving_back_twice_frees_one_slot() {
+    void releasing_twice_frees_one_slot() {
         TestGate gate = new TestGate(Limits.of(1));
         Request a = gate.request("a");
         Request b = gate.request("b");
         Request c = gate.request("c");
-        gate.ask(a);
-        gate.ask(b);
-        gate.ask(c);
+        gate.tryEnter(a);
+        gate.tryEnter(b);
+        gate.tryEnter(c);
 
-        assertThat(gate.giveBack(a)).containsExactly(b);
-        assertThat(gate.giveBack(a)).isEmpty();
-        assertThat(gate.giveBack(c)).as("c waits, it holds nothing").isEmpty();
+        assertThat(gate.release(a)).containsExactly(b);
+        assertThat(gate.release(a)).isEmpty();
+        assertThat(gate.release(c)).as("c waits and holds no slot").isEmpty();
 
         assertThat(gate.slotsTaken()).isEqualTo(1);
         assertThat(gate.queued()).isEqualTo(1);
@@ -73,84 +73,84 @@ class GateTest {
         Request middle = gate.request("middle");
         Request last = gate.request("last");
         Request stays = gate.request("stays");
-        List.of(a, first, middle, stays, last).forEach(gate::ask);
+        List.of(a, first, middle, stays, last).forEach(gate::tryEnter);
 
-        assertThat(gate.abandon(middle)).isEmpty();
-        assertThat(gate.abandon(first)).isEmpty();
-        assertThat(gate.abandon(last)).isEmpty();
+        assertThat(gate.withdrawWaiting(middle)).isEmpty();
+        assertThat(gate.withdrawWaiting(first)).isEmpty();
+        assertThat(gate.withdrawWaiting(last)).isEmpty();
         assertThat(gate.queued()).isEqualTo(1);
-        assertThat(gate.tryAbandon(middle)).as("left before").isFalse();
-        assertThat(gate.tryAbandon(a)).as("holds").isFalse();
+        assertThat(gate.tryWithdraw(middle)).as("withdrawn before").isFalse();
+        assertThat(gate.tryWithdraw(a)).as("held, not waiting").isFalse();
 
-        assertThat(gate.giveBack(a)).containsExactly(stays);
-        assertThat(gate.giveBack(stays)).isEmpty();
-        assertThat(gate.nothingHere()).isTrue();
+        assertThat(gate.release(a)).containsExactly(stays);
+        assertThat(gate.release(stays)).isEmpty();
+        assertThat(gate.hasNoPermits()).isTrue();
         assertThat(first.grants + middle.grants + last.grants).isZero();
     }
 
     @Test
-    void a_permit_may_enter_again_after_it_was_given_back_or_withdrawn() {
+    void a_permit_may_enter_again_after_it_was_released_or_withdrawn() {
         TestGate gate = new TestGate(Limits.of(1));
         Request a = gate.request("a");
         Request b = gate.request("b");
-        gate.ask(a);
-        gate.ask(b);
-        gate.abandon(b);
+        gate.tryEnter(a);
+        gate.tryEnter(b);
+        gate.withdrawWaiting(b);
 
-        assertThat(gate.ask(b)).isEqualTo(WAITING);
-        assertThat(gate.giveBack(a)).containsExactly(b);
-        assertThat(gate.ask(a)).isEqualTo(WAITING);
-        assertThat(gate.giveBack(b)).containsExactly(a);
+        assertThat(gate.tryEnter(b)).isEqualTo(WAITING);
+        assertThat(gate.release(a)).containsExactly(b);
+        assertThat(gate.tryEnter(a)).isEqualTo(WAITING);
+        assertThat(gate.release(b)).containsExactly(a);
     }
 
     @Test
-    void no_more_than_the_allowed_number_waits() {
+    void the_number_of_waiting_permits_is_limited() {
         TestGate gate = new TestGate(Limits.of(1).waiting(1));
         Request a = gate.request("a");
         Request b = gate.request("b");
         Request c = gate.request("c");
 
-        assertThat(gate.ask(a)).isEqualTo(HELD);
-        assertThat(gate.ask(b)).isEqualTo(WAITING);
-        assertThat(gate.ask(c)).isEqualTo(QUEUE_FULL);
-        assertThat(gate.has(c)).isFalse();
-        assertThat(gate.queues(c)).isFalse();
+        assertThat(gate.tryEnter(a)).isEqualTo(HELD);
+        assertThat(gate.tryEnter(b)).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(c)).isEqualTo(QUEUE_FULL);
+        assertThat(gate.holds(c)).isFalse();
+        assertThat(gate.isQueued(c)).isFalse();
 
-        gate.abandon(b);
-        assertThat(gate.ask(c)).isEqualTo(WAITING);
+        gate.withdrawWaiting(b);
+        assertThat(gate.tryEnter(c)).isEqualTo(WAITING);
     }
 
     @Test
-    void with_no_room_to_wait_a_free_slot_is_still_given() {
+    void without_a_queue_a_free_slot_is_still_granted() {
         TestGate gate = new TestGate(Limits.of(1).waiting(0));
         for (int i = 0; i < 3; i++) {
             Request a = gate.request("a" + i);
-            assertThat(gate.ask(a)).isEqualTo(HELD);
-            assertThat(gate.ask(gate.request("b"))).isEqualTo(QUEUE_FULL);
-            gate.giveBack(a);
+            assertThat(gate.tryEnter(a)).isEqualTo(HELD);
+            assertThat(gate.tryEnter(gate.request("b"))).isEqualTo(QUEUE_FULL);
+            gate.release(a);
         }
     }
 
     @Test
-    void the_smaller_of_concurrency_and_bulkhead_is_in_force_and_the_refusal_tells_which() {
+    void the_smaller_of_concurrency_and_bulkhead_applies_and_the_refusal_names_it() {
         TestGate gate = new TestGate(Limits.of(3).bulkhead(1).waiting(0));
         Request a = gate.request("a");
-        gate.ask(a);
-        assertThat(gate.ask(gate.request("b"))).isEqualTo(BULKHEAD_FULL);
+        gate.tryEnter(a);
+        assertThat(gate.tryEnter(gate.request("b"))).isEqualTo(BULKHEAD_FULL);
 
-        gate.limit(Limits.of(1).bulkhead(3).waiting(0));
-        assertThat(gate.ask(gate.request("b"))).isEqualTo(QUEUE_FULL);
+        gate.setLimits(Limits.of(1).bulkhead(3).waiting(0));
+        assertThat(gate.tryEnter(gate.request("b"))).isEqualTo(QUEUE_FULL);
 
-        gate.limit(Limits.of(1).bulkhead(1).waiting(0));
-        assertThat(gate.ask(gate.request("b"))).isEqualTo(QUEUE_FULL);
+        gate.setLimits(Limits.of(1).bulkhead(1).waiting(0));
+        assertThat(gate.tryEnter(gate.request("b"))).isEqualTo(QUEUE_FULL);
 
-        gate.limit(Limits.of(3).bulkhead(2).waiting(0));
-        gate.paused(true);
-        assertThat(gate.ask(gate.request("b"))).as("the bulkhead has room").isEqualTo(QUEUE_FULL);
+        gate.setLimits(Limits.of(3).bulkhead(2).waiting(0));
+        gate.setPaused(true);
+        assertThat(gate.tryEnter(gate.request("b"))).as("the bulkhead is not full").isEqualTo(QUEUE_FULL);
     }
 
     @Test
-    void the_common_queue_is_bounded_over_all_gates_and_a_place_in_it_is_freed_by_grant_withdrawal_and_drain() {
+    void the_common_queue_is_bounded_over_all_gates_and_a_grant_a_withdrawal_and_a_drain_free_a_place() {
         FairCap cap = new FairCap(FairCap.UNLIMITED, 2);
         TestGate one = new TestGate(cap, Limits.of(1));
         TestGate other = new TestGate(cap, Limits.of(1));
@@ -158,223 +158,223 @@ class GateTest {
         Request b = one.request("b");
         Request c = other.request("c");
         Request d = other.request("d");
-        one.ask(a);
-        other.ask(c);
-        assertThat(one.ask(b)).isEqualTo(WAITING);
-        assertThat(other.ask(d)).isEqualTo(WAITING);
+        one.tryEnter(a);
+        other.tryEnter(c);
+        assertThat(one.tryEnter(b)).isEqualTo(WAITING);
+        assertThat(other.tryEnter(d)).isEqualTo(WAITING);
 
         Request e = other.request("e");
-        assertThat(other.ask(e)).isEqualTo(COMMON_QUEUE_FULL);
-        one.giveBack(a);
-        assertThat(other.ask(e)).as("b was granted").isEqualTo(WAITING);
+        assertThat(other.tryEnter(e)).isEqualTo(COMMON_QUEUE_FULL);
+        one.release(a);
+        assertThat(other.tryEnter(e)).as("b was granted").isEqualTo(WAITING);
 
         Request f = one.request("f");
-        assertThat(one.ask(f)).isEqualTo(COMMON_QUEUE_FULL);
-        other.abandon(d);
-        assertThat(one.ask(f)).as("d has left").isEqualTo(WAITING);
+        assertThat(one.tryEnter(f)).isEqualTo(COMMON_QUEUE_FULL);
+        other.withdrawWaiting(d);
+        assertThat(one.tryEnter(f)).as("d was withdrawn").isEqualTo(WAITING);
 
         Request g = one.request("g");
-        assertThat(one.ask(g)).isEqualTo(COMMON_QUEUE_FULL);
-        assertThat(other.forget()).containsExactly(e);
-        assertThat(one.ask(g)).as("e was drained").isEqualTo(WAITING);
-        assertThat(one.ask(one.request("h"))).isEqualTo(COMMON_QUEUE_FULL);
+        assertThat(one.tryEnter(g)).isEqualTo(COMMON_QUEUE_FULL);
+        assertThat(other.drainAndUnbind()).containsExactly(e);
+        assertThat(one.tryEnter(g)).as("e was drained").isEqualTo(WAITING);
+        assertThat(one.tryEnter(one.request("h"))).isEqualTo(COMMON_QUEUE_FULL);
     }
 
     @Test
-    void the_higher_priority_goes_first_and_equals_go_in_order_of_arrival() {
+    void higher_priorities_go_first_and_equal_ones_go_in_order_of_arrival() {
         TestGate gate = new TestGate(Limits.of(1));
         Request holder = gate.request("holder");
-        gate.ask(holder);
+        gate.tryEnter(holder);
         int[] priorities = {0, -1, 5, 0, Integer.MIN_VALUE, 5, Integer.MAX_VALUE, -1, 0};
-        List<Request> asked = new ArrayList<>();
+        List<Request> requests = new ArrayList<>();
         for (int i = 0; i < priorities.length; i++) {
-            asked.add(gate.request("p" + priorities[i] + "#" + i, 1, priorities[i]));
-            gate.ask(asked.get(i));
+            requests.add(gate.request("p" + priorities[i] + "#" + i, 1, priorities[i]));
+            gate.tryEnter(requests.get(i));
         }
-        List<Request> expected = new ArrayList<>(asked);
+        List<Request> expected = new ArrayList<>(requests);
         expected.sort(Comparator.comparingInt((Request request) -> request.priority)
-                .reversed()); // a stable sort: arrival decides between equals
+                .reversed()); // a stable sort: equal priorities stay in order of arrival
 
-        for (int place = 0; place < expected.size(); place++) {
-            assertThat(gate.place(expected.get(place)))
-                    .as("%s", expected.get(place))
-                    .isEqualTo(place);
+        for (int index = 0; index < expected.size(); index++) {
+            assertThat(gate.position(expected.get(index)))
+                    .as("%s", expected.get(index))
+                    .isEqualTo(index);
         }
-        List<Request> granted = new ArrayList<>(gate.giveBack(holder));
+        List<Request> granted = new ArrayList<>(gate.release(holder));
         while (!granted.getLast().name.equals(expected.getLast().name)) {
-            granted.addAll(gate.giveBack(granted.getLast()));
+            granted.addAll(gate.release(granted.getLast()));
         }
         assertThat(granted).containsExactlyElementsOf(expected);
     }
 
     @Test
-    void those_who_wait_are_counted_from_the_front_also_when_nobody_has_a_priority() {
+    void the_position_of_a_waiting_permit_counts_from_the_head_also_without_priorities() {
         TestGate gate = new TestGate(Limits.of(1));
         Request a = gate.request("a");
         Request b = gate.request("b");
         Request c = gate.request("c");
-        List.of(gate.request("holder"), a, b, c).forEach(gate::ask);
+        List.of(gate.request("holder"), a, b, c).forEach(gate::tryEnter);
 
-        assertThat(gate.place(a)).isZero();
-        assertThat(gate.place(b)).isEqualTo(1);
-        assertThat(gate.place(c)).isEqualTo(2);
-        gate.abandon(b);
-        assertThat(gate.place(c)).isEqualTo(1);
+        assertThat(gate.position(a)).isZero();
+        assertThat(gate.position(b)).isEqualTo(1);
+        assertThat(gate.position(c)).isEqualTo(2);
+        gate.withdrawWaiting(b);
+        assertThat(gate.position(c)).isEqualTo(1);
     }
 
     @Test
-    void the_queue_is_empty_when_the_last_of_every_priority_has_left() {
+    void the_queue_is_empty_when_the_last_permit_of_each_priority_was_withdrawn() {
         TestGate gate = new TestGate(Limits.of(1));
         Request holder = gate.request("holder");
         Request low = gate.request("low", 1, -3);
         Request high = gate.request("high", 1, 3);
         Request zero = gate.request("zero");
-        List.of(holder, low, high, zero).forEach(gate::ask);
+        List.of(holder, low, high, zero).forEach(gate::tryEnter);
 
-        gate.abandon(high);
-        gate.abandon(zero);
-        gate.abandon(low);
+        gate.withdrawWaiting(high);
+        gate.withdrawWaiting(zero);
+        gate.withdrawWaiting(low);
         assertThat(gate.queued()).isZero();
 
-        assertThat(gate.ask(zero)).isEqualTo(WAITING);
-        assertThat(gate.ask(high)).isEqualTo(WAITING);
-        assertThat(gate.giveBack(holder)).containsExactly(high);
-        assertThat(gate.giveBack(high)).containsExactly(zero);
+        assertThat(gate.tryEnter(zero)).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(high)).isEqualTo(WAITING);
+        assertThat(gate.release(holder)).containsExactly(high);
+        assertThat(gate.release(high)).containsExactly(zero);
     }
 
     @Test
-    void a_newcomer_of_higher_priority_may_pass_those_who_wait_for_more_slots_than_there_are() {
+    void a_newcomer_of_higher_priority_may_overtake_permits_that_wait_for_more_slots_than_are_free() {
         TestGate gate = new TestGate(Limits.of(2));
-        gate.ask(gate.request("holder"));
+        gate.tryEnter(gate.request("holder"));
         Request wide = gate.request("wide", 2, 0);
-        assertThat(gate.ask(wide)).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(wide)).isEqualTo(WAITING);
 
-        assertThat(gate.ask(gate.request("equal"))).isEqualTo(WAITING);
-        assertThat(gate.ask(gate.request("lower", 1, -1))).isEqualTo(WAITING);
-        assertThat(gate.ask(gate.request("higher", 1, 1))).isEqualTo(HELD);
+        assertThat(gate.tryEnter(gate.request("equal"))).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(gate.request("lower", 1, -1))).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(gate.request("higher", 1, 1))).isEqualTo(HELD);
     }
 
     @Test
-    void a_cost_is_taken_and_given_back_as_a_whole() {
+    void all_slots_of_a_permit_are_acquired_and_released_together() {
         TestGate gate = new TestGate(Limits.of(4));
         Request three = gate.request("three", 3, 0);
         Request two = gate.request("two", 2, 0);
         Request one = gate.request("one");
 
-        assertThat(gate.ask(three)).isEqualTo(HELD);
-        assertThat(gate.ask(two)).as("one slot is free, and it needs two").isEqualTo(WAITING);
-        assertThat(gate.ask(one)).as("it does not overtake").isEqualTo(WAITING);
+        assertThat(gate.tryEnter(three)).isEqualTo(HELD);
+        assertThat(gate.tryEnter(two)).as("one slot is free, and it needs two").isEqualTo(WAITING);
+        assertThat(gate.tryEnter(one)).as("it does not overtake").isEqualTo(WAITING);
         assertThat(gate.slotsTaken()).isEqualTo(3);
 
-        assertThat(gate.giveBack(three)).containsExactly(two, one);
+        assertThat(gate.release(three)).containsExactly(two, one);
         assertThat(gate.slotsTaken()).isEqualTo(3);
         assertThat(two.taken).isEqualTo(2);
     }
 
     @Test
-    void one_that_asks_for_more_than_there_is_takes_all_there_is() {
+    void a_permit_whose_cost_exceeds_the_limit_takes_all_slots() {
         TestGate gate = new TestGate(Limits.of(3));
         Request huge = gate.request("huge", Integer.MAX_VALUE, 0);
-        Request also = gate.request("also", 4, 0);
+        Request another = gate.request("another", 4, 0);
 
-        assertThat(gate.ask(huge)).isEqualTo(HELD);
+        assertThat(gate.tryEnter(huge)).isEqualTo(HELD);
         assertThat(huge.taken).isEqualTo(3);
-        assertThat(gate.ask(also)).isEqualTo(WAITING);
-        assertThat(gate.giveBack(huge)).containsExactly(also);
-        assertThat(also.taken).isEqualTo(3);
+        assertThat(gate.tryEnter(another)).isEqualTo(WAITING);
+        assertThat(gate.release(huge)).containsExactly(another);
+        assertThat(another.taken).isEqualTo(3);
 
-        gate.giveBack(also);
+        gate.release(another);
         assertThat(gate.slotsTaken()).isZero();
     }
 
     @Test
-    void slots_that_were_taken_are_given_back_although_the_limit_has_changed_meanwhile() {
+    void all_taken_slots_are_released_although_the_limit_has_changed_meanwhile() {
         TestGate gate = new TestGate(Limits.of(4));
         Request wide = gate.request("wide", 4, 0);
-        gate.ask(wide);
+        gate.tryEnter(wide);
 
-        gate.limit(Limits.of(2));
-        gate.giveBack(wide);
+        gate.setLimits(Limits.of(2));
+        gate.release(wide);
 
         assertThat(gate.slotsTaken()).isZero();
-        assertThat(gate.ask(gate.request("next", 4, 0))).isEqualTo(HELD);
+        assertThat(gate.tryEnter(gate.request("next", 4, 0))).isEqualTo(HELD);
         assertThat(gate.slotsTaken()).isEqualTo(2);
     }
 
     @Test
-    void when_a_wide_permit_leaves_the_head_of_the_queue_those_behind_it_move_up_at_once() {
+    void when_a_wide_permit_leaves_the_head_of_the_queue_the_next_ones_are_granted_at_once() {
         TestGate gate = new TestGate(Limits.of(2));
-        gate.ask(gate.request("holder"));
+        gate.tryEnter(gate.request("holder"));
         Request wide = gate.request("wide", 2, 0);
         Request narrow = gate.request("narrow");
         Request next = gate.request("next");
-        List.of(wide, narrow, next).forEach(gate::ask);
+        List.of(wide, narrow, next).forEach(gate::tryEnter);
 
-        assertThat(gate.abandon(wide)).containsExactly(narrow);
+        assertThat(gate.withdrawWaiting(wide)).containsExactly(narrow);
         assertThat(gate.queued()).isEqualTo(1);
     }
 
     @Test
-    void a_higher_limit_takes_effect_at_once_and_a_lower_one_by_attrition() {
+    void a_higher_limit_takes_effect_at_once_and_a_lower_one_as_permits_are_released() {
         TestGate gate = new TestGate(Limits.of(1));
         List<Request> requests = new ArrayList<>();
         for (int i = 0; i < 6; i++) {
             requests.add(gate.request("r" + i));
-            gate.ask(requests.get(i));
+            gate.tryEnter(requests.get(i));
         }
 
-        assertThat(gate.limit(Limits.of(4))).containsExactlyElementsOf(requests.subList(1, 4));
+        assertThat(gate.setLimits(Limits.of(4))).containsExactlyElementsOf(requests.subList(1, 4));
         assertThat(gate.limits()).isEqualTo(Limits.of(4));
 
-        assertThat(gate.limit(Limits.of(2))).isEmpty();
-        assertThat(gate.giveBack(requests.get(0))).as("3 of 2 run").isEmpty();
-        assertThat(gate.giveBack(requests.get(1))).as("2 of 2 run").isEmpty();
-        assertThat(gate.giveBack(requests.get(2))).containsExactly(requests.get(4));
+        assertThat(gate.setLimits(Limits.of(2))).isEmpty();
+        assertThat(gate.release(requests.get(0))).as("3 of 2 running").isEmpty();
+        assertThat(gate.release(requests.get(1))).as("2 of 2 running").isEmpty();
+        assertThat(gate.release(requests.get(2))).containsExactly(requests.get(4));
         assertThat(gate.slotsTaken()).isEqualTo(2);
     }
 
     @Test
-    void nothing_is_granted_while_paused_and_as_much_as_may_run_afterwards() {
+    void no_permit_is_granted_while_paused_and_as_many_as_fit_are_granted_afterwards() {
         TestGate gate = new TestGate(Limits.of(2));
         Request a = gate.request("a");
         Request b = gate.request("b");
         Request c = gate.request("c");
         Request d = gate.request("d");
-        gate.ask(a);
+        gate.tryEnter(a);
 
-        gate.paused(true);
-        assertThat(gate.stopped()).isTrue();
-        assertThat(gate.ask(b)).isEqualTo(WAITING);
-        assertThat(gate.ask(c)).isEqualTo(WAITING);
-        assertThat(gate.ask(d)).isEqualTo(WAITING);
-        assertThat(gate.giveBack(a)).isEmpty();
+        gate.setPaused(true);
+        assertThat(gate.isStopped()).isTrue();
+        assertThat(gate.tryEnter(b)).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(c)).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(d)).isEqualTo(WAITING);
+        assertThat(gate.release(a)).isEmpty();
 
-        assertThat(gate.paused(false)).containsExactly(b, c);
-        assertThat(gate.stopped()).isFalse();
+        assertThat(gate.setPaused(false)).containsExactly(b, c);
+        assertThat(gate.isStopped()).isFalse();
     }
 
     @Test
-    void before_the_limits_are_known_permits_pile_up_and_then_enter_in_order() {
+    void permits_wait_until_the_limits_are_known_and_then_enter_in_order() {
         FairCap cap = new FairCap(FairCap.UNLIMITED, 1);
         TestGate gate = new TestGate(cap, Limits.UNKNOWN);
         List<Request> early = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             early.add(gate.request("e" + i));
-            assertThat(gate.ask(early.get(i))).isEqualTo(WAITING);
+            assertThat(gate.tryEnter(early.get(i))).isEqualTo(WAITING);
         }
         Request urgent = gate.request("urgent", 1, 1);
-        gate.ask(urgent);
-        TestGate elsewhere = new TestGate(cap, Limits.of(1));
-        elsewhere.ask(elsewhere.request("holder"));
-        assertThat(elsewhere.ask(elsewhere.request("waiter")))
-                .as("those who do not know their limits have no place in the common queue")
+        gate.tryEnter(urgent);
+        TestGate otherGate = new TestGate(cap, Limits.of(1));
+        otherGate.tryEnter(otherGate.request("holder"));
+        assertThat(otherGate.tryEnter(otherGate.request("waiter")))
+                .as("permits whose limits are unknown take no place in the common queue")
                 .isEqualTo(WAITING);
 
         Map<Permit, Gate.Entry> refused = new LinkedHashMap<>();
-        assertThat(gate.settleOn(Limits.of(2).waiting(1), refused)).containsExactly(urgent, early.get(0));
+        assertThat(gate.bindFirstLimits(Limits.of(2).waiting(1), refused)).containsExactly(urgent, early.get(0));
 
         assertThat(refused)
-                .as("the only place in the common queue is taken")
+                .as("the common queue is full")
                 .containsOnly(
                         entry(early.get(1), COMMON_QUEUE_FULL),
                         entry(early.get(2), COMMON_QUEUE_FULL),
@@ -383,78 +383,78 @@ class GateTest {
     }
 
     @Test
-    void settling_refuses_those_for_whom_there_is_no_room_to_wait() {
+    void binding_the_first_limits_refuses_permits_that_exceed_the_queue() {
         TestGate gate = new TestGate(Limits.UNKNOWN);
         Request a = gate.request("a");
         Request b = gate.request("b");
         Request c = gate.request("c");
-        List.of(a, b, c).forEach(gate::ask);
+        List.of(a, b, c).forEach(gate::tryEnter);
 
         Map<Permit, Gate.Entry> refused = new LinkedHashMap<>();
-        assertThat(gate.settleOn(Limits.of(1).waiting(1), refused)).containsExactly(a);
+        assertThat(gate.bindFirstLimits(Limits.of(1).waiting(1), refused)).containsExactly(a);
 
         assertThat(refused).containsOnly(entry(c, QUEUE_FULL));
-        assertThat(gate.queues(b)).isTrue();
-        assertThat(gate.giveBack(a)).containsExactly(b);
+        assertThat(gate.isQueued(b)).isTrue();
+        assertThat(gate.release(a)).containsExactly(b);
     }
 
     @Test
-    void what_runs_counts_against_the_limits_found_after_the_old_ones_were_forgotten() {
+    void running_permits_count_against_limits_that_are_bound_after_a_drain() {
         TestGate gate = new TestGate(Limits.of(2));
         Request a = gate.request("a");
         Request b = gate.request("b");
         Request c = gate.request("c");
-        List.of(a, b, c).forEach(gate::ask);
+        List.of(a, b, c).forEach(gate::tryEnter);
 
-        assertThat(gate.forget()).containsExactly(c);
+        assertThat(gate.drainAndUnbind()).containsExactly(c);
         Request d = gate.request("d");
         Request e = gate.request("e");
-        assertThat(gate.ask(d)).isEqualTo(WAITING);
-        assertThat(gate.ask(e)).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(d)).isEqualTo(WAITING);
+        assertThat(gate.tryEnter(e)).isEqualTo(WAITING);
 
-        assertThat(gate.settleOn(Limits.of(2))).isEmpty();
-        assertThat(gate.giveBack(a)).containsExactly(d);
-        assertThat(gate.giveBack(b)).containsExactly(e);
+        assertThat(gate.bindFirstLimits(Limits.of(2))).isEmpty();
+        assertThat(gate.release(a)).containsExactly(d);
+        assertThat(gate.release(b)).containsExactly(e);
     }
 
     @Test
-    void draining_takes_everybody_out_in_the_order_in_which_they_would_have_been_granted() {
+    void draining_removes_the_waiting_permits_in_the_order_in_which_they_would_have_been_granted() {
         TestGate gate = new TestGate(Limits.of(1));
         Request holder = gate.request("holder");
         Request a = gate.request("a");
         Request high = gate.request("high", 1, 7);
         Request low = gate.request("low", 1, -7);
         Request b = gate.request("b");
-        List.of(holder, low, a, high, b).forEach(gate::ask);
+        List.of(holder, low, a, high, b).forEach(gate::tryEnter);
 
-        assertThat(gate.forget()).containsExactly(high, a, b, low);
+        assertThat(gate.drainAndUnbind()).containsExactly(high, a, b, low);
 
         assertThat(gate.queued()).isZero();
-        assertThat(gate.has(holder)).isTrue();
-        assertThat(gate.giveBack(holder)).isEmpty();
-        assertThat(gate.nothingHere()).isTrue();
+        assertThat(gate.holds(holder)).isTrue();
+        assertThat(gate.release(holder)).isEmpty();
+        assertThat(gate.hasNoPermits()).isTrue();
     }
 
     @Test
     void a_gate_with_no_cap_never_waits_for_one() {
         TestGate gate = new TestGate(Limits.of(1));
-        gate.ask(gate.request("a"));
-        gate.ask(gate.request("b"));
+        gate.tryEnter(gate.request("a"));
+        gate.tryEnter(gate.request("b"));
 
         assertThat(gate.firstWaitsForCap()).isFalse();
-        gate.count();
+        gate.recountAndServe();
         assertThat(gate.cap().used()).isZero();
     }
 
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
-    void whatever_happens_a_gate_does_what_a_sorted_list_would_do(long seed) {
+    void a_gate_behaves_like_a_sorted_list(long seed) {
         Random random = new Random(seed);
         TestGate gate = new TestGate(Limits.of(3));
         Model model = new Model();
         List<Request> known = new ArrayList<>();
         for (int step = 0; step < 4_000; step++) {
-            Request some = known.isEmpty() ? null : known.get(random.nextInt(known.size()));
+            Request candidate = known.isEmpty() ? null : known.get(random.nextInt(known.size()));
             switch (random.nextInt(12)) {
                 case 0, 1, 2, 3, 4 -> {
                     Request request = gate.request(
@@ -462,27 +462,27 @@ class GateTest {
                             random.nextInt(4) == 0 ? 1 + random.nextInt(5) : 1,
                             random.nextInt(4) == 0 ? random.nextInt(5) - 2 : 0);
                     known.add(request);
-                    assertThat(gate.ask(request)).isEqualTo(model.ask(request));
+                    assertThat(gate.tryEnter(request)).isEqualTo(model.tryEnter(request));
                 }
                 case 5, 6, 7, 8 -> {
-                    if (some != null) {
-                        assertThat(gate.giveBack(some)).containsExactlyElementsOf(model.giveBack(some));
+                    if (candidate != null) {
+                        assertThat(gate.release(candidate)).containsExactlyElementsOf(model.release(candidate));
                     }
                 }
                 case 9 -> {
-                    if (some != null && gate.queues(some)) {
-                        assertThat(gate.abandon(some)).containsExactlyElementsOf(model.abandon(some));
+                    if (candidate != null && gate.isQueued(candidate)) {
+                        assertThat(gate.withdrawWaiting(candidate)).containsExactlyElementsOf(model.withdrawWaiting(candidate));
                     }
                 }
                 case 10 -> {
                     int limit = 1 + random.nextInt(6);
-                    int room = random.nextInt(8);
-                    assertThat(gate.limit(Limits.of(limit).waiting(room)))
-                            .containsExactlyElementsOf(model.limit(limit, room));
+                    int queueCapacity = random.nextInt(8);
+                    assertThat(gate.setLimits(Limits.of(limit).waiting(queueCapacity)))
+                            .containsExactlyElementsOf(model.setLimits(limit, queueCapacity));
                 }
                 default -> {
                     boolean pause = random.nextInt(3) == 0;
-                    assertThat(gate.paused(pause)).containsExactlyElementsOf(model.pause(pause));
+                    assertThat(gate.setPaused(pause)).containsExactlyElementsOf(model.pause(pause));
                 }
             }
             assertThat(gate.queued()).isEqualTo(model.waiting.size());
@@ -491,21 +491,21 @@ class GateTest {
         assertThat(known.stream().mapToInt(request -> request.grants)).allMatch(grants -> grants <= 1);
     }
 
-    /** What a gate without a cap should do, told as simply as possible. */
+    /** A simple model of a gate without a cap. */
     private static final class Model {
         final List<Request> held = new ArrayList<>();
         final List<Request> waiting = new ArrayList<>();
         int limit = 3;
-        int room = Integer.MAX_VALUE;
+        int queueCapacity = Integer.MAX_VALUE;
         boolean paused;
 
-        Gate.Entry ask(Request request) {
+        Gate.Entry tryEnter(Request request) {
             boolean first = waiting.isEmpty() || request.priority > waiting.getFirst().priority;
             if (first && fits(request)) {
                 held.add(request);
                 return HELD;
             }
-            if (waiting.size() >= room) {
+            if (waiting.size() >= queueCapacity) {
                 return QUEUE_FULL;
             }
             waiting.add(request);
@@ -513,18 +513,18 @@ class GateTest {
             return WAITING;
         }
 
-        List<Request> giveBack(Request request) {
+        List<Request> release(Request request) {
             return held.remove(request) ? advance() : List.of();
         }
 
-        List<Request> abandon(Request request) {
+        List<Request> withdrawWaiting(Request request) {
             waiting.remove(request);
             return advance();
         }
 
-        List<Request> limit(int slots, int most) {
+        List<Request> setLimits(int slots, int maxWaiting) {
             limit = slots;
-            room = most;
+            queueCapacity = maxWaiting;
             return advance();
         }
 
@@ -551,7 +551,7 @@ class GateTest {
     }
 
     @Test
-    void steps_without_the_lock_are_refused_where_assertions_are_on() {
+    void calls_without_the_lock_fail_if_assertions_are_enabled() {
         TestGate gate = new TestGate(Limits.of(1));
         Request request = gate.request("a");
 

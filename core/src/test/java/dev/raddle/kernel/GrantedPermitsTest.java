@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.kernel.TestGate.Limits;
 import org.junit.jupiter.api.Test;
 
-class GrantsTest {
+class GrantedPermitsTest {
 
     @Test
-    void permits_come_out_in_the_order_in_which_they_were_granted_also_when_more_are_granted_meanwhile() {
+    void permits_are_polled_in_the_order_of_their_grants_also_when_more_are_granted_meanwhile() {
         TestGate gate = new TestGate(Limits.of(1));
         Permit a = gate.request("a");
         Permit b = gate.request("b");

@@ -2,12 +2,12 @@ package dev.raddle.kernel;
 
 import java.util.Arrays;
 
-/** Holds a gate's lock for tests in other packages, and sees who waits for it. */
+/** Holds a gate's lock for tests in other packages, and detects threads that wait for it. */
 public final class Locks {
 
     private Locks() {}
 
-    /** Keeps everybody else out of a gate while something happens, which must not need it either. */
+    /** Runs a body, which must not need the gate, while the calling thread holds the gate's lock. */
     public static void holding(Gate gate, Body body) throws Exception {
         gate.lock();
         try {
@@ -17,13 +17,13 @@ public final class Locks {
         }
     }
 
-    /** Whether a thread has met a lock that is taken. */
+    /** Returns whether a thread waits for a held lock. */
     public static boolean waits(Thread thread) {
         return Arrays.stream(thread.getStackTrace())
                 .anyMatch(frame -> frame.getMethodName().equals("lockAfterPauses"));
     }
 
-    /** What happens meanwhile. */
+    /** An action that may throw. */
     @FunctionalInterface
     public interface Body {
         void run() throws Exception;

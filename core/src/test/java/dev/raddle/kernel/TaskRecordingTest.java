@@ -35,7 +35,7 @@ import jdk.jfr.consumer.RecordingFile;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What a flight recording has of tasks. */
+/** Tests the events of tasks in flight recordings. */
 class TaskRecordingTest {
 
     private static final String TASK = "dev.raddle.Task";
@@ -75,7 +75,7 @@ class TaskRecordingTest {
                 .toList();
     }
 
-    /** What other tests have left running may be recorded too. */
+    /** Excludes tasks of other tests, which may still run and be recorded. */
     private static boolean isOurs(RecordedEvent event) {
         String group = event.getString("group");
         return group == null ? "checkout".equals(event.getString("scope")) : OUR_GROUPS.contains(group);
@@ -112,20 +112,20 @@ class TaskRecordingTest {
         }
     }
 
-    /** An event of the test's own, on the clock of the others. */
+    /** An event of this test, with the same clock as the events of tasks. */
     @Name("dev.raddle.test.InTask")
     static final class InTask extends Event {}
 
     @Test
-    void an_event_begins_where_its_task_began_however_that_ended() throws Exception {
-        GroupPolicy rules = policy().defaultMaxConcurrencyPerGroup(3)
+    void an_event_begins_when_its_task_began_whatever_the_outcome() throws Exception {
+        GroupPolicy policy = policy().defaultMaxConcurrencyPerGroup(3)
                 .defaultQueueThresholdPerGroup(0)
                 .rejectionPolicy(RejectionPolicy.CALLER_RUNS)
                 .build();
         FlowBuilder<Void> f = FlowPlan.define("recorded");
         f.node("node", TaskRecordingTest::mark);
         try (Recording recording = recordingOf(TASK, "dev.raddle.test.InTask");
-                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(rules);
+                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy);
                 ThreadScope scope = ThreadScope.open("checkout").withScheduler(steps)) {
             executor.submit("recorded", "success", TaskRecordingTest::mark);
             TaskHandle<?>[] self = new TaskHandle<?>[1];
@@ -200,7 +200,7 @@ class TaskRecordingTest {
             self[0] = executor.submit("recorded", "t1", () -> {
                 time.advance(Duration.ofSeconds(3));
                 self[0].cancel(true);
-                time.advance(Duration.ofSeconds(1)); // is over by now
+                time.advance(Duration.ofSeconds(1)); // after the cancellation
                 return "late";
             });
             time.advance(Duration.ofSeconds(2));
@@ -214,12 +214,12 @@ class TaskRecordingTest {
     }
 
     @Test
-    void a_rejection_is_recorded_with_its_reason_and_the_task_with_what_the_policy_made_of_it() throws Exception {
-        GroupPolicy rules = policy().defaultQueueThresholdPerGroup(0)
+    void a_rejection_is_recorded_with_its_reason_and_the_task_with_its_outcome() throws Exception {
+        GroupPolicy policy = policy().defaultQueueThresholdPerGroup(0)
                 .rejectionPolicy(RejectionPolicy.CALLER_RUNS)
                 .build();
         try (Recording recording = recordingOf(TASK, REJECTION);
-                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(rules)) {
+                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             executor.submit("recorded", "runs", () -> "value");
             executor.submit("recorded", "too many", taking(Duration.ofSeconds(1)));
 
@@ -271,10 +271,10 @@ class TaskRecordingTest {
     }
 
     @Test
-    void a_task_that_is_called_off_before_its_moment_has_waited_for_no_time() throws Exception {
+    void a_task_that_is_cancelled_before_its_submission_time_has_a_waiting_time_of_zero() throws Exception {
         try (Recording recording = recordingOf(TASK)) {
             ScopedRun run = new ScopedRun(() -> "value", time, time.nanoTime() + 1_000);
-            run.callOff();
+            run.cancelRun();
 
             RecordedEvent event = onlyTask(recording);
             assertThat(event.getString("outcome")).isEqualTo("cancelled");
@@ -283,10 +283,10 @@ class TaskRecordingTest {
     }
 
     @Test
-    void a_recording_that_does_not_ask_has_nothing_of_tasks() throws Exception {
-        GroupPolicy rules = policy().defaultQueueThresholdPerGroup(0).build();
+    void a_recording_without_these_events_has_no_events_of_tasks() throws Exception {
+        GroupPolicy policy = policy().defaultQueueThresholdPerGroup(0).build();
         try (Recording recording = recordingOf();
-                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(rules)) {
+                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             executor.submit("unrecorded", "t1", () -> "value");
             executor.submit("unrecorded", "rejected", () -> "value");
             steps.runAll();
@@ -297,7 +297,7 @@ class TaskRecordingTest {
     }
 
     @Test
-    void tasks_run_and_are_rejected_where_the_runtime_image_has_no_recorder() throws Exception {
+    void tasks_run_and_are_rejected_in_a_runtime_image_without_a_recorder() throws Exception {
         Process process = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                         "--limit-modules",
@@ -314,19 +314,19 @@ class TaskRecordingTest {
         assertThat(process.waitFor()).isZero();
     }
 
-    /** A program of its own. */
+    /** A program for a process without the module {@code jdk.jfr}. */
     static final class WithoutRecorder {
         private WithoutRecorder() {}
 
         public static void main(String[] args) throws InterruptedException {
             StepScheduler steps = new StepScheduler();
-            GroupPolicy rules = GroupPolicy.builder()
+            GroupPolicy policy = GroupPolicy.builder()
                     .scheduler(key -> steps)
                     .defaultMaxConcurrencyPerGroup(1)
                     .defaultQueueThresholdPerGroup(0)
                     .rejectionPolicy(RejectionPolicy.DISCARD)
                     .build();
-            try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(rules)) {
+            try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
                 TaskHandle<String> runs = executor.submit("g", "runs", () -> "value");
                 TaskHandle<String> rejected = executor.submit("g", "rejected", () -> "never");
                 steps.runAll();
@@ -337,7 +337,7 @@ class TaskRecordingTest {
         }
     }
 
-    /** A run of a door that has no groups. */
+    /** A run of an API without groups. */
     private static final class ScopedRun extends TaskRun<String> {
         private final TimeSource time;
 
@@ -346,7 +346,7 @@ class TaskRecordingTest {
             this.time = time;
         }
 
-        void callOff() {
+        void cancelRun() {
             cancel(new Outcome.Cancelled<>(new CancelledException("by the test")), false);
         }
 

@@ -28,12 +28,12 @@ class TaskRunTest {
     private final VirtualTime time = new VirtualTime();
     private final List<String> events = new CopyOnWriteArrayList<>();
 
-    /** A run whose permits and listeners are a list of events. */
+    /** A run that records its events. */
     private final class Run<T> extends TaskRun<T> {
         private final String name;
-        private TaskRun<?> following;
+        private TaskRun<?> next;
         private Runnable whenStarted = () -> {};
-        private Runnable whenGivenBack = () -> {};
+        private Runnable whenReleased = () -> {};
         private Runnable whenSettled = () -> {};
 
         Run(String name, Callable<? extends T> callable) {
@@ -60,12 +60,12 @@ class TaskRunTest {
 
         @Override
         protected TaskRun<?> giveBack(long ranNanos, long nowNanos) {
-            events.add(name + " gave back after " + ranNanos + (nowNanos == time.nanoTime() ? "" : " at another time"));
-            whenGivenBack.run();
-            return following;
+            events.add(name + " released after " + ranNanos + (nowNanos == time.nanoTime() ? "" : " with a wrong end time"));
+            whenReleased.run();
+            return next;
         }
 
-        void here() {
+        void runInCallersThread() {
             runHere();
         }
 
@@ -99,19 +99,19 @@ class TaskRunTest {
             return endNanos();
         }
 
-        boolean cancelled(boolean mayInterrupt) {
+        boolean cancel(boolean mayInterrupt) {
             return cancel(new Outcome.Cancelled<>(new CancelledException("by the test")), mayInterrupt);
         }
 
-        void interrupted() {
+        void interruptForShutdown() {
             interrupt("shutdown");
         }
 
-        boolean claimed() {
+        boolean tryClaim() {
             return claim();
         }
 
-        Thread inside() {
+        Thread runner() {
             return runningThread();
         }
 
@@ -121,16 +121,16 @@ class TaskRunTest {
         }
     }
 
-    // From submission to the end.
+    // The normal course.
 
     @Test
-    void a_run_starts_gives_back_settles_and_is_done_in_this_order() throws InterruptedException {
+    void a_run_starts_releases_settles_and_is_done_in_this_order() throws InterruptedException {
         Run<String> run = new Run<>("a", () -> {
             events.add("called");
             time.advance(Duration.ofNanos(30));
             return "value";
         });
-        run.whenGivenBack = () -> events.add("decided " + run.outcome().status() + ", done " + run.isSettled());
+        run.whenReleased = () -> events.add("decided " + run.outcome().status() + ", done " + run.isSettled());
         time.advance(Duration.ofNanos(5));
         assertThat(run.isSettled()).isFalse();
 
@@ -140,7 +140,7 @@ class TaskRunTest {
                 .containsExactly(
                         "a started after 5",
                         "called",
-                        "a gave back after 30",
+                        "a released after 30",
                         "decided SUCCESS, done false",
                         "a settled SUCCESS");
         assertThat(run.isSettled()).isTrue();
@@ -150,7 +150,7 @@ class TaskRunTest {
     }
 
     @Test
-    void whatever_the_callable_throws_the_run_settles_and_gives_back() {
+    void whatever_the_callable_throws_the_run_settles_and_releases_its_permit() {
         Throwable[] thrown = {
             new IllegalStateException(),
             new IOException(),
@@ -161,7 +161,7 @@ class TaskRunTest {
         };
         for (Throwable each : thrown) {
             events.clear();
-            Run<Object> run = new Run<>("a", () -> TaskRunTest.<Object, RuntimeException>sneaky(each));
+            Run<Object> run = new Run<>("a", () -> TaskRunTest.<Object, RuntimeException>sneakyThrow(each));
 
             run.run();
 
@@ -169,24 +169,24 @@ class TaskRunTest {
             assertThat(events)
                     .containsExactly(
                             "a started after 0",
-                            "a gave back after 0",
+                            "a released after 0",
                             "a settled " + run.outcome().status());
         }
     }
 
     @SuppressWarnings("unchecked")
-    private static <T, X extends Throwable> T sneaky(Throwable thrown) throws X {
+    private static <T, X extends Throwable> T sneakyThrow(Throwable thrown) throws X {
         throw (X) thrown;
     }
 
     @Test
-    void the_thread_inside_the_callable_is_known_while_it_is_inside() {
+    void the_runner_is_known_only_while_it_runs_the_callable() {
         List<Thread> seen = new ArrayList<>();
         List<Run<Object>> self = new ArrayList<>();
-        Run<Object> run = new Run<>("a", () -> seen.add(self.getFirst().inside()));
+        Run<Object> run = new Run<>("a", () -> seen.add(self.getFirst().runner()));
         self.add(run);
-        run.whenStarted = () -> seen.add(run.inside());
-        run.whenGivenBack = () -> seen.add(run.inside());
+        run.whenStarted = () -> seen.add(run.runner());
+        run.whenReleased = () -> seen.add(run.runner());
 
         run.run();
 
@@ -194,7 +194,7 @@ class TaskRunTest {
     }
 
     @Test
-    void a_run_has_one_life() {
+    void a_run_runs_only_once() {
         AtomicInteger calls = new AtomicInteger();
         Run<Integer> run = new Run<>("a", calls::incrementAndGet);
         run.run();
@@ -203,20 +203,20 @@ class TaskRunTest {
         run.run();
 
         assertThat(calls).hasValue(1);
-        assertThat(events).as("what it may still hold is given back").containsExactly("a gave back after 0");
+        assertThat(events).as("a permit that it may still hold is released").containsExactly("a released after 0");
         assertThatIllegalStateException()
                 .isThrownBy(run::callable)
                 .withMessage("run \"a\" has run before; a run has one life");
     }
 
     @Test
-    void a_thread_goes_on_with_the_run_that_it_is_given_and_settles_each_before_the_next() {
+    void a_thread_continues_with_the_next_run_and_settles_each_run_before_the_next() {
         Run<String> first = new Run<>("first", () -> "1");
         Run<String> second = new Run<>("second", () -> "2");
         Run<String> third = new Run<>("third", () -> "3");
-        first.following = second;
-        second.following = third;
-        second.cancelled(false);
+        first.next = second;
+        second.next = third;
+        second.cancel(false);
         events.clear();
 
         first.run();
@@ -224,55 +224,55 @@ class TaskRunTest {
         assertThat(events)
                 .containsExactly(
                         "first started after 0",
-                        "first gave back after 0",
+                        "first released after 0",
                         "first settled SUCCESS",
-                        "second gave back after 0",
+                        "second released after 0",
                         "third started after 0",
-                        "third gave back after 0",
+                        "third released after 0",
                         "third settled SUCCESS");
     }
 
     @Test
-    void a_long_line_of_runs_needs_no_stack() {
+    void a_long_chain_of_runs_needs_no_stack() {
         Run<String> next = null;
         for (int i = 0; i < 100_000; i++) {
             Run<String> run = new Run<>("r", () -> "");
-            run.following = next;
-            run.whenStarted = events::clear; // there would be too many of them
+            run.next = next;
+            run.whenStarted = events::clear; // bounds the list of events
             next = run;
         }
 
         next.run();
 
-        assertThat(events).containsExactly("r gave back after 0", "r settled SUCCESS");
+        assertThat(events).containsExactly("r released after 0", "r settled SUCCESS");
     }
 
     // Cancelling.
 
     @Test
-    void a_run_that_was_cancelled_before_it_began_is_never_entered_and_gives_back_when_its_turn_comes() {
+    void a_run_that_was_cancelled_before_it_began_is_never_called_and_releases_its_permit_when_it_is_run() {
         Run<String> run = new Run<>("a", () -> "never");
         time.advance(Duration.ofNanos(7));
 
-        assertThat(run.cancelled(true)).isTrue();
-        assertThat(run.cancelled(true)).as("a second time").isFalse();
+        assertThat(run.cancel(true)).isTrue();
+        assertThat(run.cancel(true)).as("a second time").isFalse();
         assertThat(run.isSettled()).isTrue();
         assertThat(events).containsExactly("a settled CANCELLED");
         assertThat(run.start()).isEqualTo(7);
         assertThat(run.ended()).isEqualTo(7);
 
         run.run();
-        assertThat(events).containsExactly("a settled CANCELLED", "a gave back after 0");
+        assertThat(events).containsExactly("a settled CANCELLED", "a released after 0");
     }
 
     @Test
-    void a_run_that_is_cancelled_while_started_is_told_is_not_entered_and_settles_after_started_has_returned() {
+    void a_run_that_is_cancelled_during_the_started_notification_is_not_called_and_settles_after_it() {
         for (boolean mayInterrupt : new boolean[] {false, true}) {
             events.clear();
             Run<String> run = new Run<>("a", () -> "never");
             run.whenStarted = () -> {
-                events.add("cancelled " + run.cancelled(mayInterrupt) + ", done " + run.isSettled());
-                events.add("again " + run.cancelled(mayInterrupt));
+                events.add("cancelled " + run.cancel(mayInterrupt) + ", done " + run.isSettled());
+                events.add("again " + run.cancel(mayInterrupt));
             };
 
             run.run();
@@ -282,7 +282,7 @@ class TaskRunTest {
                             "a started after 0",
                             "cancelled true, done false",
                             "again false",
-                            "a gave back after 0",
+                            "a released after 0",
                             "a settled CANCELLED");
             assertThat(Thread.currentThread().isInterrupted()).isFalse();
             assertThat(run.isSettled()).isTrue();
@@ -290,69 +290,69 @@ class TaskRunTest {
     }
 
     @Test
-    void a_cancel_that_must_not_interrupt_leaves_a_running_callable_alone() throws Exception {
-        Inside inside = new Inside();
-        Run<String> run = inside.start(new Run<>("a", inside));
+    void a_cancel_without_interrupt_does_not_affect_a_running_callable() throws Exception {
+        ParkedCallable callable = new ParkedCallable();
+        Run<String> run = callable.start(new Run<>("a", callable));
 
-        assertThat(run.cancelled(false)).isFalse();
-        inside.letGo();
+        assertThat(run.cancel(false)).isFalse();
+        callable.release();
 
         assertThat(run.await()).isEqualTo(new Outcome.Success<>("value, interrupts: 0"));
-        assertThat(run.cancelled(true)).as("it has ended").isFalse();
+        assertThat(run.cancel(true)).as("the run has ended").isFalse();
         assertThat(run.outcome().status()).isEqualTo(TaskStatus.SUCCESS);
     }
 
     @Test
-    void a_cancel_that_interrupts_does_so_once_and_what_is_held_is_given_back_when_the_callable_has_ended()
+    void a_cancel_with_interrupt_interrupts_once_and_the_permit_is_released_when_the_callable_has_ended()
             throws Exception {
-        Inside inside = new Inside();
-        Run<String> run = inside.start(new Run<>("a", inside));
+        ParkedCallable callable = new ParkedCallable();
+        Run<String> run = callable.start(new Run<>("a", callable));
         time.advance(Duration.ofNanos(11));
 
-        assertThat(run.cancelled(true)).isTrue();
+        assertThat(run.cancel(true)).isTrue();
         assertThat(run.isSettled()).isTrue();
-        assertThat(run.cancelled(true)).isFalse();
-        inside.awaitInterrupted();
+        assertThat(run.cancel(true)).isFalse();
+        callable.awaitInterrupted();
         assertThat(events).containsExactly("a started after 0", "a settled CANCELLED");
         assertThat(run.ended()).isEqualTo(11);
 
         time.advance(Duration.ofNanos(2));
-        inside.letGo();
-        inside.thread.join();
-        assertThat(events).containsExactly("a started after 0", "a settled CANCELLED", "a gave back after 13");
-        assertThat(inside.interrupts).hasValue(1);
-        assertThat(run.outcome()).as("a value that came late is dropped").isInstanceOf(Outcome.Cancelled.class);
-        assertThat(inside.interruptedAfterwards).isFalse();
+        callable.release();
+        callable.thread.join();
+        assertThat(events).containsExactly("a started after 0", "a settled CANCELLED", "a released after 13");
+        assertThat(callable.interrupts).hasValue(1);
+        assertThat(run.outcome()).as("a late value is discarded").isInstanceOf(Outcome.Cancelled.class);
+        assertThat(callable.interruptedAfterwards).isFalse();
     }
 
     @Test
-    void an_interrupt_alone_leaves_it_to_the_callable_how_it_ends() throws Exception {
-        Inside inside = new Inside();
-        Run<String> run = inside.start(new Run<>("a", inside));
+    void an_interrupt_without_a_cancel_does_not_determine_the_outcome() throws Exception {
+        ParkedCallable callable = new ParkedCallable();
+        Run<String> run = callable.start(new Run<>("a", callable));
 
-        run.interrupted();
-        inside.awaitInterrupted();
+        run.interruptForShutdown();
+        callable.awaitInterrupted();
         assertThat(run.isSettled()).isFalse();
-        assertThat(run.inside()).isSameAs(inside.thread);
-        run.interrupted();
-        inside.awaitInterrupted();
-        inside.letGo();
+        assertThat(run.runner()).isSameAs(callable.thread);
+        run.interruptForShutdown();
+        callable.awaitInterrupted();
+        callable.release();
 
         assertThat(run.await()).isEqualTo(new Outcome.Success<>("value, interrupts: 2"));
-        run.interrupted();
-        inside.thread.join();
-        assertThat(inside.interruptedAfterwards).isFalse();
+        run.interruptForShutdown();
+        callable.thread.join();
+        assertThat(callable.interruptedAfterwards).isFalse();
     }
 
     @Test
-    void an_interrupt_before_the_callable_is_entered_cancels_and_one_before_the_beginning_does_nothing() {
+    void an_interrupt_before_the_callable_is_called_cancels_and_one_before_the_run_begins_does_nothing() {
         Run<String> early = new Run<>("early", () -> "value");
-        early.interrupted();
+        early.interruptForShutdown();
         early.run();
         assertThat(early.outcome().status()).isEqualTo(TaskStatus.SUCCESS);
 
         Run<String> entering = new Run<>("entering", () -> "never");
-        entering.whenStarted = entering::interrupted;
+        entering.whenStarted = entering::interruptForShutdown;
         entering.run();
         assertThat(entering.outcome())
                 .isInstanceOfSatisfying(
@@ -364,13 +364,13 @@ class TaskRunTest {
     }
 
     @Test
-    void the_interrupt_status_that_a_callable_leaves_reaches_nobody_after_it() {
+    void the_interrupt_status_that_a_callable_leaves_is_cleared_after_it() {
         List<Boolean> seen = new ArrayList<>();
         Run<String> run = new Run<>("a", () -> {
             Thread.currentThread().interrupt();
             return "value";
         });
-        run.whenGivenBack = () -> seen.add(Thread.currentThread().isInterrupted());
+        run.whenReleased = () -> seen.add(Thread.currentThread().isInterrupted());
         run.whenSettled = () -> seen.add(Thread.currentThread().isInterrupted());
 
         run.run();
@@ -380,14 +380,14 @@ class TaskRunTest {
     }
 
     @Test
-    void an_interrupt_meant_for_one_run_never_reaches_the_next_of_its_thread() throws Exception {
+    void an_interrupt_for_one_run_never_reaches_the_next_run_of_its_thread() throws Exception {
         int rounds = 20_000;
         Phaser phase = new Phaser(2);
         AtomicInteger leaked = new AtomicInteger();
         List<Run<String>> runs = new ArrayList<>();
         for (int i = 0; i < rounds; i++) {
             runs.add(new Run<>("r", () -> {
-                phase.arriveAndAwaitAdvance(); // it ends while it is being cancelled
+                phase.arriveAndAwaitAdvance(); // the run ends while it is being cancelled
                 return "value";
             }));
         }
@@ -396,9 +396,9 @@ class TaskRunTest {
             for (int i = 0; i < rounds; i++) {
                 phase.arriveAndAwaitAdvance();
                 if (i % 2 == 0) {
-                    cancelled += runs.get(i).cancelled(true) ? 1 : 0;
+                    cancelled += runs.get(i).cancel(true) ? 1 : 0;
                 } else {
-                    runs.get(i).interrupted();
+                    runs.get(i).interruptForShutdown();
                 }
                 phase.arriveAndAwaitAdvance();
             }
@@ -409,7 +409,7 @@ class TaskRunTest {
         for (Run<String> run : runs) {
             run.run();
             leaked.addAndGet(Thread.currentThread().isInterrupted() ? 1 : 0);
-            phase.arriveAndAwaitAdvance(); // whatever was on its way has arrived
+            phase.arriveAndAwaitAdvance(); // every pending interrupt has been delivered
             leaked.addAndGet(Thread.interrupted() ? 1 : 0);
             cancelled += run.outcome().status() == TaskStatus.CANCELLED ? 1 : 0;
             events.clear();
@@ -417,22 +417,22 @@ class TaskRunTest {
         thread.join();
 
         assertThat(leaked).hasValue(0);
-        assertThat(canceller.get()).as("who is told that it cancelled did").isEqualTo(cancelled);
+        assertThat(canceller.get()).as("successful cancels are cancelled runs").isEqualTo(cancelled);
     }
 
     // In a caller's thread.
 
     @Test
-    void in_a_callers_thread_an_interrupt_that_the_callable_left_is_for_the_caller_and_for_nobody_who_is_told() {
+    void in_a_callers_thread_an_interrupt_that_the_callable_left_is_restored_for_the_caller_but_not_for_listeners() {
         List<Boolean> seen = new ArrayList<>();
         Run<String> run = new Run<>("a", () -> {
             Thread.currentThread().interrupt();
             return "value";
         });
-        run.whenGivenBack = () -> seen.add(Thread.currentThread().isInterrupted());
+        run.whenReleased = () -> seen.add(Thread.currentThread().isInterrupted());
         run.whenSettled = () -> seen.add(Thread.currentThread().isInterrupted());
 
-        run.here();
+        run.runInCallersThread();
 
         assertThat(Thread.interrupted()).isTrue();
         assertThat(seen).containsExactly(false, false);
@@ -440,23 +440,23 @@ class TaskRunTest {
     }
 
     @Test
-    void in_a_callers_thread_too_the_interrupt_that_cancelled_the_run_is_cleared() {
+    void in_a_callers_thread_the_interrupt_that_cancelled_the_run_is_cleared_too() {
         List<Run<Boolean>> self = new ArrayList<>();
-        Run<Boolean> run = new Run<>("a", () -> self.getFirst().cancelled(true));
+        Run<Boolean> run = new Run<>("a", () -> self.getFirst().cancel(true));
         self.add(run);
 
-        run.here();
+        run.runInCallersThread();
 
         assertThat(Thread.interrupted()).isFalse();
         assertThat(run.outcome().status()).isEqualTo(TaskStatus.CANCELLED);
     }
 
     @Test
-    void a_callers_thread_is_never_given_another_run() {
+    void a_callers_thread_never_continues_with_another_run() {
         Run<String> run = new Run<>("a", () -> "value");
-        run.following = new Run<>("b", () -> "other");
+        run.next = new Run<>("b", () -> "other");
 
-        assertThatThrownBy(run::here)
+        assertThatThrownBy(run::runInCallersThread)
                 .isInstanceOf(AssertionError.class)
                 .hasMessage("a caller's thread must not be given run \"b\" to run");
     }
@@ -464,14 +464,14 @@ class TaskRunTest {
     // Claiming.
 
     @Test
-    void a_claimed_run_is_in_nobodys_hands_until_it_is_concluded() throws Exception {
+    void a_claimed_run_cannot_be_run_cancelled_or_interrupted_until_it_is_concluded() throws Exception {
         Callable<String> callable = () -> "never";
         Run<String> run = new Run<>("a", callable);
-        assertThat(run.claimed()).isTrue();
+        assertThat(run.tryClaim()).isTrue();
 
-        assertThat(run.claimed()).isFalse();
-        assertThat(run.cancelled(true)).isFalse();
-        run.interrupted();
+        assertThat(run.tryClaim()).isFalse();
+        assertThat(run.cancel(true)).isFalse();
+        run.interruptForShutdown();
         run.run();
         assertThat((Object) run.callable()).isSameAs(callable);
         assertThat(run.isSettled()).isFalse();
@@ -483,13 +483,13 @@ class TaskRunTest {
         assertThat(run.await()).isEqualTo(new Outcome.Rejected<>("full"));
         assertThat(run.start()).isEqualTo(3);
         assertThat(run.ended()).isEqualTo(3);
-        assertThat(events).containsExactly("a gave back after 0", "a settled REJECTED");
+        assertThat(events).containsExactly("a released after 0", "a settled REJECTED");
     }
 
     @Test
-    void a_claimed_run_may_be_concluded_with_another_ones_times_and_without_telling() throws Exception {
+    void a_claimed_run_may_be_concluded_with_the_times_of_another_and_without_a_notification() throws Exception {
         Run<String> run = new Run<>("a", () -> "never");
-        run.claimed();
+        run.tryClaim();
 
         run.conclude(new Outcome.Success<>("by a handler"), 100, 140, false);
 
@@ -507,21 +507,21 @@ class TaskRunTest {
                 .isThrownBy(() -> run.conclude(new Outcome.Rejected<>("full"), true))
                 .withMessage("run \"a\" was not claimed");
         Run<String> other = new Run<>("b", () -> "value");
-        other.whenStarted = () -> events.add("claimed " + other.claimed());
+        other.whenStarted = () -> events.add("claimed " + other.tryClaim());
         other.run();
 
         assertThat(events).contains("claimed false");
-        assertThat(other.claimed()).isFalse();
+        assertThat(other.tryClaim()).isFalse();
         assertThat(other.outcome()).isEqualTo(new Outcome.Success<>("value"));
     }
 
     @Test
-    void a_claimed_run_may_be_concluded_by_calling_it_here_without_permits() {
+    void a_claimed_run_may_be_concluded_by_calling_it_in_the_callers_thread_without_permits() {
         Run<String> run = new Run<>("a", () -> {
             time.advance(Duration.ofNanos(9));
             return "value";
         });
-        run.claimed();
+        run.tryClaim();
         time.advance(Duration.ofNanos(1));
 
         run.concludeByCalling();
@@ -535,17 +535,17 @@ class TaskRunTest {
         Run<String> failing = new Run<>("b", () -> {
             throw thrown;
         });
-        failing.claimed();
+        failing.tryClaim();
         failing.concludeByCalling();
         assertThat(failing.outcome()).isEqualTo(new Outcome.Failure<>(thrown));
     }
 
     @Test
-    void an_interrupt_of_the_caller_that_the_callable_took_is_given_back_to_the_caller() {
+    void an_interrupt_of_the_caller_that_the_callable_consumed_is_restored() {
         Run<String> run = new Run<>("a", () -> {
             throw new InterruptedException();
         });
-        run.claimed();
+        run.tryClaim();
 
         run.concludeByCalling();
 
@@ -556,7 +556,7 @@ class TaskRunTest {
     // Waiting.
 
     @Test
-    void a_wait_that_times_out_returns_nothing_and_the_run_goes_on() throws Exception {
+    void a_wait_that_times_out_returns_null_and_the_run_continues() throws Exception {
         Run<String> run = new Run<>("a", () -> "value");
 
         assertThat(run.await(Deadline.after(time, Duration.ZERO))).isNull();
@@ -566,9 +566,9 @@ class TaskRunTest {
     }
 
     @Test
-    void everybody_who_waits_is_woken_when_the_run_is_settled_and_hears_of_it_after_the_listener() throws Exception {
+    void all_waiting_threads_are_woken_when_the_run_is_settled_after_the_listener() throws Exception {
         Run<String> run = new Run<>("a", () -> "value");
-        run.end().whenSet(() -> events.add("followed, done " + run.isSettled()));
+        run.end().whenSet(() -> events.add("signalled, done " + run.isSettled()));
         FutureTask<Outcome<String>> one = new FutureTask<>(run::await);
         FutureTask<Outcome<String>> other =
                 new FutureTask<>(() -> run.await(Deadline.after(time, Duration.ofSeconds(1))));
@@ -582,12 +582,12 @@ class TaskRunTest {
         assertThat(other.get()).isEqualTo(new Outcome.Success<>("value"));
         assertThat(events)
                 .containsExactly(
-                        "a started after 0", "a gave back after 0", "a settled SUCCESS", "followed, done true");
+                        "a started after 0", "a released after 0", "a settled SUCCESS", "signalled, done true");
         assertThat(time.alarms()).isZero();
     }
 
     @Test
-    void a_listener_that_throws_although_it_must_not_does_not_keep_those_who_wait() throws Exception {
+    void a_listener_that_throws_does_not_block_the_waiting_threads() throws Exception {
         Run<String> run = new Run<>("a", () -> "value");
         run.whenSettled = () -> {
             throw new IllegalStateException("listener");
@@ -598,19 +598,19 @@ class TaskRunTest {
         assertThat(run.await()).isEqualTo(new Outcome.Success<>("value"));
     }
 
-    /** Stays inside until it is let go, and counts the interrupts that it gets. */
-    private static final class Inside implements Callable<String> {
+    /** Parks until it is released, and counts its interrupts. */
+    private static final class ParkedCallable implements Callable<String> {
         final AtomicInteger interrupts = new AtomicInteger();
         private final CountDownLatch begun = new CountDownLatch(1);
         private final Phaser interrupted = new Phaser(2);
-        private volatile boolean letGo;
+        private volatile boolean released;
         Thread thread;
         volatile boolean interruptedAfterwards;
 
         @Override
         public String call() {
             begun.countDown();
-            while (!letGo) {
+            while (!released) {
                 LockSupport.park(this);
                 if (Thread.interrupted()) {
                     interrupts.incrementAndGet();
@@ -633,8 +633,8 @@ class TaskRunTest {
             interrupted.arriveAndAwaitAdvance();
         }
 
-        void letGo() {
-            letGo = true;
+        void release() {
+            released = true;
             LockSupport.unpark(thread);
         }
     }

@@ -7,10 +7,10 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A gate whose steps are done as a caller does them, and which holds its invariants after each. */
+/** A gate with methods that acquire the lock as a caller does, and that check its invariants afterwards. */
 final class TestGate extends Gate {
 
-    /** Limits that a test may spell out. */
+    /** The limits of a test gate. */
     record Limits(int concurrency, int maxInFlight, int maxWaiting, int weight) implements Bounds {
 
         static final Limits UNKNOWN = new Limits(0, 0, Integer.MAX_VALUE, 0);
@@ -19,20 +19,20 @@ final class TestGate extends Gate {
             return new Limits(concurrency, Integer.MAX_VALUE, Integer.MAX_VALUE, 1);
         }
 
-        Limits waiting(int most) {
-            return new Limits(concurrency, maxInFlight, most, weight);
+        Limits waiting(int max) {
+            return new Limits(concurrency, maxInFlight, max, weight);
         }
 
-        Limits bulkhead(int most) {
-            return new Limits(concurrency, most, maxWaiting, weight);
+        Limits bulkhead(int max) {
+            return new Limits(concurrency, max, maxWaiting, weight);
         }
 
-        Limits weight(int share) {
-            return new Limits(concurrency, maxInFlight, maxWaiting, share);
+        Limits weight(int newWeight) {
+            return new Limits(concurrency, maxInFlight, maxWaiting, newWeight);
         }
     }
 
-    /** A permit with a name, and what became of it. */
+    /** A permit with a name that records its slots and its grants. */
     static class Request extends Permit {
         final TestGate gate;
         final String name;
@@ -75,14 +75,14 @@ final class TestGate extends Gate {
     }
 
     private final FairCap cap;
-    private boolean lowered; // limits were lowered below what runs
+    private boolean lowered; // limits were lowered below the current load
 
     TestGate(FairCap cap, Limits limits) {
         super(limits);
         this.cap = cap;
     }
 
-    /** A gate without a cap. */
+    /** Creates a gate without a cap. */
     TestGate(Limits limits) {
         this(new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED), limits);
     }
@@ -105,7 +105,7 @@ final class TestGate extends Gate {
         return new Request(this, name, cost, priority);
     }
 
-    Entry ask(Request request) {
+    Entry tryEnter(Request request) {
         Entry entry;
         lock();
         try {
@@ -117,13 +117,13 @@ final class TestGate extends Gate {
             request.grants++;
         }
         assertThat(serve(new GrantedPermits()))
-                .as("entering makes no waiter's turn come")
+                .as("entering grants no waiting permit")
                 .isEmpty();
         return entry;
     }
 
-    /** Enters and does not let the cap serve yet. */
-    Entry askOnly(Request request) {
+    /** Enters without serving the cap. */
+    Entry tryEnterWithoutServing(Request request) {
         lock();
         try {
             return enter(request);
@@ -132,8 +132,8 @@ final class TestGate extends Gate {
         }
     }
 
-    /** Enters; returns what was granted, this request or others. */
-    List<Request> askAndServe(Request request) {
+    /** Enters and serves the cap. Returns all permits that were granted. */
+    List<Request> tryEnterAndServe(Request request) {
         GrantedPermits grants = new GrantedPermits();
         Entry entry;
         lock();
@@ -151,11 +151,11 @@ final class TestGate extends Gate {
         return granted;
     }
 
-    List<Request> giveBack(Request request) {
-        return giveBack(request, 1_000_000);
+    List<Request> release(Request request) {
+        return release(request, 1_000_000);
     }
 
-    List<Request> giveBack(Request request, long ranNanos) {
+    List<Request> release(Request request, long ranNanos) {
         GrantedPermits grants = new GrantedPermits();
         lock();
         try {
@@ -166,7 +166,7 @@ final class TestGate extends Gate {
         return serve(grants);
     }
 
-    List<Request> abandon(Request request) {
+    List<Request> withdrawWaiting(Request request) {
         GrantedPermits grants = new GrantedPermits();
         lock();
         try {
@@ -177,7 +177,7 @@ final class TestGate extends Gate {
         return serve(grants);
     }
 
-    boolean tryAbandon(Request request) {
+    boolean tryWithdraw(Request request) {
         GrantedPermits grants = new GrantedPermits();
         boolean left;
         lock();
@@ -190,7 +190,7 @@ final class TestGate extends Gate {
         return left;
     }
 
-    List<Request> limit(Limits limits) {
+    List<Request> setLimits(Limits limits) {
         GrantedPermits grants = new GrantedPermits();
         lock();
         try {
@@ -202,7 +202,7 @@ final class TestGate extends Gate {
         return serve(grants);
     }
 
-    List<Request> settleOn(Limits limits, Map<Permit, Entry> refused) {
+    List<Request> bindFirstLimits(Limits limits, Map<Permit, Entry> refused) {
         GrantedPermits grants = new GrantedPermits();
         lock();
         try {
@@ -213,14 +213,14 @@ final class TestGate extends Gate {
         return serve(grants);
     }
 
-    List<Request> settleOn(Limits limits) {
+    List<Request> bindFirstLimits(Limits limits) {
         Map<Permit, Entry> refused = new HashMap<>();
-        List<Request> granted = settleOn(limits, refused);
+        List<Request> granted = bindFirstLimits(limits, refused);
         assertThat(refused).isEmpty();
         return granted;
     }
 
-    List<Request> paused(boolean pause) {
+    List<Request> setPaused(boolean pause) {
         GrantedPermits grants = new GrantedPermits();
         lock();
         try {
@@ -231,7 +231,7 @@ final class TestGate extends Gate {
         return serve(grants);
     }
 
-    List<Permit> forget() {
+    List<Permit> drainAndUnbind() {
         List<Permit> drained;
         lock();
         try {
@@ -243,7 +243,7 @@ final class TestGate extends Gate {
         return drained;
     }
 
-    List<Request> count() {
+    List<Request> recountAndServe() {
         lock();
         try {
             recount();
@@ -253,7 +253,7 @@ final class TestGate extends Gate {
         return serve(new GrantedPermits());
     }
 
-    /** Lets the cap serve until it has no more to give, and checks the invariants. */
+    /** Serves the cap until it grants no more permits, and checks the invariants. */
     List<Request> serve(GrantedPermits grants) {
         List<Request> granted = new ArrayList<>();
         boolean more;
@@ -271,21 +271,21 @@ final class TestGate extends Gate {
 
     private void check() {
         lock();
-        try { // often, so without building messages
+        try { // called often, so messages are built only on failure
             int[] held = {0, 0};
             forEachHeld(permit -> {
                 held[0] += ((Request) permit).taken;
                 held[1] += isHeld(permit) && !isWaiting(permit) ? 0 : 1;
             });
-            require(running() == held[0], "slots taken are those of all held permits");
-            require(held[1] == 0, "permits in the list of the held are held");
+            require(running() == held[0], "running is the sum of the slots of all held permits");
+            require(held[1] == 0, "listed permits are held");
             require(
                     isEmpty() == (held[0] == 0 && waiting() == 0),
-                    "a gate is empty if nothing is held and nobody waits");
-            require(lowered || !isBound() || running() <= bounds().slots(), "no more runs than may");
-            require(lowered || !isBound() || waiting() <= bounds().maxWaiting(), "no more waits than may");
-            require(cap.isActive() || !firstFits(), "without a cap nobody waits beside a free slot");
-            require(!cap.isActive() || !firstFits() || nextReady != null, "the cap knows a gate whose first fits");
+                    "a gate is empty if no permit is held and none waits");
+            require(lowered || !isBound() || running() <= bounds().slots(), "running is at most the limit");
+            require(lowered || !isBound() || waiting() <= bounds().maxWaiting(), "waiting is at most its limit");
+            require(cap.isActive() || !firstFits(), "without a cap no permit waits while it fits");
+            require(!cap.isActive() || !firstFits() || nextReady != null, "a gate whose first permit fits is in the cap's line");
         } finally {
             unlock();
         }
@@ -306,15 +306,15 @@ final class TestGate extends Gate {
         return locked(() -> waiting());
     }
 
-    int place(Request request) {
+    int position(Request request) {
         return locked(() -> ahead(request));
     }
 
-    boolean has(Request request) {
+    boolean holds(Request request) {
         return locked(() -> isHeld(request));
     }
 
-    boolean queues(Request request) {
+    boolean isQueued(Request request) {
         return locked(() -> isWaiting(request));
     }
 
@@ -322,7 +322,7 @@ final class TestGate extends Gate {
         return locked(() -> waitsForCap());
     }
 
-    boolean nothingHere() {
+    boolean hasNoPermits() {
         return locked(() -> isEmpty());
     }
 
@@ -330,7 +330,7 @@ final class TestGate extends Gate {
         return locked(() -> (Limits) bounds());
     }
 
-    boolean stopped() {
+    boolean isStopped() {
         return locked(() -> isPaused());
     }
 
