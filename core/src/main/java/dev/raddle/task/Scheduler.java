@@ -241,10 +241,10 @@ public interface Scheduler extends Executor {
      * <p>A task that the executor accepts and never runs is rejected as soon as that can be detected. A {@link
      * dev.raddle.pool.ThreadPool} rejects each task that it drops or returns. Other executors receive a {@link
      * java.util.concurrent.Future}, and cancelling it rejects the task; so cancel the futures in the list that {@code
-     * shutdownNow()} of a {@link java.util.concurrent.ThreadPoolExecutor} returns. A task that is placed on a terminated
-     * executor is rejected, too. It cannot be detected that another executor silently drops a task, as {@link
-     * java.util.concurrent.ThreadPoolExecutor.DiscardPolicy} and {@code getQueue().clear()} do: such a task keeps its
-     * permit.
+     * shutdownNow()} of a {@link java.util.concurrent.ThreadPoolExecutor} returns. A task that is placed on a
+     * terminated executor is rejected, too. It cannot be detected that another executor silently drops a task, as
+     * {@link java.util.concurrent.ThreadPoolExecutor.DiscardPolicy} and {@code getQueue().clear()} do: such a task
+     * keeps its permit.
      *
      * @param executor the executor, preferably with threads of its own
      * @return a new scheduler

@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
  * {@snippet :
  * static final TaskContext.Key<String> TENANT = TaskContext.Key.named("tenant");
  *
- * TaskContext.current().with(TENANT, "a").run(() -> executor.submit("a", "t1", () ->
- * TaskContext.current().get(TENANT))); }
+ * TaskContext.current()
+ *         .with(TENANT, "a")
+ *         .run(() -> executor.submit("a", "t1", () -> TaskContext.current().get(TENANT)));
+ * }
  *
  * <p>A context is passed from a submitter to its tasks only: not to other threads, and not to the next task that runs
  * on the same thread. If no value is set and no propagator is registered, this costs nothing.

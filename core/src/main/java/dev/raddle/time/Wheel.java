@@ -29,8 +29,7 @@ final class Wheel extends BriefLock {
      * Each of the two removes it under the lock, so exactly one of them happens. The firing thread removes alarms one
      * by one: an alarm that waits behind a long action can still be cancelled.
      *
-     * A wakeup:     requested ──► fires        remains the current one; no thread requests another until firing has
-     * ended
+     * A wakeup:     requested ──► fires        no thread requests another one until firing has ended
      *                         └─► superseded   by an earlier one; it is cancelled, and does nothing if it fires first
      *
      * Cancelling an alarm does not touch the timer. A wakeup that finds nothing to do requests one for the alarm that

@@ -24,7 +24,8 @@ final class WheelSlots extends Padding {
      *        in a lower slot is earlier than those in a higher one. Two masks find the earliest slot, whatever the
      *        number of alarms.
      *   (3)  The position may move to any tick before the start of the earliest slot, and every alarm keeps its slot:
-     *        each is still greater than the position in the digit of its level, and agrees with it in the digits above.
+     *        the new position is before that slot, so it is still less in the digit of that level and equal in those
+     *        above.
      *
      * Moving the position to the start of the earliest slot opens that slot. At the lowest level its alarms are then
      * due. At a higher level each of its alarms moves to a lower level, as (1) requires. An alarm moves down at most

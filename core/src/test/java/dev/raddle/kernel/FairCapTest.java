@@ -83,7 +83,9 @@ class FairCapTest {
         assertThat(one.tryEnter(wide)).isEqualTo(WAITING);
 
         Request b = other.request("b");
-        assertThat(other.tryEnter(b)).as("a slot is free, but another permit is first").isEqualTo(WAITING);
+        assertThat(other.tryEnter(b))
+                .as("a slot is free, but another permit is first")
+                .isEqualTo(WAITING);
 
         assertThat(one.release(a)).containsExactly(wide);
         assertThat(wide.taken).isEqualTo(2);
@@ -99,7 +101,9 @@ class FairCapTest {
         Request b = other.request("b", 2, 0);
         one.tryEnter(a);
 
-        assertThat(other.tryEnter(b)).as("its gate has two free slots, the cap one").isEqualTo(WAITING);
+        assertThat(other.tryEnter(b))
+                .as("its gate has two free slots, the cap one")
+                .isEqualTo(WAITING);
         assertThat(cap.used()).isEqualTo(3);
         assertThat(other.slotsTaken()).isZero();
 

@@ -146,7 +146,9 @@ class GateTest {
 
         gate.setLimits(Limits.of(3).bulkhead(2).waiting(0));
         gate.setPaused(true);
-        assertThat(gate.tryEnter(gate.request("b"))).as("the bulkhead is not full").isEqualTo(QUEUE_FULL);
+        assertThat(gate.tryEnter(gate.request("b")))
+                .as("the bulkhead is not full")
+                .isEqualTo(QUEUE_FULL);
     }
 
     @Test
@@ -471,7 +473,8 @@ class GateTest {
                 }
                 case 9 -> {
                     if (candidate != null && gate.isQueued(candidate)) {
-                        assertThat(gate.withdrawWaiting(candidate)).containsExactlyElementsOf(model.withdrawWaiting(candidate));
+                        assertThat(gate.withdrawWaiting(candidate))
+                                .containsExactlyElementsOf(model.withdrawWaiting(candidate));
                     }
                 }
                 case 10 -> {

@@ -10,8 +10,6 @@ import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.group.TaskHandle;
-import dev.raddle.kernel.Recorder;
-import dev.raddle.kernel.TaskRun;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;

@@ -60,7 +60,8 @@ class TaskRunTest {
 
         @Override
         protected TaskRun<?> giveBack(long ranNanos, long nowNanos) {
-            events.add(name + " released after " + ranNanos + (nowNanos == time.nanoTime() ? "" : " with a wrong end time"));
+            events.add(name + " released after " + ranNanos
+                    + (nowNanos == time.nanoTime() ? "" : " with a wrong end time"));
             whenReleased.run();
             return next;
         }

@@ -285,7 +285,9 @@ final class TestGate extends Gate {
             require(lowered || !isBound() || running() <= bounds().slots(), "running is at most the limit");
             require(lowered || !isBound() || waiting() <= bounds().maxWaiting(), "waiting is at most its limit");
             require(cap.isActive() || !firstFits(), "without a cap no permit waits while it fits");
-            require(!cap.isActive() || !firstFits() || nextReady != null, "a gate whose first permit fits is in the cap's line");
+            require(
+                    !cap.isActive() || !firstFits() || nextReady != null,
+                    "a gate whose first permit fits is in the cap's line");
         } finally {
             unlock();
         }

@@ -70,7 +70,8 @@ class RetryPolicyTest {
     @Test
     void no_delay_overflows() {
         int maxAttempts = Integer.MAX_VALUE;
-        assertThat(delay(RetryPolicy.fixedDelay(maxAttempts, FOREVER), maxAttempts)).isEqualTo(LONGEST);
+        assertThat(delay(RetryPolicy.fixedDelay(maxAttempts, FOREVER), maxAttempts))
+                .isEqualTo(LONGEST);
         for (double factor : new double[] {1, 2, 1e300, Double.POSITIVE_INFINITY}) {
             RetryPolicy growing = RetryPolicy.exponentialBackoff(maxAttempts, Duration.ofNanos(3), factor, FOREVER);
             for (int attempt : new int[] {1, 2, 63, 64, 65, 1_000, maxAttempts}) {

@@ -677,7 +677,9 @@ class WheelTest {
 
         int cancelled = 0;
         for (int i = 0; i < alarms; i++) {
-            assertThat(one.get()[i]).as("result of both cancellers for alarm %d", i).isEqualTo(other.get()[i]);
+            assertThat(one.get()[i])
+                    .as("result of both cancellers for alarm %d", i)
+                    .isEqualTo(other.get()[i]);
             cancelled += one.get()[i] ? 1 : 0;
         }
         assertThat(firings.get() + cancelled).isEqualTo(alarms);
