@@ -7,7 +7,7 @@ package dev.raddle.task;
  * task; they go to the {@link ExceptionSink}.
  *
  * <p>Each task is submitted once and settled once. It is started at most once, and not if it was rejected, or cancelled
- * while it waited. When a caller's wait for a task returns, the listener has received its settlement.
+ * while it waited. When a caller's wait for a task returns, the listener has been notified of its end.
  */
 public interface TaskListener {
 

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * @param name the name of the task in results, messages and events
  * @param callable the callable
  * @param priority the priority among the waiting tasks, of which higher ones run first; null for the default of the API
- * @param cost the number of permits that the task needs, at least 1
+ * @param cost the number of slots that the task takes while it runs, at least 1
  * @param queueTimeout the maximum time to wait for admission; null for the default of the API
  * @param retry the retry policy; null for the default of the API
  * @param timeout the maximum time from the submission to the end, including all attempts; null for no timeout of its
@@ -100,7 +100,7 @@ public record TaskSpec<T>(
     /**
      * Returns this spec with another cost.
      *
-     * @param slots the number of permits that the task needs, at least 1
+     * @param slots the number of slots that the task takes while it runs, at least 1
      * @return a new spec
      * @throws IllegalArgumentException if the cost is less than 1
      */

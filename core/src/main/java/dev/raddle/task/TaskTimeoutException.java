@@ -17,7 +17,7 @@ public final class TaskTimeoutException extends RuntimeException {
     /** The time from the submission to the deadline. */
     private final Duration budget;
 
-    /** The number of the current attempt; 0 if the task had not begun. */
+    /** The number of the last attempt that began; 0 if none. */
     private final int attempt;
 
     /**
@@ -26,7 +26,7 @@ public final class TaskTimeoutException extends RuntimeException {
      * @param message the message
      * @param task the name of the task
      * @param budget the time that the task had
-     * @param attempt the number of the current attempt; 0 if none had begun
+     * @param attempt the number of the last attempt that began; 0 if none
      */
     public TaskTimeoutException(String message, String task, Duration budget, int attempt) {
         super(message, null, true, false);
@@ -70,9 +70,9 @@ public final class TaskTimeoutException extends RuntimeException {
     }
 
     /**
-     * Returns the number of the attempt during which the task timed out.
+     * Returns the number of the last attempt that began.
      *
-     * @return the number, 1 for the first attempt; 0 if the task had not begun
+     * @return the number, 1 for the first attempt; 0 if none began
      */
     public int attempt() {
         return attempt;
