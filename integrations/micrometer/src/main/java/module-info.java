@@ -1,7 +1,8 @@
 /**
- * Raddle with Micrometer: meters for {@linkplain dev.raddle.micrometer.TaskMeters groups and scopes} and for
- * {@linkplain dev.raddle.micrometer.PoolMeters pools}, and {@linkplain dev.raddle.micrometer.SnapshotPropagator propagation}
- * of every context that Micrometer's context-propagation library knows.
+ * Raddle with Micrometer: meters for {@linkplain dev.raddle.micrometer.TaskMeters groups, scopes and flows} and for
+ * {@linkplain dev.raddle.micrometer.PoolMeters pools}, and
+ * {@linkplain dev.raddle.micrometer.SnapshotPropagator propagation} of every context that is registered with
+ * Micrometer's context-propagation library.
  */
 @org.jspecify.annotations.NullMarked
 module dev.raddle.micrometer {

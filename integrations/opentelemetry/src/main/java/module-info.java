@@ -1,6 +1,6 @@
 /**
- * Raddle with OpenTelemetry: a {@linkplain dev.raddle.opentelemetry.TaskTracing span for every task}, and the submitter's
- * context in every task.
+ * Raddle with OpenTelemetry: a {@linkplain dev.raddle.opentelemetry.TaskTracing span for every task}, and the
+ * submitter's context in every task.
  */
 @org.jspecify.annotations.NullMarked
 module dev.raddle.opentelemetry {

@@ -1,6 +1,6 @@
 /**
- * Raddle with SLF4J: tasks log with the submitter's {@linkplain dev.raddle.slf4j.MdcPropagator MDC}, and exceptions that
- * change nothing go to {@linkplain dev.raddle.slf4j.LoggingSink an SLF4J logger}.
+ * Raddle with SLF4J: tasks log with the submitter's {@linkplain dev.raddle.slf4j.MdcPropagator MDC}, and exceptions
+ * that do not affect a task go to {@linkplain dev.raddle.slf4j.LoggingSink an SLF4J logger}.
  */
 @org.jspecify.annotations.NullMarked
 module dev.raddle.slf4j {

@@ -1,7 +1,7 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.InvalidFileException;
 import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.run.ExitCode;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -9,10 +9,10 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** Tells everything that is wrong with a run file. */
+/** Reports every mistake in a run file. */
 @Command(
         name = "check",
-        description = "Tells everything that is wrong with a run file and its data; runs nothing.",
+        description = "Reports every mistake in a run file and its data; runs nothing.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         footer = {"", "The exit code is 0 if the file is valid, otherwise 2."})

@@ -1,15 +1,15 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.Command;
-import dev.raddle.cli.file.CommandTemplate;
-import dev.raddle.cli.file.Location;
 import dev.raddle.cli.file.PlannedTask;
-import dev.raddle.cli.file.Printable;
 import dev.raddle.cli.file.Retry;
-import dev.raddle.cli.file.Row;
-import dev.raddle.cli.file.ShellTemplate;
-import dev.raddle.cli.file.Template;
-import dev.raddle.cli.file.UnfitRowException;
+import dev.raddle.cli.file.data.InvalidRowException;
+import dev.raddle.cli.file.data.Row;
+import dev.raddle.cli.file.template.Command;
+import dev.raddle.cli.file.template.CommandTemplate;
+import dev.raddle.cli.file.template.ShellTemplate;
+import dev.raddle.cli.file.template.Template;
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.run.LineInput;
 import dev.raddle.cli.run.LineTasks;
 import java.nio.file.Path;
@@ -21,7 +21,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Makes the tasks of {@code raddle map}. */
+/** Creates the tasks of {@code raddle map}. */
 record CommandLines(
         CommandTemplate command,
         GroupBy groupBy,
@@ -32,9 +32,9 @@ record CommandLines(
     private static final String NO_GROUP = "(none)";
 
     /**
-     * A command that is started without a shell.
+     * Returns a command that is started without a shell.
      *
-     * @throws IllegalArgumentException if a placeholder is broken or unknown
+     * @throws IllegalArgumentException if a placeholder is invalid or unknown
      */
     static CommandTemplate words(List<String> words) {
         return named("the command", () -> {
@@ -56,9 +56,9 @@ record CommandLines(
     }
 
     /**
-     * A command for a shell.
+     * Returns a command for a shell.
      *
-     * @throws IllegalArgumentException if a placeholder is broken, unknown or where it cannot be quoted
+     * @throws IllegalArgumentException if a placeholder is invalid, unknown, or at a location where it cannot be quoted
      */
     static CommandTemplate script(String script) {
         return named("the command", () -> {
@@ -69,7 +69,7 @@ record CommandLines(
         });
     }
 
-    /** Puts the name of the value in front of what is wrong with it. */
+    /** Prefixes an error message with the name of the value. */
     static <T> T named(String name, Supplier<T> reading) {
         try {
             return reading.get();
@@ -89,7 +89,7 @@ record CommandLines(
     }
 
     @Override
-    public Made of(LineInput.Line line, long number) {
+    public LineTask of(LineInput.Line line, long number) {
         Location at = new Location("standard input", line.number(), 1);
         Row row = Row.ofLine(at, number, line.text());
         try {
@@ -104,15 +104,15 @@ record CommandLines(
                         number,
                         at + ": the group must not be empty, the line was \"" + Printable.oneLine(line.text()) + "\"");
             }
-            return new Made(task(number, group, command.fill(row)), "");
-        } catch (UnfitRowException e) {
+            return new LineTask(task(number, group, command.fill(row)), "");
+        } catch (InvalidRowException e) {
             return unfit(line, number, at + ": " + e.getMessage());
         }
     }
 
-    private Made unfit(LineInput.Line line, long number, String error) {
+    private LineTask unfit(LineInput.Line line, long number, String error) {
         Command none = new Command(List.of(), Map.of(), line.text());
-        return new Made(task(number, NO_GROUP, none), error);
+        return new LineTask(task(number, NO_GROUP, none), error);
     }
 
     private PlannedTask task(long number, String group, Command filled) {

@@ -1,7 +1,7 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.Durations;
-import dev.raddle.cli.run.Children;
+import dev.raddle.cli.file.value.Durations;
+import dev.raddle.cli.run.ProcessStarter;
 import dev.raddle.cli.run.RunSession;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +18,7 @@ import picocli.CommandLine.TypeConversionException;
 final class CommonOptions {
     @Option(
             names = {"-q", "--quiet"},
-            description = "Say nothing but what went wrong.")
+            description = "Print only failures.")
     private boolean quiet;
 
     @Option(names = "--json", description = "Print every event as a line of JSON on standard output.")
@@ -56,8 +56,7 @@ final class CommonOptions {
 
         @Option(
                 names = "--fail-fast",
-                description =
-                        "Stop at the first task that does not succeed: nothing new starts, what runs gets SIGTERM.")
+                description = "Stop at the first unsuccessful task: nothing new starts, running commands get SIGTERM.")
         private boolean failFast;
     }
 
@@ -82,7 +81,7 @@ final class CommonOptions {
         return report;
     }
 
-    /** Refuses a report that could not be written, before anything runs. */
+    /** Rejects a report path that cannot be written, before anything runs. */
     void checkReport(CommandLine commandLine) {
         Path directory = report == null ? null : report.toAbsolutePath().getParent();
         if (report != null && (directory == null || !Files.isWritable(directory) || Files.isDirectory(report))) {
@@ -92,9 +91,9 @@ final class CommonOptions {
         }
     }
 
-    /** Says, before anything runs, if processes cannot be held together as well as they should be. */
+    /** Prints a warning, before anything runs, if child processes cannot be tracked fully on this system. */
     static void warnOfProcesses(CommandLine commandLine) {
-        String limitation = Children.limitation();
+        String limitation = ProcessStarter.limitation();
         if (limitation != null) {
             commandLine.getErr().println("raddle: warning: " + limitation);
         }
@@ -104,7 +103,7 @@ final class CommonOptions {
         return new RunSession.Settings(grace, onFailure != null && onFailure.failFast);
     }
 
-    /** Reads 200ms, 5s, 2m, 1h. */
+    /** Parses 200ms, 5s, 2m, 1h. */
     static final class DurationConverter implements ITypeConverter<Duration> {
         @Override
         public Duration convert(String text) {

@@ -1,8 +1,8 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.InvalidFileException;
 import dev.raddle.cli.file.Plan;
-import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.file.value.InvalidFileException;
+import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Explanation;
 import dev.raddle.cli.run.Journal;
@@ -17,10 +17,10 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Says why a task of a run is in its state. */
+/** Explains why a task of a run is in its state. */
 @Command(
         name = "explain",
-        description = "Says in one sentence why a task of a run is in its state.",
+        description = "Explains in one sentence why a task of a run is in its state.",
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
         footer = {"", "Example:", "  raddle explain raddle-runs/build-20260131-093000 publish"})
@@ -28,7 +28,7 @@ final class ExplainCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec = CommandSpec.create(); // set by picocli
 
-    @Parameters(index = "0", paramLabel = "RUNDIR", description = "The run directory, also of a run that goes on.")
+    @Parameters(index = "0", paramLabel = "RUNDIR", description = "The run directory, also of an active run.")
     private Path run = Path.of(""); // set by picocli
 
     @Parameters(index = "1", paramLabel = "TASK", description = "The id of the task.")

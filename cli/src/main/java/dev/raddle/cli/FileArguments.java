@@ -1,7 +1,7 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.InvalidFileException;
 import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.value.InvalidFileException;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -9,7 +9,7 @@ import picocli.CommandLine;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The arguments of commands that look at a run file and run nothing. */
+/** The arguments of commands that read a run file and run nothing. */
 final class FileArguments {
     @Parameters(index = "0", paramLabel = "FILE", description = "The run file, in YAML or JSON.")
     private Path file = Path.of(""); // set by picocli

@@ -1,6 +1,6 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.InvalidFileException;
+import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.graph.GraphFormat;
 import dev.raddle.cli.graph.PlanGraph;
 import dev.raddle.cli.run.ExitCode;
@@ -15,7 +15,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 import picocli.CommandLine.TypeConversionException;
 
-/** Prints what depends on what in a run file. */
+/** Prints the dependencies of a run file. */
 @Command(
         name = "graph",
         description = "Prints which tasks of a run file depend on which; runs nothing.",
@@ -43,7 +43,7 @@ final class GraphCommand implements Callable<Integer> {
             description = "mermaid, dot, svg or text (default: ${DEFAULT-VALUE}).")
     private GraphFormat format = GraphFormat.TEXT;
 
-    /** Reads the name of a format. */
+    /** Parses the name of a format. */
     static final class FormatConverter implements ITypeConverter<GraphFormat> {
         @Override
         public GraphFormat convert(String text) {

@@ -1,25 +1,25 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.Printable;
-import dev.raddle.cli.file.Row;
-import dev.raddle.cli.file.Template;
-import dev.raddle.cli.file.UnfitRowException;
+import dev.raddle.cli.file.data.InvalidRowException;
+import dev.raddle.cli.file.data.Row;
+import dev.raddle.cli.file.template.Template;
+import dev.raddle.cli.file.value.Printable;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 import org.jspecify.annotations.Nullable;
 
-/** Tells the group of a line. */
+/** Determines the group of a line. */
 @FunctionalInterface
 interface GroupBy {
 
-    /** The group of a line of which the row was made. */
-    String group(Row row, String line) throws UnfitRowException;
+    /** Returns the group of a line, given also its row. */
+    String group(Row row, String line) throws InvalidRowException;
 
     /**
-     * Reads what the user wrote: nothing, a regular expression between slashes, or a text with placeholders.
+     * Parses the value of {@code --group-by}: null, a regular expression between slashes, or a text with placeholders.
      *
-     * @throws IllegalArgumentException if it is neither
+     * @throws IllegalArgumentException if it is none of these
      */
     static GroupBy parse(@Nullable String text) {
         if (text == null) {
@@ -41,14 +41,14 @@ interface GroupBy {
             pattern = Pattern.compile(expression);
         } catch (PatternSyntaxException e) {
             throw new IllegalArgumentException(
-                    "--group-by must be a regular expression between the slashes, \"" + expression + "\" is none: "
+                    "--group-by must be a regular expression between the slashes, \"" + expression + "\" is not valid: "
                             + e.getDescription() + " near index " + e.getIndex(),
                     e);
         }
         return (row, line) -> {
             Matcher matcher = pattern.matcher(line);
             if (!matcher.find()) {
-                throw new UnfitRowException(
+                throw new InvalidRowException(
                         "--group-by /" + expression + "/ must match, was \"" + Printable.oneLine(line) + "\"");
             }
             String group = matcher.groupCount() > 0 ? matcher.group(1) : matcher.group();

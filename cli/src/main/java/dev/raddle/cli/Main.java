@@ -1,7 +1,7 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.Failure;
-import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.file.value.Failure;
+import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.show.OutputClosedException;
 import java.io.IOException;
@@ -18,7 +18,7 @@ import picocli.CommandLine.Spec;
 /** The {@code raddle} command. */
 @Command(
         name = "raddle",
-        description = "Runs commands in groups. Each group has a limit, so that many run at once and none too many.",
+        description = "Runs commands in groups. Each group has a limit, so that many run at once, but not too many.",
         subcommands = {
             RunCommand.class,
             MapCommand.class,
@@ -33,11 +33,11 @@ import picocli.CommandLine.Spec;
         footer = {
             "",
             "Examples:",
-            "  Run a file of commands, see what would run, run what did not succeed:",
+            "  Run a file of commands, show what would run, run the unsuccessful ones again:",
             "    raddle run checks.yaml",
             "    raddle run --dry-run checks.yaml",
             "    raddle run --resume raddle-runs/checks-20260131-093000",
-            "  See what depends on what, and why a task did not run:",
+            "  Show the dependencies, and why a task did not run:",
             "    raddle graph build.yaml",
             "    raddle explain raddle-runs/build-20260131-093000 publish",
             "  Run a command for every line, two at once for each host:",
@@ -48,15 +48,15 @@ import picocli.CommandLine.Spec;
             "    1  some failed",
             "    2  the file or the arguments are invalid; nothing ran",
             "    3  some were rejected by a queue limit",
-            "    4  some failed, but nothing that the end of the flow depends on",
-            "   70  raddle itself could not go on",
+            "    4  some failed, but no result of the flow depends on them",
+            "   70  raddle itself could not continue",
             "  124  some timed out",
             "  130  interrupted by Ctrl-C, SIGTERM or SIGHUP",
-            "  141  nobody reads the output any more",
-            "If several hold: 70, 130 and 141 before 4 before 1 before 124 before 3."
+            "  141  the reader of the output closed it",
+            "If several apply: 70, 130 and 141 before 4 before 1 before 124 before 3."
         })
 public final class Main implements Runnable {
-    /** How make, GNU parallel and xargs call the number of tasks at once. */
+    /** The options for the number of parallel tasks in make, GNU parallel and xargs. */
     private static final Pattern MANY = Pattern.compile("(-[jP]|--jobs|--max-procs|--limit|--global)(=?\\d*)");
 
     @Spec
@@ -69,18 +69,18 @@ public final class Main implements Runnable {
         System.exit(run(args));
     }
 
-    /** Runs the command and gives its exit code. */
+    /** Runs the command and returns its exit code. */
     static int run(String... args) {
         CommandLine commandLine = new CommandLine(new Main());
         commandLine.setUsageHelpAutoWidth(true);
         commandLine.setExpandAtFiles(false); // an argument that begins with @ belongs to the command
         commandLine.setParameterExceptionHandler((e, given) -> misused(e));
         commandLine.setExecutionExceptionHandler((e, line, parsed) -> broken(e, line));
-        // What stands behind the command of `map` is its own.
+        // The arguments after the command of `map` belong to that command.
         Objects.requireNonNull(commandLine.getSubcommands().get("map")).setStopAtPositional(true);
         try {
             int exitCode = commandLine.execute(args);
-            // Print streams keep their failures to themselves.
+            // A PrintStream does not throw when a write fails.
             return exitCode == ExitCode.OK && System.out.checkError() ? ExitCode.OUTPUT_CLOSED : exitCode;
         } catch (Error e) {
             e.printStackTrace(commandLine.getErr());
@@ -90,7 +90,7 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Say what to do: run, map, check, graph, explain or schema");
+        throw new ParameterException(spec.commandLine(), "Name a command: run, map, check, graph, explain or schema");
     }
 
     private static int misused(ParameterException e) {
@@ -105,8 +105,8 @@ public final class Main implements Runnable {
     }
 
     /**
-     * Tells of arguments that mean nothing. Behind an unknown option stands what may be its value, and has been taken for something
-     * else: so the option alone is named.
+     * Reports unknown arguments. The argument after an unknown option may be its value and has been parsed as something
+     * else, so only the option is named.
      */
     private static void unmatched(CommandLine.UnmatchedArgumentException e, CommandLine line) {
         List<String> arguments = e.getUnmatched();
@@ -124,7 +124,7 @@ public final class Main implements Runnable {
         if (line.getCommandName().equals("run") && MANY.matcher(option).matches()) {
             line.getErr()
                     .println(unknown
-                            + "; how many tasks run at once stands in the file: globalMaxInFlight, and the limit"
+                            + "; the number of tasks at once is set in the file: globalMaxInFlight, and the limit"
                             + " of each group");
         } else {
             line.getErr().println(unknown);
@@ -134,7 +134,7 @@ public final class Main implements Runnable {
 
     private static int broken(Exception e, CommandLine line) {
         if (e instanceof OutputClosedException) {
-            return ExitCode.OUTPUT_CLOSED; // such as behind `| head`, where that is no error
+            return ExitCode.OUTPUT_CLOSED; // such as before `| head`, where that is not an error
         }
         PrintWriter err = line.getErr();
         err.println("raddle: " + Failure.text(e));

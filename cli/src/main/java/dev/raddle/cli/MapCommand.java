@@ -1,9 +1,9 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.Backoff;
 import dev.raddle.cli.file.GroupRule;
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Retry;
+import dev.raddle.cli.file.value.Backoff;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
 import dev.raddle.cli.run.LineInput;
@@ -51,7 +51,7 @@ import picocli.CommandLine.Spec;
             "In the command and in --group-by, {} and $${line} stand for the line, $${n}",
             "for its number, $${host} for the host of a line that is a URL. A command",
             "without any of them gets the line as its last argument. Commands start while",
-            "lines still come; what each prints is printed as a whole when it has ended.",
+            "the input is still open; the output of each is printed when it has ended.",
             "",
             "Examples:",
             "  Two at once for each host, three attempts:",
@@ -68,7 +68,7 @@ final class MapCommand implements Callable<Integer> {
     @Mixin
     private CommonOptions options = new CommonOptions();
 
-    @Parameters(arity = "1..*", paramLabel = "CMD", description = "The command; options must stand before it.")
+    @Parameters(arity = "1..*", paramLabel = "CMD", description = "The command; options must precede it.")
     private List<String> command = new ArrayList<>();
 
     @Option(
@@ -89,7 +89,7 @@ final class MapCommand implements Callable<Integer> {
     @Option(
             names = "--queue",
             paramLabel = "N",
-            description = "How many may wait in each group; a line beyond is rejected (default: no limit).")
+            description = "How many may wait in each group; further lines are rejected (default: no limit).")
     private @Nullable Integer queue;
 
     @Option(
@@ -102,7 +102,7 @@ final class MapCommand implements Callable<Integer> {
             names = "--read-ahead",
             paramLabel = "N",
             defaultValue = "10000",
-            description = "How many unfinished lines are held; reading pauses meanwhile (default: ${DEFAULT-VALUE}).")
+            description = "How many lines may be unfinished before reading pauses (default: ${DEFAULT-VALUE}).")
     private int readAhead = 10_000;
 
     @Option(
@@ -116,7 +116,7 @@ final class MapCommand implements Callable<Integer> {
             names = "--retry",
             paramLabel = "N",
             defaultValue = "1",
-            description = "How often to try in all (default: 1).")
+            description = "How many attempts to make at most (default: 1).")
     private int attempts = 1;
 
     @Option(
@@ -124,7 +124,7 @@ final class MapCommand implements Callable<Integer> {
             paramLabel = "TIME",
             defaultValue = "200ms..5s",
             description =
-                    "The pause between attempts: from the first, doubled, to the most (default: ${DEFAULT-VALUE}).")
+                    "The first pause between attempts, doubled each time, and the longest (default: ${DEFAULT-VALUE}).")
     private String backoff = "200ms..5s";
 
     @Option(
@@ -164,14 +164,14 @@ final class MapCommand implements Callable<Integer> {
     }
 
     private Limits limits() {
-        int usualLimit = groupBy == null ? Runtime.getRuntime().availableProcessors() : 1;
+        int defaultLimit = groupBy == null ? Runtime.getRuntime().availableProcessors() : 1;
         GroupRule rule = new GroupRule(
-                atLeast("--limit", 1, limit == null ? usualLimit : limit),
+                atLeast("--limit", 1, limit == null ? defaultLimit : limit),
                 queue == null ? null : (Integer) atLeast("--queue", 0, queue),
                 null,
                 null,
                 null);
-        int total = global == null ? Limits.usualTotal(rule, Map.of()) : atLeast("--global", 1, global);
+        int total = global == null ? Limits.defaultTotal(rule, Map.of()) : atLeast("--global", 1, global);
         atLeast("--read-ahead", 1, readAhead);
         return new Limits(rule, Map.of(), total, Limits.UNLIMITED);
     }
@@ -184,7 +184,7 @@ final class MapCommand implements Callable<Integer> {
         String first = command.getFirst();
         if (!shell && command.size() == 1 && first.contains(" ") && !Files.exists(here.resolve(first))) {
             throw wrong("there is no program \"" + first
-                    + "\"; write its words apart, or use --shell to have a shell read them");
+                    + "\"; pass its words as separate arguments, or use --shell to have a shell parse them");
         }
         try {
             return new CommandLines(
@@ -214,10 +214,10 @@ final class MapCommand implements Callable<Integer> {
                     ? new WorkFiles(RunDirectory.createFresh("map", clock.instant()), true)
                     : WorkFiles.temporary();
         } catch (FileAlreadyExistsException e) {
-            throw wrong("--out must name a directory that holds no run yet, was \"" + out + "\"; name another");
+            throw wrong("--out must name a directory that contains no run yet, was \"" + out + "\"; name another");
         } catch (DirectoryNotEmptyException e) {
             throw wrong("--out must name a directory that is new or empty, was \"" + out
-                    + "\", which holds files of something else; name another");
+                    + "\", which contains other files; name another");
         }
     }
 
@@ -255,7 +255,7 @@ final class MapCommand implements Callable<Integer> {
                         id -> work.finished(),
                         keepOrder));
                 displays.add(
-                        Displays.of(screen, options.quiet() ? Displays.Loudness.QUIET : Displays.Loudness.RESERVED));
+                        Displays.of(screen, options.quiet() ? Displays.Verbosity.QUIET : Displays.Verbosity.RESERVED));
             }
             return new RunSession(options.settings(), displays, screen::restore, clock).run(work);
         }
@@ -267,11 +267,11 @@ final class MapCommand implements Callable<Integer> {
             DryRun dryRun = new DryRun(console, options.json());
             long number = 0;
             for (LineInput.Line line = input.next(); line != null; line = input.next()) {
-                LineTasks.Made made = tasks.of(line, ++number);
-                if (made.error().isEmpty()) {
-                    dryRun.printWithGroup(made.task());
+                LineTasks.LineTask lineTask = tasks.of(line, ++number);
+                if (lineTask.error().isEmpty()) {
+                    dryRun.printWithGroup(lineTask.task());
                 } else {
-                    spec.commandLine().getErr().println("raddle: " + made.error());
+                    spec.commandLine().getErr().println("raddle: " + lineTask.error());
                     exitCode = ExitCode.FAILED;
                 }
             }

@@ -1,9 +1,9 @@
 package dev.raddle.cli;
 
-import dev.raddle.cli.file.Failure;
-import dev.raddle.cli.file.InvalidFileException;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.value.Failure;
+import dev.raddle.cli.file.value.InvalidFileException;
 import dev.raddle.cli.page.RunPage;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.run.Journal;
@@ -83,7 +83,7 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--resume",
             paramLabel = "DIR",
-            description = "Run what did not succeed in this run directory, as the file and its data were then.")
+            description = "Run the unsuccessful tasks of this run directory again, with its copy of the file and data.")
     private @Nullable Path resume;
 
     @Option(
@@ -95,7 +95,7 @@ final class RunCommand implements Callable<Integer> {
     @Option(
             names = "--only",
             paramLabel = "TARGET",
-            description = "Run only this task and all that it needs; may be repeated.")
+            description = "Run only this task and its upstream tasks; may be repeated.")
     private List<String> only = new ArrayList<>();
 
     private final InstantSource clock = InstantSource.system();
@@ -105,13 +105,13 @@ final class RunCommand implements Callable<Integer> {
     @Override
     public Integer call() throws IOException, InterruptedException {
         if ((file == null) == (resume == null)) {
-            throw wrong("Say what to run: either a FILE or --resume DIR");
+            throw wrong("Name either a FILE or --resume DIR");
         }
         if (resume != null && out != null) {
-            throw wrong("--out does not go with --resume, which goes on in the directory that it names");
+            throw wrong("--out cannot be combined with --resume, which continues in the directory it names");
         }
         if (resume != null && !params.isEmpty()) {
-            throw wrong("--param does not go with --resume, which takes the values that the run began with");
+            throw wrong("--param cannot be combined with --resume, which uses the values of the first run");
         }
         options.checkReport(spec.commandLine());
         try {
@@ -140,11 +140,11 @@ final class RunCommand implements Callable<Integer> {
         try {
             return out == null ? RunDirectory.createFresh(plan.name(), clock.instant()) : RunDirectory.create(out);
         } catch (FileAlreadyExistsException e) {
-            throw wrong("--out must name a directory that holds no run yet, was \"" + out
-                    + "\"; go on in it with --resume, or name another");
+            throw wrong("--out must name a directory that contains no run yet, was \"" + out
+                    + "\"; continue in it with --resume, or name another");
         } catch (DirectoryNotEmptyException e) {
             throw wrong("--out must name a directory that is new or empty, was \"" + out
-                    + "\", which holds files of something else; name another");
+                    + "\", which contains other files; name another");
         } catch (IOException e) {
             throw wrong("the run directory cannot be created, " + Failure.text(e));
         }
@@ -185,8 +185,8 @@ final class RunCommand implements Callable<Integer> {
         boolean onOut = options.json() || !options.quiet();
         try (Console console = onOut ? Console.out(System.getenv()) : Console.err(System.getenv())) {
             Screen screen = new Screen(console);
-            Displays.Loudness loudness = options.quiet() ? Displays.Loudness.QUIET : Displays.Loudness.NORMAL;
-            RunListener display = options.json() ? Displays.json(console) : Displays.of(screen, loudness);
+            Displays.Verbosity verbosity = options.quiet() ? Displays.Verbosity.QUIET : Displays.Verbosity.NORMAL;
+            RunListener display = options.json() ? Displays.json(console) : Displays.of(screen, verbosity);
             RunPage page = new RunPage(plan, directory.page());
             return new RunSession(options.settings(), List.of(display), List.of(page), screen::restore, clock)
                     .run(work);
@@ -204,7 +204,7 @@ final class RunCommand implements Callable<Integer> {
 
     private int dryRun(Plan plan, Journal.Past past) throws IOException {
         Set<String> wanted = plan.closure(Set.copyOf(only));
-        Set<String> left = new HashSet<>(); // what would not run
+        Set<String> left = new HashSet<>(); // the tasks that would not run
         long succeededBefore = 0;
         for (PlannedTask task : plan.tasks()) {
             boolean done = past.done(task.id()) != null;

@@ -5,7 +5,7 @@ import java.io.InputStream;
 import java.util.Properties;
 import picocli.CommandLine.IVersionProvider;
 
-/** Tells the version, from what the build wrote into the jar. */
+/** Reads the version from a file that the build adds to the jar. */
 final class Version implements IVersionProvider {
     private static final String WRITTEN_BY_BUILD = "/META-INF/maven/dev.raddle/raddle-cli/pom.properties";
 

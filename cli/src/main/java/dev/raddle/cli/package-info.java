@@ -1,7 +1,7 @@
 /**
  * The {@code raddle} command. Start at {@link dev.raddle.cli.Main}.
  *
- * <p>The classes here know the arguments and nothing else: {@link dev.raddle.cli.file} reads what shall run,
+ * <p>The classes here parse the arguments: {@link dev.raddle.cli.file} reads what is to be run,
  * {@link dev.raddle.cli.run} runs it, {@link dev.raddle.cli.show} shows it.
  */
 @NullMarked

@@ -55,7 +55,7 @@ class CheckAndGraphTest {
     }
 
     @Test
-    void an_output_that_cannot_be_written_is_no_success() throws Exception {
+    void an_output_that_cannot_be_written_is_a_failure() throws Exception {
         String file = file("tasks: [{ id: a, run: 'true' }]");
         OutputStream full = new OutputStream() {
             @Override
@@ -74,7 +74,7 @@ class CheckAndGraphTest {
     }
 
     @Test
-    void a_valid_file_is_told_to_be_so_with_its_size() throws Exception {
+    void a_valid_file_is_reported_with_its_size() throws Exception {
         String file = file("""
                 params: { day: }
                 tasks: [{ id: a, run: 'echo ${param.day}' }, { id: b, run: 'true', needs: a }]
@@ -85,7 +85,7 @@ class CheckAndGraphTest {
     }
 
     @Test
-    void every_problem_of_an_invalid_file_is_told_with_line_and_column() throws Exception {
+    void every_problem_of_an_invalid_file_is_reported_with_line_and_column() throws Exception {
         String file = file("""
                 tasks:
                   - { id: a, run: 'true', needs: b }
@@ -105,7 +105,7 @@ class CheckAndGraphTest {
     }
 
     @Test
-    void a_graph_is_printed_in_the_format_that_is_asked_for() throws Exception {
+    void a_graph_is_printed_in_the_requested_format() throws Exception {
         String file = file("tasks: [{ id: a, run: 'true' }, { id: b, run: 'true', needs: a }]");
 
         assertThat(Main.run("graph", file)).isEqualTo(ExitCode.OK);
@@ -117,7 +117,7 @@ class CheckAndGraphTest {
     }
 
     @Test
-    void a_target_that_there_is_not_is_a_wrong_argument_with_a_hint() throws Exception {
+    void an_unknown_target_is_an_invalid_argument_with_a_hint() throws Exception {
         assertThat(Main.run("run", "--only", "reprot", file("tasks: [{ id: report, run: 'true' }]")))
                 .isEqualTo(ExitCode.INVALID);
         assertThat(text(err)).contains("--only must name a task of the file, was \"reprot\"; did you mean \"report\"?");
@@ -138,27 +138,27 @@ class CheckAndGraphTest {
             delimiter = '|',
             quoteCharacter = '\0',
             value = {
-                "run -j 8 k.yaml | Unknown option: '-j'; how many tasks run at once stands in the file: globalMaxInFlight, and the limit of each group",
-                "run --jobs=8 k.yaml | Unknown option: '--jobs=8'; how many tasks run at once stands in the file: globalMaxInFlight, and the limit of each group",
+                "run -j 8 k.yaml | Unknown option: '-j'; the number of tasks at once is set in the file: globalMaxInFlight, and the limit of each group",
+                "run --jobs=8 k.yaml | Unknown option: '--jobs=8'; the number of tasks at once is set in the file: globalMaxInFlight, and the limit of each group",
                 "run -x 8 k.yaml | Unknown option: '-x'",
                 "run a.yaml k.yaml | One argument too many: 'k.yaml'",
                 "check -x k.yaml | Unknown option: '-x'"
             })
-    void of_arguments_that_mean_nothing_the_option_is_named_and_not_what_follows_it(String words, String problem) {
+    void an_unknown_option_is_named_and_not_the_argument_after_it(String words, String problem) {
         assertThat(Main.run(words.split(" "))).isEqualTo(ExitCode.INVALID);
 
         assertThat(text(err).lines()).first().isEqualTo("raddle: " + problem);
     }
 
     @Test
-    void an_unknown_format_is_a_wrong_argument() throws Exception {
+    void an_unknown_format_is_an_invalid_argument() throws Exception {
         assertThat(Main.run("graph", "--format", "png", file("tasks: [{ id: a, run: 'true' }]")))
                 .isEqualTo(ExitCode.INVALID);
         assertThat(text(err)).contains("must be mermaid, dot, svg or text, was \"png\"");
     }
 
     @Test
-    void a_file_that_is_not_there_is_a_wrong_argument() {
+    void a_missing_file_is_an_invalid_argument() {
         assertThat(Main.run("check", directory.resolve("none.yaml").toString())).isEqualTo(ExitCode.INVALID);
         assertThat(text(err)).contains("cannot be read: there is no such file or directory");
     }

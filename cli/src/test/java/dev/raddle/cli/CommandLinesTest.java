@@ -3,8 +3,8 @@ package dev.raddle.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.cli.file.CommandTemplate;
 import dev.raddle.cli.file.Retry;
+import dev.raddle.cli.file.template.CommandTemplate;
 import dev.raddle.cli.run.LineInput;
 import dev.raddle.cli.run.LineTasks;
 import java.nio.file.Path;
@@ -12,12 +12,12 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class CommandLinesTest {
-    private static LineTasks.Made made(CommandTemplate command, String groupBy, LineInput.Line line) {
+    private static LineTasks.LineTask made(CommandTemplate command, String groupBy, LineInput.Line line) {
         return new CommandLines(command, GroupBy.parse(groupBy), Path.of("/here"), null, Retry.NONE).of(line, 3);
     }
 
     private static List<String> words(CommandTemplate command, String line) {
-        LineTasks.Made made = made(command, null, new LineInput.Line(7, line, true));
+        LineTasks.LineTask made = made(command, null, new LineInput.Line(7, line, true));
         assertThat(made.error()).isEmpty();
         return made.task().command().words();
     }
@@ -30,7 +30,7 @@ class CommandLinesTest {
     }
 
     @Test
-    void placeholders_stand_anywhere_in_a_word() {
+    void placeholders_may_be_anywhere_in_a_word() {
         assertThat(words(CommandLines.words(List.of("cp", "{}", "x{}.${n}", "$HOME")), "$(a) b"))
                 .containsExactly("cp", "$(a) b", "x$(a) b.3", "$HOME");
     }
@@ -45,14 +45,14 @@ class CommandLinesTest {
     }
 
     @Test
-    void a_placeholder_that_nothing_can_fill_is_refused() {
+    void an_unknown_placeholder_is_refused() {
         assertThatThrownBy(() -> CommandLines.words(List.of("echo", "${x}")))
                 .hasMessageStartingWith("the command has the unknown placeholder ${x} (known: ${line}, ${n}, ${host};");
         assertThatThrownBy(() -> CommandLines.script("echo `{}`")).hasMessageContaining("inside `…`");
     }
 
     @Test
-    void a_line_that_does_not_fit_says_where_it_stands() {
+    void an_unusable_line_is_reported_with_its_location() {
         CommandTemplate echo = CommandLines.words(List.of("echo"));
 
         assertThat(made(echo, "${host}", new LineInput.Line(7, "plain", true)).error())

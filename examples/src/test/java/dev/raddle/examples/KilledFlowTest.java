@@ -142,7 +142,7 @@ class KilledFlowTest {
         assertThat(new Raddle(directory).run("explain", "run", "a").out())
                 .startsWith("\"a\" succeeded after running for ");
         assertThat(new Raddle(directory).run("explain", "run", "b").out())
-                .isEqualTo("\"b\" began, and its end was not written down: it runs, or raddle was killed;"
+                .isEqualTo("\"b\" began, and its end was not recorded: it runs, or raddle was killed;"
                         + " --resume runs it again.\n");
         assertThat(new Raddle(directory).run("explain", "run", "c").out())
                 .isEqualTo("\"c\" has not begun: \"b\", which it needs, has not ended.\n");

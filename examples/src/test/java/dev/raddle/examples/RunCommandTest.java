@@ -301,7 +301,7 @@ class RunCommandTest {
         Raddle.Ended again = raddle("run", "--out", "run", "checks.yaml");
 
         assertThat(again.exitCode()).isEqualTo(2);
-        assertThat(again.err()).contains("--out must name a directory that holds no run yet, was \"run\"");
+        assertThat(again.err()).contains("--out must name a directory that contains no run yet, was \"run\"");
     }
 
     @Test

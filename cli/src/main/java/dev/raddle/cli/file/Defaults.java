@@ -4,12 +4,12 @@ import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What holds for every group and task that says nothing else. */
+/** The values for every group and task that does not set its own. */
 record Defaults(
         GroupRule group,
         @Nullable Duration timeout,
         @Nullable Retry retry,
         Map<String, String> env,
         @Nullable String dir) {
-    static final Defaults NONE = new Defaults(GroupRule.SILENT, null, null, Map.of(), null);
+    static final Defaults NONE = new Defaults(GroupRule.UNSET, null, null, Map.of(), null);
 }

@@ -1,5 +1,9 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Problems;
+import dev.raddle.cli.file.value.Values;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.snakeyaml.engine.v2.nodes.Node;
@@ -14,7 +18,7 @@ final class EnvReader {
         this.problems = problems;
     }
 
-    /** The nodes of the values by name. */
+    /** Returns the nodes of the values by name. */
     Map<String, Node> read(Node node) {
         Map<String, Node> variables = new LinkedHashMap<>();
         Map<String, Values.Entry> entries = new Values(problems).map(node, "env");

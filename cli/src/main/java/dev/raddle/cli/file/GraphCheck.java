@@ -1,5 +1,10 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.template.Reference;
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Problems;
+import dev.raddle.cli.file.value.Spelling;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -13,15 +18,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Checks that the needs of tasks make a graph that can run: ids that there are, no task twice in one's needs, no cycle, and
- * nothing read of a task that need not have run. It knows also the tasks in which something else is wrong, so that one
- * mistake is not told twice. For one thread.
+ * Checks that the needs of tasks form a valid graph: the ids exist, no task occurs twice in a task's needs, there is no
+ * cycle, and no task reads a value of a task that may not have run. Tasks with other problems are added too, so that
+ * one mistake is not reported twice. For one thread.
  */
 final class GraphCheck {
-    /** A value that a task reads of another, with the place where that stands. */
+    /** A value that a task reads from another, with its location. */
     record Use(Reference reference, String what, Location at) {}
 
-    private static final int MOST_IDS = 40;
+    private static final int MAX_IDS = 40;
 
     private record Declared(String id, List<Need> needs, List<Use> uses) {}
 
@@ -33,13 +38,13 @@ final class GraphCheck {
         this.problems = problems;
     }
 
-    /** Adds a task; the first of an id counts. */
+    /** Adds a task; of several tasks with the same id the first counts. */
     void add(String id, List<Need> needs, List<Use> uses) {
         tasks.putIfAbsent(id, new Declared(id, needs, uses));
     }
 
-    /** Notes that there are tasks whose ids are not known. */
-    void incomplete() {
+    /** Records that there are tasks with unknown ids. */
+    void markIncomplete() {
         incomplete = true;
     }
 
@@ -53,14 +58,14 @@ final class GraphCheck {
     private void outputs(List<Located<String>> outputs) {
         Set<String> seen = new HashSet<>();
         for (Located<String> output : outputs) {
-            unlessKnown(output.value(), "outputs", output.at());
+            requireKnown(output.value(), "outputs", output.at());
             if (!seen.add(output.value())) {
-                problems.add(output.at(), "outputs must name a task once, " + quoted(output.value()) + " stands twice");
+                problems.add(output.at(), "outputs must name a task once, " + quoted(output.value()) + " occurs twice");
             }
         }
     }
 
-    private boolean unlessKnown(String id, String what, Location at) {
+    private boolean requireKnown(String id, String what, Location at) {
         if (!tasks.containsKey(id) && !incomplete) {
             problems.add(
                     at, what + " must name tasks of this file, was " + quoted(id) + Spelling.hint(id, tasks.keySet()));
@@ -80,17 +85,17 @@ final class GraphCheck {
                 Location at = need.places().get(i);
                 if (id.equals(task.id)) {
                     problems.add(at, "task " + quoted(id) + " must not need itself; remove it from its needs");
-                } else if (unlessKnown(id, "the needs of task " + quoted(task.id), at) && !seen.add(id)) {
+                } else if (requireKnown(id, "the needs of task " + quoted(task.id), at) && !seen.add(id)) {
                     problems.add(
                             at,
                             "the needs of task " + quoted(task.id) + " must name a task once, " + quoted(id)
-                                    + " stands twice");
+                                    + " occurs twice");
                 }
             }
         }
     }
 
-    /** A step of the search: a task and how many of its edges have been followed. */
+    /** A step of the search: a task and the number of its edges that have been followed. */
     private static final class Step {
         private final String id;
         private final List<Edge> edges;
@@ -104,7 +109,7 @@ final class GraphCheck {
 
     private record Edge(String to, Location at) {}
 
-    /** Names each cycle that shares no task with one named before. */
+    /** Reports each cycle that shares no task with a cycle reported before. */
     private void cycles() {
         Set<String> done = new HashSet<>();
         Set<String> named = new HashSet<>();
@@ -180,11 +185,11 @@ final class GraphCheck {
     private static String path(List<String> ids) {
         List<String> shown =
                 new ArrayList<>(ids.stream().map(Printable::oneLine).toList());
-        if (shown.size() > MOST_IDS) {
-            List<String> middle = shown.subList(MOST_IDS / 2, shown.size() - MOST_IDS / 2);
+        if (shown.size() > MAX_IDS) {
+            List<String> middle = shown.subList(MAX_IDS / 2, shown.size() - MAX_IDS / 2);
             String more = "(" + middle.size() + " more)";
             middle.clear();
-            shown.add(MOST_IDS / 2, more);
+            shown.add(MAX_IDS / 2, more);
         }
         return String.join(" -> ", shown);
     }
@@ -221,7 +226,7 @@ final class GraphCheck {
         return "${" + Printable.oneLine(use.reference.name()) + "} in " + use.what;
     }
 
-    /** The task that a reference means, or null if that has been found wrong. */
+    /** Returns the task that a reference stands for, or null if it is invalid, which is reported elsewhere. */
     private @Nullable String subject(Use use, Declared task, Set<String> direct) {
         String id = use.reference.subject();
         if (!id.equals(Reference.ONLY_UPSTREAM) || tasks.containsKey(id)) {

@@ -2,16 +2,16 @@ package dev.raddle.cli.file;
 
 import org.jspecify.annotations.Nullable;
 
-/** What a run file says of one group; what it leaves out is null and comes from the defaults. */
+/** The settings of one group in a run file; a missing setting is null and comes from the defaults. */
 public record GroupRule(
         @Nullable Integer limit,
         @Nullable Integer queue,
         @Nullable Integer weight,
         @Nullable Integer maxInFlight,
         @Nullable ThreadKind threads) {
-    public static final GroupRule SILENT = new GroupRule(null, null, null, null, null);
+    public static final GroupRule UNSET = new GroupRule(null, null, null, null, null);
 
-    /** This rule, filled up from another where it is silent. */
+    /** Returns this rule with missing settings taken from another. */
     GroupRule or(GroupRule other) {
         return new GroupRule(
                 limit != null ? limit : other.limit,

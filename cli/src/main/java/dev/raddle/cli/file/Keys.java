@@ -2,7 +2,7 @@ package dev.raddle.cli.file;
 
 import java.util.List;
 
-/** The keys of a run file, by the map in which they stand. The published schema has the same. */
+/** The keys of a run file, by the map that contains them. The published schema has the same. */
 final class Keys {
     static final List<String> FILE =
             List.of("name", "params", "defaults", "groups", "globalMaxInFlight", "globalQueue", "outputs", "tasks");

@@ -4,35 +4,35 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many may run and wait, and in what kind of thread.
+ * The limits on running and waiting tasks, and the kinds of thread.
  *
- * @param usual the rule for groups that have none of their own
- * @param groups rules by group
- * @param total how many may run in all groups together; {@link #UNLIMITED} is allowed
- * @param totalQueue how many may wait in all groups together
+ * @param defaultRule the rule for groups without their own
+ * @param groups the rules by group
+ * @param total the maximum number of tasks that run in all groups together; may be {@link #UNLIMITED}
+ * @param totalQueue the maximum number of tasks that wait in all groups together
  */
-public record Limits(GroupRule usual, Map<String, GroupRule> groups, int total, int totalQueue) {
+public record Limits(GroupRule defaultRule, Map<String, GroupRule> groups, int total, int totalQueue) {
     /** No limit. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
     /**
-     * How many run at once in all if nobody says otherwise. A process costs memory, and a thousand groups of limit one are
-     * a thousand processes.
+     * The default number of tasks that run at once in all groups. A process costs memory, and a thousand groups with a
+     * limit of one are a thousand processes.
      */
-    private static final int USUAL_TOTAL = 256;
+    private static final int DEFAULT_TOTAL = 256;
 
-    /** The total for {@code auto}. */
+    /** Returns the total for {@code auto}. */
     public static int automaticTotal() {
         return 4 * Runtime.getRuntime().availableProcessors();
     }
 
-    /** The total if nobody names one: 256, or the largest limit of a group if that is more. */
-    public static int usualTotal(GroupRule usual, Map<String, GroupRule> groups) {
-        int total = USUAL_TOTAL;
+    /** Returns the default total: 256, or the largest limit of a group if that is more. */
+    public static int defaultTotal(GroupRule defaultRule, Map<String, GroupRule> groups) {
+        int total = DEFAULT_TOTAL;
         for (GroupRule rule : groups.values()) {
             total = Math.max(total, number(rule.limit(), 0));
         }
-        return Math.max(total, number(usual.limit(), 0));
+        return Math.max(total, number(defaultRule.limit(), 0));
     }
 
     public int limit(String group) {
@@ -56,21 +56,21 @@ public record Limits(GroupRule usual, Map<String, GroupRule> groups, int total, 
         return kind == null ? ThreadKind.VIRTUAL : kind;
     }
 
-    public int usualQueue() {
-        return number(usual.queue(), UNLIMITED);
+    public int defaultQueue() {
+        return number(defaultRule.queue(), UNLIMITED);
     }
 
-    public int usualMaxInFlight() {
-        return number(usual.maxInFlight(), UNLIMITED);
+    public int defaultMaxInFlight() {
+        return number(defaultRule.maxInFlight(), UNLIMITED);
     }
 
-    /** How many permits a task of this group can get at most. */
-    public int most(String group) {
+    /** Returns the maximum number of permits that a task of this group can get. */
+    public int maxPermits(String group) {
         return Math.min(total, Math.min(limit(group), maxInFlight(group)));
     }
 
     private GroupRule rule(String group) {
-        return groups.getOrDefault(group, GroupRule.SILENT).or(usual);
+        return groups.getOrDefault(group, GroupRule.UNSET).or(defaultRule);
     }
 
     private static int number(@Nullable Integer number, int otherwise) {

@@ -1,4 +1,6 @@
 package dev.raddle.cli.file;
 
-/** A part of a run file with its name and place, for messages that come up later. */
+import dev.raddle.cli.file.value.Location;
+
+/** A part of a run file with its name and location, for later messages. */
 record Located<T>(T value, String what, Location at) {}

@@ -1,28 +1,29 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.value.Location;
 import java.util.List;
 
 /**
- * One clause of a task's {@code needs}. All clauses of a task must hold before it starts.
+ * A clause of a task's {@code needs}. All clauses of a task must hold before it starts.
  *
- * @param kind what the clause waits for
- * @param least how many of the ids must succeed, for {@link Kind#AT_LEAST}; otherwise 1
- * @param ids the tasks that it names
- * @param places where each of the ids stands
+ * @param kind the condition that the clause waits for
+ * @param least the number of ids that must succeed, for {@link Kind#AT_LEAST}; otherwise 1
+ * @param ids the ids of the upstream tasks
+ * @param places the location of each id
  */
 public record Need(Kind kind, int least, List<String> ids, List<Location> places) {
 
-    /** What a clause waits for. */
+    /** The condition that a clause waits for. */
     public enum Kind {
         /** The success of the task. */
         MUST("must"),
         /** The first success among the tasks. */
         ANY("any"),
-        /** So many successes among the tasks. */
+        /** A minimum number of successes among the tasks. */
         AT_LEAST("atLeast"),
-        /** Nothing: what the task printed is used if it is there. */
+        /** Nothing: the output of the task is used if it exists. */
         OPTIONAL("optional"),
-        /** The end of the task, whatever it is. */
+        /** The end of the task, successful or not. */
         AFTER("after");
 
         private final String key;
@@ -31,7 +32,7 @@ public record Need(Kind kind, int least, List<String> ids, List<Location> places
             this.key = key;
         }
 
-        /** The word of a run file. */
+        /** Returns the word for it in a run file. */
         public String key() {
             return key;
         }
@@ -43,7 +44,7 @@ public record Need(Kind kind, int least, List<String> ids, List<Location> places
         places = List.copyOf(places);
     }
 
-    /** The clause in a word or two: must, any, at least 2, optional, after. */
+    /** Returns a short label of the clause: must, any, at least 2, optional, after. */
     public String label() {
         return kind == Kind.AT_LEAST ? "at least " + least : kind.key;
     }

@@ -1,5 +1,14 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.data.InvalidRowException;
+import dev.raddle.cli.file.data.Row;
+import dev.raddle.cli.file.template.Template;
+import dev.raddle.cli.file.value.Documents;
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Problems;
+import dev.raddle.cli.file.value.Spelling;
+import dev.raddle.cli.file.value.Values;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -20,15 +29,15 @@ final class NeedReader {
     private final TemplateReader templates;
 
     /** A clause whose ids may contain placeholders. */
-    record Clause(Need.Kind kind, int least, List<Located<Template>> ids) {
-        Need fill(Row row) throws UnfitRowException {
+    record Clause(Need.Kind kind, int min, List<Located<Template>> ids) {
+        Need fill(Row row) throws InvalidRowException {
             List<String> filled = new ArrayList<>();
             List<Location> places = new ArrayList<>();
             for (Located<Template> id : ids) {
                 filled.add(id.value().fill(row));
                 places.add(id.at());
             }
-            return new Need(kind, least, filled, places);
+            return new Need(kind, min, filled, places);
         }
     }
 
@@ -38,7 +47,7 @@ final class NeedReader {
         this.templates = templates;
     }
 
-    /** The clauses that could be read. */
+    /** Returns the clauses that could be read. */
     List<Clause> read(@Nullable Node node) {
         List<Clause> clauses = new ArrayList<>();
         if (node instanceof ScalarNode) {
@@ -68,15 +77,15 @@ final class NeedReader {
         if (entries == null || problems.count() > before) {
             return;
         }
-        Node least = section.get("atLeast");
+        Node min = section.get("atLeast");
         Node of = section.get("of");
-        if (entries.size() == 2 && least != null && of != null) {
-            Integer number = values.wholeNumber(least, "atLeast", 1, Integer.MAX_VALUE);
+        if (entries.size() == 2 && min != null && of != null) {
+            Integer number = values.wholeNumber(min, "atLeast", 1, Integer.MAX_VALUE);
             List<Node> ids = ids(of, "of");
             if (number != null && ids != null) {
                 if (number > ids.size()) {
                     problems.add(
-                            Location.of(least),
+                            Location.of(min),
                             "atLeast must be at most the number of tasks in of, " + ids.size() + ", was " + number
                                     + "; lower it, or name more tasks in of");
                 }
@@ -110,7 +119,7 @@ final class NeedReader {
         return ids;
     }
 
-    private void add(List<Clause> clauses, Need.Kind kind, int least, List<Node> nodes) {
+    private void add(List<Clause> clauses, Need.Kind kind, int min, List<Node> nodes) {
         List<Located<Template>> ids = new ArrayList<>();
         for (Node node : nodes) {
             Located<Template> id = templates.nonEmpty(node, "a need");
@@ -119,7 +128,7 @@ final class NeedReader {
             }
         }
         if (!ids.isEmpty()) {
-            clauses.add(new Clause(kind, least, ids));
+            clauses.add(new Clause(kind, min, ids));
         }
     }
 }

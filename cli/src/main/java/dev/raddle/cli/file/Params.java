@@ -1,5 +1,11 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.template.Reference;
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Problems;
+import dev.raddle.cli.file.value.Spelling;
+import dev.raddle.cli.file.value.Values;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -25,14 +31,14 @@ final class Params {
     /**
      * Reads the section.
      *
-     * @param given values from elsewhere, which come before the file's own
-     * @param demanding whether a param without any value is a problem
+     * @param given values from outside the file, which override the file's own
+     * @param requireValues whether a param without a value is a problem
      */
-    void read(@Nullable Node node, Map<String, String> given, Location file, boolean demanding) {
+    void read(@Nullable Node node, Map<String, String> given, Location file, boolean requireValues) {
         Values values = new Values(problems);
         Map<String, Values.Entry> entries = node == null ? null : values.map(node, "params");
         if (entries != null) {
-            entries.forEach((name, entry) -> declare(name, entry, given.get(name), demanding, values));
+            entries.forEach((name, entry) -> declare(name, entry, given.get(name), requireValues, values));
         }
         Location at = node == null ? file : Location.of(node);
         given.keySet().stream()
@@ -40,24 +46,26 @@ final class Params {
                 .forEach(name -> problems.add(at, "--param " + Printable.oneLine(name) + " " + unknown(name)));
     }
 
-    private void declare(String name, Values.Entry entry, @Nullable String given, boolean demanding, Values values) {
+    private void declare(
+            String name, Values.Entry entry, @Nullable String given, boolean requireValues, Values values) {
         Location at = Location.of(entry.key());
-        boolean nothing =
+        boolean noDefault =
                 entry.value() instanceof ScalarNode scalar && scalar.getTag().equals(Tag.NULL);
-        String usual = nothing ? null : values.text(entry.value(), "param \"" + Printable.oneLine(name) + "\"");
+        String defaultValue =
+                noDefault ? null : values.text(entry.value(), "param \"" + Printable.oneLine(name) + "\"");
         if (name.isBlank() || name.indexOf('}') >= 0) {
             problems.add(at, "the name of a param must not be empty and must not contain }, was \"" + name + "\"");
         }
-        if (nothing && given == null && demanding) {
+        if (noDefault && given == null && requireValues) {
             problems.add(
                     at,
                     "param \"" + Printable.oneLine(name) + "\" has no default and needs a value; give it with --param "
                             + Printable.oneLine(name) + "=VALUE");
         }
-        params.put(name, new Param(at, given == null ? usual : given));
+        params.put(name, new Param(at, given == null ? defaultValue : given));
     }
 
-    /** Notes that a param is used. */
+    /** Records that a param is used. */
     void use(Reference param, String what, Location at) {
         used.add(param.subject());
         if (!params.containsKey(param.subject())) {
@@ -70,8 +78,8 @@ final class Params {
                 + (params.isEmpty() ? "none" : Printable.oneLine(String.join(", ", params.keySet()))) + ")";
     }
 
-    /** Notes that something could not be read that may have used params. */
-    void incomplete() {
+    /** Records that a part of the file that may use params could not be read. */
+    void markIncomplete() {
         incomplete = true;
     }
 
@@ -87,7 +95,7 @@ final class Params {
         });
     }
 
-    /** The values by the names of their placeholders; a param without a value stands for itself. */
+    /** Returns the values by the names of their placeholders; a param without a value stands for itself. */
     Map<String, String> values() {
         Map<String, String> values = new LinkedHashMap<>();
         params.forEach((name, param) -> {
@@ -97,7 +105,7 @@ final class Params {
         return values;
     }
 
-    /** The values by the names of the params. */
+    /** Returns the values by the names of the params. */
     Map<String, String> byName() {
         Map<String, String> values = new LinkedHashMap<>();
         params.forEach((name, param) -> values.put(name, param.value == null ? "" : param.value));

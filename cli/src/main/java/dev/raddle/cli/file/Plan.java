@@ -1,5 +1,6 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.value.Spelling;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.LinkedHashMap;
@@ -9,12 +10,12 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Everything that a run file asks for.
+ * The content of a run file.
  *
  * @param name the name of the run
- * @param tasks in the order of the file
- * @param inputs the data files that were read, by the name that the run file gives them
- * @param outputs the tasks whose results are wanted; empty if the file says nothing of that
+ * @param tasks the tasks in the order of the file
+ * @param inputs the data files that were read, by their names in the run file
+ * @param outputs the tasks whose results are requested; empty if the file does not name any
  * @param params the values of the params by name
  */
 public record Plan(
@@ -25,17 +26,17 @@ public record Plan(
         List<String> outputs,
         Map<String, String> params) {
 
-    /** Whether any task depends on another or has a rule that only a flow knows. */
+    /** Returns whether any task depends on another or has a rule that only a flow supports. */
     public boolean isFlow() {
         return tasks.stream().anyMatch(task -> !task.flow().isNone());
     }
 
-    /** How many edges there are: pairs of a task and one that it needs. */
+    /** Returns the number of edges: pairs of a task and one that it needs. */
     public int edges() {
         return tasks.stream().mapToInt(task -> task.flow().upstreams().size()).sum();
     }
 
-    /** These tasks and all that they need, near or far. */
+    /** Returns these tasks and all their direct and indirect upstream tasks. */
     public Set<String> closure(Set<String> targets) {
         Map<String, PlannedTask> byId = byId();
         Set<String> found = new LinkedHashSet<>(targets);
@@ -49,19 +50,19 @@ public record Plan(
         return found;
     }
 
-    /** The tasks by id, in the order of the file. */
+    /** Returns the tasks by id, in the order of the file. */
     public Map<String, PlannedTask> byId() {
         Map<String, PlannedTask> byId = new LinkedHashMap<>();
         tasks.forEach(task -> byId.put(task.id(), task));
         return byId;
     }
 
-    /** The text "; did you mean …?" with the id nearest to one that there is not, or nothing. */
+    /** Returns the text "; did you mean …?" with the id nearest to an unknown one, or an empty text. */
     public String hint(String unknownId) {
         return Spelling.hint(unknownId, tasks.stream().map(PlannedTask::id).toList());
     }
 
-    /** The groups that have tasks, in the order of their first. */
+    /** Returns the groups that have tasks, in the order of their first tasks. */
     public Set<String> groups() {
         Set<String> groups = new LinkedHashSet<>();
         tasks.forEach(task -> groups.add(task.group()));

@@ -1,5 +1,15 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.data.DataReader;
+import dev.raddle.cli.file.data.InputFiles;
+import dev.raddle.cli.file.value.Documents;
+import dev.raddle.cli.file.value.FileSize;
+import dev.raddle.cli.file.value.InvalidFileException;
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Problems;
+import dev.raddle.cli.file.value.Utf8;
+import dev.raddle.cli.file.value.Values;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -10,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
 /**
- * Reads a run file and its data files and makes the plan. For one thread and one file.
+ * Reads a run file and its data files and creates the plan. For one thread and one file.
  *
  * {@snippet :
  * Plan plan = new PlanReader("checks.yaml", Path.of(""), name -> Files.readAllBytes(Path.of(name))).read(text);
@@ -24,13 +34,13 @@ public final class PlanReader {
     private final Values values = new Values(problems);
     private final Params params = new Params(problems);
     private Map<String, String> given = Map.of();
-    private boolean demanding = true;
+    private boolean requireValues = true;
 
     /**
-     * A reader of one file.
+     * Creates a reader of one file.
      *
      * @param file the name of the file, for messages
-     * @param directory where the file stands; commands run there, and paths in the file begin there
+     * @param directory the directory of the file, in which commands run and to which paths in the file are relative
      * @param inputs the data files
      */
     public PlanReader(String file, Path directory, InputFiles inputs) {
@@ -39,22 +49,22 @@ public final class PlanReader {
         this.inputs = inputs;
     }
 
-    /** Sets values of params, which come before those of the file. */
+    /** Sets values of params, which override those of the file. */
     public PlanReader params(Map<String, String> values) {
         given = Map.copyOf(values);
         return this;
     }
 
-    /** Lets params be without a value: for a plan that is looked at, not run. */
-    public PlanReader withoutValues() {
-        demanding = false;
+    /** Allows params without a value, for a plan that is shown and not run. */
+    public PlanReader allowMissingValues() {
+        requireValues = false;
         return this;
     }
 
     /**
-     * Makes the plan.
+     * Creates the plan.
      *
-     * @throws InvalidFileException if anything in the run file or a data file is wrong; it has every problem
+     * @throws InvalidFileException if anything in the run file or a data file is invalid; contains every problem
      */
     public Plan read(String text) throws InvalidFileException {
         Node root = Documents.parse(text, file, problems);
@@ -64,7 +74,7 @@ public final class PlanReader {
         Defaults defaults = defaults(section.get("defaults"));
         Limits limits = limits(section, defaults);
         DataReader data = new DataReader(file, inputs, problems);
-        params.read(section.get("params"), given, Location.of(root), demanding);
+        params.read(section.get("params"), given, Location.of(root), requireValues);
         GraphCheck graph = new GraphCheck(problems);
         TaskReader tasks = new TaskReader(directory, data, defaults, limits, params, graph, problems);
         Node list = section.required("tasks");
@@ -90,7 +100,7 @@ public final class PlanReader {
     }
 
     /**
-     * The text of a run file.
+     * Returns the text of a run file.
      *
      * @throws InvalidFileException if it is too large or not UTF-8
      */
@@ -151,10 +161,10 @@ public final class PlanReader {
                 totalQueue == null ? Limits.UNLIMITED : totalQueue);
     }
 
-    private int total(Section section, GroupRule usual, Map<String, GroupRule> groups) {
+    private int total(Section section, GroupRule defaultRule, Map<String, GroupRule> groups) {
         Node node = section.get("globalMaxInFlight");
         if (node == null) {
-            return Limits.usualTotal(usual, groups);
+            return Limits.defaultTotal(defaultRule, groups);
         }
         return switch (Values.found(node)) {
             case "\"auto\"" -> Limits.automaticTotal();

@@ -1,14 +1,16 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.template.Command;
+import dev.raddle.cli.file.template.DeferredCommand;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task of which everything is known before it runs, but what it reads of others.
+ * A task of which everything is known before it runs, except the values it reads from other tasks.
  *
- * @param command as far as it is known: a reference stands for itself
+ * @param command the command as far as it is known: a reference stands for itself
  */
 public record PlannedTask(
         String id,
@@ -22,7 +24,7 @@ public record PlannedTask(
         int cost,
         TaskFlow flow) {
 
-    /** A task that stands alone. */
+    /** Creates a task without dependencies. */
     public PlannedTask(
             String id,
             String group,
@@ -36,8 +38,8 @@ public record PlannedTask(
         this(id, group, command, env, dir, timeout, retry, priority, cost, TaskFlow.NONE);
     }
 
-    /** The same task with another command in its place. */
-    public PlannedTask running(Late.Filled filled) {
+    /** Returns the same task with another command. */
+    public PlannedTask running(DeferredCommand.Filled filled) {
         return new PlannedTask(
                 id, group, filled.command(), filled.env(), dir, timeout, retry, priority, cost, TaskFlow.NONE);
     }

@@ -1,6 +1,8 @@
 package dev.raddle.cli.file;
 
-/** How often a task is tried in all, and how long it waits in between. */
+import dev.raddle.cli.file.value.Backoff;
+
+/** The maximum number of attempts of a task, and the pauses between them. */
 public record Retry(int attempts, Backoff backoff) {
-    public static final Retry NONE = new Retry(1, Backoff.USUAL);
+    public static final Retry NONE = new Retry(1, Backoff.DEFAULT);
 }

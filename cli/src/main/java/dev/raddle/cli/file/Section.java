@@ -1,12 +1,19 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Problems;
+import dev.raddle.cli.file.value.Spelling;
+import dev.raddle.cli.file.value.Values;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.Node;
 
-/** A map of a run file of which only some keys are allowed. What is absent or wrong reads as null. For one thread. */
+/**
+ * A map of a run file in which only some keys are allowed. A value that is absent or invalid is null. For one thread.
+ */
 final class Section {
     private final Node node;
     private final String what;
@@ -14,7 +21,7 @@ final class Section {
     private final Values values;
     private final Problems problems;
 
-    /** A view of {@code node}; its unknown keys are problems at once. */
+    /** Creates a view of {@code node}, and adds a problem for each unknown key. */
     Section(Node node, String what, List<String> allowed, Problems problems) {
         this.node = node;
         this.what = what;
@@ -44,7 +51,7 @@ final class Section {
         return entry == null ? null : entry.value();
     }
 
-    /** The value of a key that must be there. */
+    /** Returns the value of a required key. */
     @Nullable
     Node required(String key) {
         Node value = get(key);
@@ -55,14 +62,14 @@ final class Section {
     }
 
     @Nullable
-    Integer wholeNumber(String key, int least) {
-        return wholeNumber(key, least, Integer.MAX_VALUE);
+    Integer wholeNumber(String key, int min) {
+        return wholeNumber(key, min, Integer.MAX_VALUE);
     }
 
     @Nullable
-    Integer wholeNumber(String key, int least, int most) {
+    Integer wholeNumber(String key, int min, int max) {
         Node value = get(key);
-        return value == null ? null : values.wholeNumber(value, key, least, most);
+        return value == null ? null : values.wholeNumber(value, key, min, max);
     }
 
     @Nullable
@@ -71,10 +78,10 @@ final class Section {
         return value == null ? null : values.duration(value, key);
     }
 
-    /** Whether a key says so; false if it is absent. */
-    boolean truth(String key) {
+    /** Returns the boolean value of a key; false if it is absent. */
+    boolean bool(String key) {
         Node value = get(key);
-        return value != null && values.truth(value, key);
+        return value != null && values.bool(value, key);
     }
 
     @Nullable

@@ -1,47 +1,50 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.template.DeferredCommand;
+import dev.raddle.cli.file.template.DeferredCondition;
+import dev.raddle.cli.file.template.Reference;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What ties a task to others.
+ * The relations of a task to other tasks.
  *
- * @param needs what must be so before it starts; all of them
- * @param when what must hold, or it is skipped; null if nothing
- * @param late its command, if that has values of other tasks in it; otherwise null
- * @param defaultValue what others read if it has no output of its own, or null
- * @param fallback what makes up for its failure, or null
- * @param undo the command that takes it back if the run fails, or null
- * @param essential whether it runs although nobody needs it any more
+ * @param needs the clauses that must all hold before it starts
+ * @param when the condition without which it is skipped, or null
+ * @param deferred its command if that contains values of other tasks; otherwise null
+ * @param defaultValue the output that other tasks read if it has none of its own, or null
+ * @param fallback the replacement for a failed command, or null
+ * @param undo the command that reverts it if the run fails, or null
+ * @param essential whether it runs even if no other task needs it any more
  */
 public record TaskFlow(
         List<Need> needs,
-        @Nullable When when,
-        @Nullable Late late,
+        @Nullable DeferredCondition when,
+        @Nullable DeferredCommand deferred,
         @Nullable String defaultValue,
         @Nullable Fallback fallback,
-        @Nullable Late undo,
+        @Nullable DeferredCommand undo,
         boolean essential) {
-    /** Of a task that stands alone. */
+    /** A task without relations to others. */
     public static final TaskFlow NONE = new TaskFlow(List.of(), null, null, null, null, null, false);
 
-    /** What makes up for a failure. */
+    /** A replacement for a failed command. */
     public sealed interface Fallback {
-        /** What another command prints. */
-        record Run(Late command) implements Fallback {}
+        /** The output of another command. */
+        record Run(DeferredCommand command) implements Fallback {}
 
-        /** A text. */
+        /** A fixed text. */
         record Value(String text) implements Fallback {}
     }
 
-    /** Whether the task stands alone, and runs as it would without flows. */
+    /** Returns whether the task has no relations to others, and runs as it would without flows. */
     public boolean isNone() {
         return equals(NONE);
     }
 
-    /** The ids of all upstream tasks, in order. */
+    /** Returns the ids of all upstream tasks, in order. */
     public Set<String> upstreams() {
         Set<String> ids = new LinkedHashSet<>();
         needs.forEach(need -> ids.addAll(need.ids()));
@@ -49,8 +52,9 @@ public record TaskFlow(
     }
 
     /**
-     * What {@value Reference#ONLY_UPSTREAM} means in a reference: the only upstream task, or the first to succeed of these, if
-     * one {@code any} is all that is needed. Empty if it means nothing.
+     * Returns the tasks that {@value Reference#ONLY_UPSTREAM} stands for in a reference: the only upstream task, or, if
+     * the only need is a single {@code any}, its tasks, of which the first to succeed counts. Empty if it stands for
+     * none.
      */
     public List<String> onlyUpstream() {
         List<String> ids = List.copyOf(upstreams());
@@ -58,14 +62,14 @@ public record TaskFlow(
         return ids.size() == 1 || choice ? ids : List.of();
     }
 
-    /** Every value of other tasks that the task reads, its fallback and its compensation included. */
+    /** Returns every value of other tasks that the task reads, including its fallback and its compensation. */
     public Set<Reference> references() {
         Set<Reference> references = new LinkedHashSet<>();
         if (when != null) {
             references.addAll(when.references());
         }
-        if (late != null) {
-            references.addAll(late.references());
+        if (deferred != null) {
+            references.addAll(deferred.references());
         }
         if (fallback instanceof Fallback.Run run) {
             references.addAll(run.command().references());

@@ -1,5 +1,17 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.data.DataReader;
+import dev.raddle.cli.file.data.InvalidRowException;
+import dev.raddle.cli.file.data.Row;
+import dev.raddle.cli.file.data.Rows;
+import dev.raddle.cli.file.template.CommandTemplate;
+import dev.raddle.cli.file.template.Condition;
+import dev.raddle.cli.file.template.Reference;
+import dev.raddle.cli.file.template.Template;
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Problems;
+import dev.raddle.cli.file.value.Spelling;
 import java.nio.file.InvalidPathException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,9 +26,9 @@ import org.jspecify.annotations.Nullable;
 import org.snakeyaml.engine.v2.nodes.MappingNode;
 import org.snakeyaml.engine.v2.nodes.Node;
 
-/** Reads the entries of {@code tasks}: one task each, or with {@code forEach} one for every row. For one thread. */
+/** Reads the entries of {@code tasks}: one task each, or one per row with {@code forEach}. For one thread. */
 final class TaskReader {
-    private static final String USUAL_GROUP = "default";
+    private static final String DEFAULT_GROUP = "default";
 
     private final Path directory;
     private final DataReader data;
@@ -58,7 +70,7 @@ final class TaskReader {
         Row only = new Row(section.at(), 1, Map.of());
         List<Row> filled = withParams(rows == null ? List.of(only) : rows.rows());
         if (template == null) {
-            graph.incomplete();
+            graph.markIncomplete();
             return List.of();
         }
         if (problems.count() > before) {
@@ -75,29 +87,29 @@ final class TaskReader {
                 : rows.stream().map(row -> row.with(values)).toList();
     }
 
-    /** Lets the graph know of a task in which something is wrong. */
+    /** Adds a task with a problem to the graph check. */
     private void declare(TaskTemplate template, Row row) {
         try {
-            graph.add(template.id().value().fill(row), template.ties().needs(row), List.of());
-        } catch (UnfitRowException e) {
-            graph.incomplete();
+            graph.add(template.id().value().fill(row), template.relations().needs(row), List.of());
+        } catch (InvalidRowException e) {
+            graph.markIncomplete();
         }
     }
 
     private static List<GraphCheck.Use> uses(TaskTemplate template, TaskFlow flow) {
-        TaskTemplate.Ties ties = template.ties();
+        TaskTemplate.Relations relations = template.relations();
         List<GraphCheck.Use> uses = new ArrayList<>();
-        if (flow.late() != null && template.command() != null) {
-            add(flow.late().references(), template.command(), uses);
+        if (flow.deferred() != null && template.command() != null) {
+            add(flow.deferred().references(), template.command(), uses);
         }
-        if (flow.when() != null && ties.when() != null) {
-            add(flow.when().references(), ties.when(), uses);
+        if (flow.when() != null && relations.when() != null) {
+            add(flow.when().references(), relations.when(), uses);
         }
-        if (flow.fallback() instanceof TaskFlow.Fallback.Run run && ties.fallback() != null) {
-            add(run.command().references(), ties.fallback(), uses);
+        if (flow.fallback() instanceof TaskFlow.Fallback.Run run && relations.fallback() != null) {
+            add(run.command().references(), relations.fallback(), uses);
         }
-        if (flow.undo() != null && ties.undo() != null) {
-            add(flow.undo().references(), ties.undo(), uses);
+        if (flow.undo() != null && relations.undo() != null) {
+            add(flow.undo().references(), relations.undo(), uses);
         }
         return uses;
     }
@@ -116,39 +128,39 @@ final class TaskReader {
         Retry retry = new RetryReader(problems).read(section.get("retry"));
         Integer priority = section.wholeNumber("priority", -1_000_000, 1_000_000);
         Integer cost = section.wholeNumber("cost", 1);
-        TaskTemplate.Ties ties = ties(section, reader);
+        TaskTemplate.Relations relations = relations(section, reader);
         if (id == null) {
             return null;
         }
-        Retry usual = defaults.retry() == null ? Retry.NONE : defaults.retry();
+        Retry defaultRetry = defaults.retry() == null ? Retry.NONE : defaults.retry();
         return new TaskTemplate(
                 id,
-                group == null ? fixed(USUAL_GROUP, "group", section) : group,
+                group == null ? fixed(DEFAULT_GROUP, "group", section) : group,
                 command,
                 env,
                 dir == null ? fixed(defaults.dir() == null ? "" : defaults.dir(), "dir", section) : dir,
                 timeout == null ? defaults.timeout() : timeout,
-                retry == null ? usual : retry,
+                retry == null ? defaultRetry : retry,
                 priority == null ? 0 : priority,
                 cost == null ? 1 : cost,
-                ties);
+                relations);
     }
 
-    private TaskTemplate.Ties ties(Section section, TemplateReader reader) {
+    private TaskTemplate.Relations relations(Section section, TemplateReader reader) {
         Node fallback = section.get("fallback");
         Located<Template> fallbackValue = null;
         if (fallback instanceof MappingNode) {
             Section value = new Section(fallback, "fallback", Keys.FALLBACK, problems);
             fallbackValue = reader.early(value.required("value"), "the value of fallback");
         }
-        return new TaskTemplate.Ties(
+        return new TaskTemplate.Relations(
                 new NeedReader(problems, reader).read(section.get("needs")),
                 reader.condition(section.get("when")),
                 reader.early(section.get("default"), "default"),
                 fallback instanceof MappingNode ? null : reader.command(fallback, "fallback"),
                 fallbackValue,
                 reader.command(section.get("undo"), "undo"),
-                section.truth("essential"));
+                section.bool("essential"));
     }
 
     private Map<String, Located<Template>> env(Section section, TemplateReader reader) {
@@ -165,7 +177,7 @@ final class TaskReader {
         return env;
     }
 
-    /** A text from elsewhere, in which nothing is a placeholder. */
+    /** Returns a text without placeholders. */
     private static Located<Template> fixed(String text, String what, Section section) {
         return new Located<>(Template.literal(text), what, section.at());
     }
@@ -186,15 +198,16 @@ final class TaskReader {
         check(template.command(), CommandTemplate::names, known, rows);
         check(template.dir(), template.dir().value().names(), known, rows);
         template.env().values().forEach(text -> check(text, text.value().names(), known, rows));
-        TaskTemplate.Ties ties = template.ties();
-        ties.needs()
+        TaskTemplate.Relations relations = template.relations();
+        relations
+                .needs()
                 .forEach(clause ->
                         clause.ids().forEach(id -> check(id, id.value().names(), known, rows)));
-        check(ties.when(), Condition::names, known, rows);
-        check(ties.defaultValue(), Template::names, known, rows);
-        check(ties.fallback(), CommandTemplate::names, known, rows);
-        check(ties.fallbackValue(), Template::names, known, rows);
-        check(ties.undo(), CommandTemplate::names, known, rows);
+        check(relations.when(), Condition::names, known, rows);
+        check(relations.defaultValue(), Template::names, known, rows);
+        check(relations.fallback(), CommandTemplate::names, known, rows);
+        check(relations.fallbackValue(), Template::names, known, rows);
+        check(relations.undo(), CommandTemplate::names, known, rows);
     }
 
     private <T> void check(@Nullable Located<T> where, Function<T, Set<String>> names, Set<String> known, Rows rows) {
@@ -223,23 +236,23 @@ final class TaskReader {
             try {
                 PlannedTask task = template.fill(row, directory, defaults.env());
                 graph.add(task.id(), task.flow().needs(), uses(template, task.flow()));
-                if (isSound(task, template, row.at())) {
+                if (checkTask(task, template, row.at())) {
                     tasks.add(task);
                 }
-            } catch (UnfitRowException e) {
+            } catch (InvalidRowException e) {
                 problems.add(row.at(), String.valueOf(e.getMessage()));
                 declare(template, row);
             } catch (InvalidPathException e) {
                 problems.add(
                         row.at(),
-                        "dir must be a path that this system and its locale know, was \""
+                        "dir must be a path that this system and its locale support, was \""
                                 + Printable.oneLine(e.getInput()) + "\": " + e.getReason());
             }
         }
         return tasks;
     }
 
-    private boolean isSound(PlannedTask task, TaskTemplate template, Location at) {
+    private boolean checkTask(PlannedTask task, TaskTemplate template, Location at) {
         int before = problems.count();
         String name = "task \"" + Printable.oneLine(task.id()) + "\"";
         if (task.id().isBlank()) {
@@ -252,15 +265,15 @@ final class TaskReader {
         if (taken != null) {
             problems.add(
                     at,
-                    "the id of a task must be unique, \"" + Printable.oneLine(task.id()) + "\" is taken already at "
+                    "the id of a task must be unique, \"" + Printable.oneLine(task.id()) + "\" is already used at "
                             + taken);
         }
-        int most = limits.most(task.group());
-        if (task.cost() > most) {
+        int maxPermits = limits.maxPermits(task.group());
+        if (task.cost() > maxPermits) {
             problems.add(
                     template.id().at(),
                     "the cost of " + name + " must be at most what group \"" + Printable.oneLine(task.group())
-                            + "\" may run at once, " + most + ", was " + task.cost());
+                            + "\" may run at once, " + maxPermits + ", was " + task.cost());
         }
         return problems.count() == before;
     }

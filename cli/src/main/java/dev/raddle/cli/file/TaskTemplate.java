@@ -1,5 +1,12 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.data.InvalidRowException;
+import dev.raddle.cli.file.data.Row;
+import dev.raddle.cli.file.template.CommandTemplate;
+import dev.raddle.cli.file.template.Condition;
+import dev.raddle.cli.file.template.DeferredCommand;
+import dev.raddle.cli.file.template.DeferredCondition;
+import dev.raddle.cli.file.template.Template;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -12,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * An entry of {@code tasks} that becomes a task with the values of a row.
  *
- * @param command null if the file has none that can be read, which is a problem of the file
+ * @param command the command, or null if the file has no valid one, which is a problem of the file
  */
 record TaskTemplate(
         Located<Template> id,
@@ -24,10 +31,10 @@ record TaskTemplate(
         Retry retry,
         int priority,
         int cost,
-        Ties ties) {
+        Relations relations) {
 
-    /** What ties the task to others. */
-    record Ties(
+    /** The relations of the task to other tasks. */
+    record Relations(
             List<NeedReader.Clause> needs,
             @Nullable Located<Condition> when,
             @Nullable Located<Template> defaultValue,
@@ -36,7 +43,7 @@ record TaskTemplate(
             @Nullable Located<CommandTemplate> undo,
             boolean essential) {
 
-        List<Need> needs(Row row) throws UnfitRowException {
+        List<Need> needs(Row row) throws InvalidRowException {
             List<Need> filled = new ArrayList<>(needs.size());
             for (NeedReader.Clause clause : needs) {
                 filled.add(clause.fill(row));
@@ -45,9 +52,9 @@ record TaskTemplate(
         }
     }
 
-    PlannedTask fill(Row row, Path directory, Map<String, String> usualEnv) throws UnfitRowException {
-        Late run = late(Objects.requireNonNull(command), row, usualEnv);
-        Late.Filled shown = run.shown();
+    PlannedTask fill(Row row, Path directory, Map<String, String> defaultEnv) throws InvalidRowException {
+        DeferredCommand run = deferred(Objects.requireNonNull(command), row, defaultEnv);
+        DeferredCommand.Filled shown = run.shown();
         return new PlannedTask(
                 id.value().fill(row),
                 group.value().fill(row),
@@ -58,34 +65,36 @@ record TaskTemplate(
                 retry,
                 priority,
                 cost,
-                flow(run, row, usualEnv));
+                flow(run, row, defaultEnv));
     }
 
-    private Late late(Located<CommandTemplate> template, Row row, Map<String, String> usualEnv) {
+    private DeferredCommand deferred(Located<CommandTemplate> template, Row row, Map<String, String> defaultEnv) {
         Map<String, Template> variables = new LinkedHashMap<>();
-        usualEnv.forEach((name, value) -> variables.put(name, Template.literal(value)));
+        defaultEnv.forEach((name, value) -> variables.put(name, Template.literal(value)));
         env.forEach((name, value) -> variables.put(name, value.value()));
-        return new Late(template.value(), variables, row);
+        return new DeferredCommand(template.value(), variables, row);
     }
 
-    private TaskFlow flow(Late run, Row row, Map<String, String> usualEnv) throws UnfitRowException {
-        Located<Condition> condition = ties.when;
+    private TaskFlow flow(DeferredCommand run, Row row, Map<String, String> defaultEnv) throws InvalidRowException {
+        Located<Condition> condition = relations.when;
         return new TaskFlow(
-                ties.needs(row),
-                condition == null ? null : new When(condition.value(), row),
+                relations.needs(row),
+                condition == null ? null : new DeferredCondition(condition.value(), row),
                 run.references().isEmpty() ? null : run,
-                ties.defaultValue == null ? null : ties.defaultValue.value().fill(row),
-                fallback(row, usualEnv),
-                ties.undo == null ? null : late(ties.undo, row, usualEnv),
-                ties.essential);
+                relations.defaultValue == null
+                        ? null
+                        : relations.defaultValue.value().fill(row),
+                fallback(row, defaultEnv),
+                relations.undo == null ? null : deferred(relations.undo, row, defaultEnv),
+                relations.essential);
     }
 
-    private TaskFlow.@Nullable Fallback fallback(Row row, Map<String, String> usualEnv) throws UnfitRowException {
-        if (ties.fallback != null) {
-            return new TaskFlow.Fallback.Run(late(ties.fallback, row, usualEnv));
+    private TaskFlow.@Nullable Fallback fallback(Row row, Map<String, String> defaultEnv) throws InvalidRowException {
+        if (relations.fallback != null) {
+            return new TaskFlow.Fallback.Run(deferred(relations.fallback, row, defaultEnv));
         }
-        return ties.fallbackValue == null
+        return relations.fallbackValue == null
                 ? null
-                : new TaskFlow.Fallback.Value(ties.fallbackValue.value().fill(row));
+                : new TaskFlow.Fallback.Value(relations.fallbackValue.value().fill(row));
     }
 }

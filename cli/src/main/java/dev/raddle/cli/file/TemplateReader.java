@@ -1,5 +1,17 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.template.CommandTemplate;
+import dev.raddle.cli.file.template.Condition;
+import dev.raddle.cli.file.template.Placeholder;
+import dev.raddle.cli.file.template.Reference;
+import dev.raddle.cli.file.template.ShellTemplate;
+import dev.raddle.cli.file.template.Syntax;
+import dev.raddle.cli.file.template.Template;
+import dev.raddle.cli.file.value.Documents;
+import dev.raddle.cli.file.value.Location;
+import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Problems;
+import dev.raddle.cli.file.value.Values;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -10,8 +22,8 @@ import org.snakeyaml.engine.v2.nodes.ScalarNode;
 import org.snakeyaml.engine.v2.nodes.SequenceNode;
 
 /**
- * Reads the values of a task that may contain placeholders. Only a task with {@code forEach} has values of its own; params
- * and what upstream tasks left may stand in any.
+ * Reads the values of a task that may contain placeholders. Only a task with {@code forEach} has values of its own;
+ * params and values of upstream tasks are allowed in every task.
  */
 final class TemplateReader {
     private final Problems problems;
@@ -32,7 +44,7 @@ final class TemplateReader {
         return node == null || text == null ? null : template(node, what, text, false);
     }
 
-    /** A text that must be known before anything runs. */
+    /** Returns a text that must be known before anything runs. */
     @Nullable
     Located<Template> early(@Nullable Node node, String what) {
         String text = node == null ? null : values.text(node, what);
@@ -45,24 +57,24 @@ final class TemplateReader {
         return text == null ? null : template(node, what, text, true);
     }
 
-    private @Nullable Located<Template> template(Node node, String what, String text, boolean late) {
+    private @Nullable Located<Template> template(Node node, String what, String text, boolean deferrable) {
         Location at = Location.of(node);
         try {
             Template template = Template.parse(text, false);
-            return isAllowed(template.names(), what, at, late) ? new Located<>(template, what, at) : null;
+            return checkPlaceholders(template.names(), what, at, deferrable) ? new Located<>(template, what, at) : null;
         } catch (IllegalArgumentException e) {
-            broken(at, what + " " + e.getMessage());
+            addInvalid(at, what + " " + e.getMessage());
             return null;
         }
     }
 
-    private void broken(Location at, String text) {
-        params.incomplete();
+    private void addInvalid(Location at, String text) {
+        params.markIncomplete();
         problems.add(at, text);
     }
 
-    /** Whether these placeholders may stand there; notes the params among them. */
-    private boolean isAllowed(Set<String> names, String what, Location at, boolean late) {
+    /** Checks that these placeholders are allowed at a location, and records the use of params among them. */
+    private boolean checkPlaceholders(Set<String> names, String what, Location at, boolean deferrable) {
         int before = problems.count();
         for (String name : names) {
             Reference reference = isColumn(name) ? null : Reference.of(name).orElse(null);
@@ -75,7 +87,7 @@ final class TemplateReader {
                 return false;
             } else if (reference != null && reference.isParam()) {
                 params.use(reference, what, at);
-            } else if (reference != null && !late) {
+            } else if (reference != null && !deferrable) {
                 problems.add(
                         at,
                         what + " has the placeholder ${" + Printable.oneLine(name)
@@ -99,14 +111,14 @@ final class TemplateReader {
         try {
             Condition condition = Condition.parse(text);
             Location at = Location.of(node);
-            return isAllowed(condition.names(), "when", at, true) ? new Located<>(condition, "when", at) : null;
+            return checkPlaceholders(condition.names(), "when", at, true) ? new Located<>(condition, "when", at) : null;
         } catch (Condition.InvalidConditionException e) {
-            broken(within(node, text, e.index()), "when " + e.getMessage());
+            addInvalid(within(node, text, e.index()), "when " + e.getMessage());
             return null;
         }
     }
 
-    /** A place inside a text, as far as it can be told from where the text begins. */
+    /** Returns a location inside a text, as exactly as the start of the text allows. */
     private static Location within(Node node, String text, int index) {
         Location start = Location.of(node);
         ScalarStyle style = ((ScalarNode) node).getScalarStyle();
@@ -139,14 +151,14 @@ final class TemplateReader {
         Location at = Location.of(node);
         try {
             ShellTemplate template = ShellTemplate.parse(script, syntax());
-            if (!isAllowed(template.names(), what, at, true)) {
+            if (!checkPlaceholders(template.names(), what, at, true)) {
                 return null;
             }
             boolean verbatim = columns == null && template.names().isEmpty() && !script.contains(Placeholder.ESCAPED);
             return new Located<>(
                     verbatim ? new CommandTemplate.Verbatim(script) : new CommandTemplate.Script(template), what, at);
         } catch (IllegalArgumentException e) {
-            broken(at, what + " " + e.getMessage());
+            addInvalid(at, what + " " + e.getMessage());
             return null;
         }
     }
@@ -189,9 +201,9 @@ final class TemplateReader {
         Location at = Location.of(item);
         try {
             Template template = Template.parse(text, syntax());
-            return isAllowed(template.names(), what, at, true) ? template : null;
+            return checkPlaceholders(template.names(), what, at, true) ? template : null;
         } catch (IllegalArgumentException e) {
-            broken(at, what + " " + e.getMessage());
+            addInvalid(at, what + " " + e.getMessage());
             return null;
         }
     }

@@ -4,18 +4,18 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
-/** In what kind of thread a command is started and waited for. */
+/** The kind of thread that starts a command and waits for it. */
 public enum ThreadKind {
-    /** A thread of the operating system, out of a pool of the group's own. */
+    /** A platform thread from a pool of the group. */
     PLATFORM,
-    /** A fresh virtual thread for each task. */
+    /** A new virtual thread for each task. */
     VIRTUAL;
 
-    /** The words of a run file, in the order in which messages name them. */
+    /** The words of a run file, in the order in which messages list them. */
     static final List<String> WORDS =
             Arrays.stream(values()).map(ThreadKind::text).toList();
 
-    /** The word of a run file. */
+    /** Returns the word in a run file. */
     public String text() {
         return name().toLowerCase(Locale.ROOT);
     }

@@ -1,6 +1,6 @@
 package dev.raddle.cli.graph;
 
-import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.graph.PlanGraph.Edge;
 
 /** Writes a graph for Graphviz. */

@@ -2,30 +2,30 @@ package dev.raddle.cli.graph;
 
 import java.util.Locale;
 
-/** How a graph is written. */
+/** The format in which a graph is written. */
 public enum GraphFormat {
-    /** A flowchart for Mermaid. */
+    /** A Mermaid flowchart. */
     MERMAID {
         @Override
         public String write(PlanGraph graph) {
             return MermaidText.of(graph);
         }
     },
-    /** For Graphviz. */
+    /** The DOT language of Graphviz. */
     DOT {
         @Override
         public String write(PlanGraph graph) {
             return DotText.of(graph);
         }
     },
-    /** A picture that needs nothing else. */
+    /** A picture that needs no other program. */
     SVG {
         @Override
         public String write(PlanGraph graph) {
             return new SvgPicture(graph).write();
         }
     },
-    /** For a terminal: the tasks by layer, each with its needs. */
+    /** Text for a terminal: the tasks by layer, each with its needs. */
     TEXT {
         @Override
         public String write(PlanGraph graph) {
@@ -33,10 +33,10 @@ public enum GraphFormat {
         }
     };
 
-    /** Writes a graph, with a line break at the end. */
+    /** Returns the text of a graph, with a line break at the end. */
     public abstract String write(PlanGraph graph);
 
-    /** The word of the command line. */
+    /** Returns the word on the command line. */
     @Override
     public String toString() {
         return name().toLowerCase(Locale.ROOT);

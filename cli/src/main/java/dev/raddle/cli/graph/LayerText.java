@@ -2,12 +2,12 @@ package dev.raddle.cli.graph;
 
 import dev.raddle.cli.file.Need;
 import dev.raddle.cli.file.PlannedTask;
-import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.file.value.Printable;
 import java.util.List;
 
 /** Writes a graph for a terminal. */
 final class LayerText {
-    private static final int WIDEST = 40;
+    private static final int MAX_WIDTH = 40;
 
     private LayerText() {}
 
@@ -27,9 +27,9 @@ final class LayerText {
                     .append('\n');
             int width = layer.stream()
                     .mapToInt(task -> title(graph.task(task)).length())
-                    .filter(length -> length <= WIDEST)
+                    .filter(length -> length <= MAX_WIDTH)
                     .max()
-                    .orElse(WIDEST);
+                    .orElse(MAX_WIDTH);
             layer.forEach(task -> line(graph.task(task), width, text));
         }
         return text.toString();

@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** The layers of a graph, and an order inside each that lets few edges cross. Immutable. */
+/** The layers of a graph, and an order in each layer that causes few edge crossings. Immutable. */
 public final class Layers {
     private static final int SWEEPS = 4;
 
@@ -19,9 +19,10 @@ public final class Layers {
      *
      * A task's layer is the length of the longest path that leads to it, so every edge leads to a later layer.
      *
-     * The order inside the layers begins as that of the file. Then the layers are swept forth and back: each is sorted by the
-     * mean place of what a task is tied to on the side that the sweep comes from (its barycenter). Places are shares of a
-     * layer's height, so that layers of different size compare. What is tied to nothing stays where it is.
+     * The initial order in the layers is that of the file. Then the layers are swept forward and backward: each layer
+     * is sorted by the mean position of a task's neighbours on the side from which the sweep comes (its barycenter).
+     * Positions are fractions of a layer's height, so that layers of different size are comparable. A task without
+     * neighbours there keeps its position.
      */
     private final int[] layerOf;
     private final List<List<Integer>> layers;
@@ -31,7 +32,7 @@ public final class Layers {
         this.layers = layers;
     }
 
-    /** The layers of an acyclic graph. */
+    /** Returns the layers of an acyclic graph. */
     public static Layers of(PlanGraph graph) {
         int[] layerOf = longestPaths(graph);
         List<List<Integer>> layers = new ArrayList<>();
@@ -44,9 +45,9 @@ public final class Layers {
         double[] place = new double[graph.size()];
         layers.forEach(layer -> number(layer, place));
         for (int sweep = 0; sweep < SWEEPS; sweep++) {
-            boolean forth = sweep % 2 == 0;
-            for (List<Integer> layer : forth ? layers : layers.reversed()) {
-                sort(layer, graph, forth, place);
+            boolean forward = sweep % 2 == 0;
+            for (List<Integer> layer : forward ? layers : layers.reversed()) {
+                sort(layer, graph, forward, place);
             }
         }
         return new Layers(layerOf, layers.stream().map(List::copyOf).toList());
@@ -54,11 +55,11 @@ public final class Layers {
 
     private static int[] longestPaths(PlanGraph graph) {
         int[] layerOf = new int[graph.size()];
-        int[] open = new int[graph.size()];
+        int[] unvisited = new int[graph.size()];
         Deque<Integer> ready = new ArrayDeque<>();
         for (int task = 0; task < graph.size(); task++) {
-            open[task] = graph.into(task).size();
-            if (open[task] == 0) {
+            unvisited[task] = graph.into(task).size();
+            if (unvisited[task] == 0) {
                 ready.add(task);
             }
         }
@@ -66,7 +67,7 @@ public final class Layers {
             int task = ready.remove();
             for (Edge edge : graph.outOf(task)) {
                 layerOf[edge.to()] = Math.max(layerOf[edge.to()], layerOf[task] + 1);
-                if (--open[edge.to()] == 0) {
+                if (--unvisited[edge.to()] == 0) {
                     ready.add(edge.to());
                 }
             }
@@ -74,21 +75,21 @@ public final class Layers {
         return layerOf;
     }
 
-    private static void sort(List<Integer> layer, PlanGraph graph, boolean forth, double[] place) {
+    private static void sort(List<Integer> layer, PlanGraph graph, boolean forward, double[] place) {
         if (layer.size() < 2) {
             return;
         }
-        Map<Integer, Double> wanted = new HashMap<>();
+        Map<Integer, Double> barycenters = new HashMap<>();
         for (int task : layer) {
-            List<Edge> ties = forth ? graph.into(task) : graph.outOf(task);
-            wanted.put(
+            List<Edge> edges = forward ? graph.into(task) : graph.outOf(task);
+            barycenters.put(
                     task,
-                    ties.stream()
-                            .mapToDouble(edge -> place[forth ? edge.from() : edge.to()])
+                    edges.stream()
+                            .mapToDouble(edge -> place[forward ? edge.from() : edge.to()])
                             .average()
                             .orElse(place[task]));
         }
-        layer.sort(Comparator.comparingDouble(task -> Objects.requireNonNull(wanted.get(task))));
+        layer.sort(Comparator.comparingDouble(task -> Objects.requireNonNull(barycenters.get(task))));
         number(layer, place);
     }
 
@@ -98,12 +99,12 @@ public final class Layers {
         }
     }
 
-    /** The layer of a task, counted from 0. */
+    /** Returns the layer of a task, counted from 0. */
     public int layerOf(int task) {
         return layerOf[task];
     }
 
-    /** The tasks of each layer in order. */
+    /** Returns the tasks of each layer in order. */
     public List<List<Integer>> all() {
         return layers;
     }

@@ -23,7 +23,7 @@ final class MermaidText {
         return text.toString();
     }
 
-    /** Mermaid writes characters that mean something to it by their numbers, between # and ;. */
+    /** Escapes characters that are special in Mermaid as their numbers, between # and ;. */
     private static String label(String id) {
         StringBuilder label = new StringBuilder();
         id.codePoints().forEach(c -> {

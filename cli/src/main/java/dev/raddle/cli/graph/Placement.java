@@ -1,19 +1,22 @@
 package dev.raddle.cli.graph;
 
-import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.file.value.Printable;
 import java.util.List;
 
-/** Where each task of a graph is drawn: from left to right, a column for each layer. Immutable. Lengths are in pixels. */
+/**
+ * The positions of the tasks in a drawing: from left to right, a column for each layer. Immutable. Lengths are in
+ * pixels.
+ */
 public final class Placement {
-    /** How high the box of a task is. */
+    /** The height of a task's box. */
     public static final int BOX_HEIGHT = 26;
 
     static final int GAP = 90;
     private static final int MARGIN = 20;
     private static final int ROW = 38;
-    private static final int LONGEST_LABEL = 32;
+    private static final int MAX_LABEL = 32;
     private static final double LETTER = 7.3; // of the monospaced font at 12 px
-    private static final int LEAST_WIDTH = 48;
+    private static final int MIN_WIDTH = 48;
 
     private final PlanGraph graph;
     private final double[] left;
@@ -29,7 +32,7 @@ public final class Placement {
         this.middle = new double[graph.size()];
     }
 
-    /** Places the tasks. */
+    /** Creates the placement of the tasks. */
     public static Placement of(PlanGraph graph, Layers layers) {
         Placement placement = new Placement(graph);
         placement.place(layers.all());
@@ -43,7 +46,7 @@ public final class Placement {
         for (List<Integer> layer : layers) {
             int letters =
                     layer.stream().mapToInt(task -> label(task).length()).max().orElse(0);
-            double wide = Math.max(LEAST_WIDTH, letters * LETTER + 16);
+            double wide = Math.max(MIN_WIDTH, letters * LETTER + 16);
             double top = MARGIN + (tallest - layer.size()) * ROW / 2.0;
             for (int row = 0; row < layer.size(); row++) {
                 int task = layer.get(row);
@@ -56,33 +59,33 @@ public final class Placement {
         right = x - GAP + MARGIN;
     }
 
-    /** What stands in the box of a task. */
+    /** Returns the text in the box of a task. */
     public String label(int task) {
         String id = Printable.oneLine(graph.task(task).id());
-        return id.length() <= LONGEST_LABEL ? id : id.substring(0, LONGEST_LABEL - 1) + "…";
+        return id.length() <= MAX_LABEL ? id : id.substring(0, MAX_LABEL - 1) + "…";
     }
 
-    /** Where the box of a task begins, from the left. */
+    /** Returns the left edge of a task's box. */
     public double left(int task) {
         return left[task];
     }
 
-    /** How wide the box of a task is. */
+    /** Returns the width of a task's box. */
     public double width(int task) {
         return width[task];
     }
 
-    /** Where the middle of the box of a task is, from the top. */
+    /** Returns the vertical center of a task's box, from the top. */
     public double middle(int task) {
         return middle[task];
     }
 
-    /** How wide all is. */
+    /** Returns the width of the drawing. */
     public double width() {
         return right;
     }
 
-    /** How high all is. */
+    /** Returns the height of the drawing. */
     public double height() {
         return bottom;
     }

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** The tasks of a plan as numbers, in the order of the file, and the edges between them. Immutable. */
+/** The tasks of a plan, numbered in the order of the file, and the edges between them. Immutable. */
 public final class PlanGraph {
     private final String name;
     private final List<PlannedTask> tasks;
@@ -18,21 +18,21 @@ public final class PlanGraph {
     private final List<List<Edge>> outOf;
 
     /**
-     * An edge: one task must wait for, or may look at, another.
+     * An edge: one task waits for another, or may read its output.
      *
      * @param from the number of the upstream task
      * @param to the number of the task that has the need
-     * @param label what kind of need it is
+     * @param label the label of the need
      */
     public record Edge(int from, int to, String label) {
         private static final String MUST = "must";
 
-        /** Whether it is a plain need. */
+        /** Returns whether it is a plain need. */
         public boolean isMust() {
             return label.equals(MUST);
         }
 
-        /** Whether the task may run although this upstream task failed. */
+        /** Returns whether the task may run although this upstream task failed. */
         public boolean isSoft() {
             return !isMust();
         }
@@ -54,7 +54,7 @@ public final class PlanGraph {
         }
     }
 
-    /** The graph of a valid plan. */
+    /** Returns the graph of a valid plan. */
     public static PlanGraph of(Plan plan) {
         Map<String, Integer> numbers = new HashMap<>();
         for (PlannedTask task : plan.tasks()) {
@@ -72,32 +72,32 @@ public final class PlanGraph {
         return new PlanGraph(plan.name(), plan.tasks(), edges);
     }
 
-    /** The name of the plan. */
+    /** Returns the name of the plan. */
     public String name() {
         return name;
     }
 
-    /** How many tasks there are. */
+    /** Returns the number of tasks. */
     public int size() {
         return tasks.size();
     }
 
-    /** A task by its number. */
+    /** Returns the task with a number. */
     public PlannedTask task(int number) {
         return tasks.get(number);
     }
 
-    /** All edges, in the order of the file. */
+    /** Returns all edges, in the order of the file. */
     public List<Edge> edges() {
         return edges;
     }
 
-    /** The edges from upstream tasks to this one. */
+    /** Returns the edges from upstream tasks to this one. */
     public List<Edge> into(int task) {
         return into.get(task);
     }
 
-    /** The edges from this task to those that need it. */
+    /** Returns the edges from this task to those that need it. */
     public List<Edge> outOf(int task) {
         return outOf.get(task);
     }

@@ -1,10 +1,10 @@
 package dev.raddle.cli.graph;
 
-import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.graph.PlanGraph.Edge;
 import java.util.Locale;
 
-/** Writes a graph as an SVG. For one thread, and once. */
+/** Writes a graph as an SVG. For one thread and one use. */
 final class SvgPicture {
     private final PlanGraph graph;
     private final Placement places;

@@ -6,15 +6,15 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 
-/** Finds what a run had to wait for. */
+/** Finds the critical path of a run. */
 final class CriticalPath {
     private CriticalPath() {}
 
     /**
-     * The chain of tasks that ends with the last to end, in which each waited for the one before it.
+     * Returns the chain of tasks that ends with the last one to end, in which each task waited for the one before it.
      *
-     * @param starts when each task began, or less than 0 if it did not
-     * @param ends when each task ended, or less than 0 if it did not
+     * @param starts the start of each task, or less than 0 if it did not start
+     * @param ends the end of each task, or less than 0 if it did not end
      */
     static List<Integer> of(PlanGraph graph, long[] starts, long[] ends) {
         int last = -1;
@@ -32,7 +32,7 @@ final class CriticalPath {
         return path;
     }
 
-    /** The upstream task that ended last before this one began, or -1. */
+    /** Returns the upstream task that ended last before this one began, or -1. */
     private static int before(PlanGraph graph, int task, long[] starts, long[] ends) {
         int latest = -1;
         for (Edge edge : graph.into(task)) {

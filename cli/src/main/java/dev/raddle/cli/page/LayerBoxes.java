@@ -10,20 +10,20 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.IntUnaryOperator;
 
-/** A graph that is too large to be drawn by tasks: a box for each layer, or for several layers that follow each other. */
+/** Draws a graph that is too large to be drawn by tasks: a box for each layer, or for several consecutive layers. */
 final class LayerBoxes {
-    private static final int MOST = 120;
+    private static final int MAX_BOXES = 120;
 
     private LayerBoxes() {}
 
     /**
-     * The boxes, for the page.
+     * Returns the boxes, for the page.
      *
-     * @param stateOf the state of a task, as a number below {@code states}
+     * @param stateOf the function from a task to its state, a number below {@code states}
      */
     static List<Map<String, Object>> of(PlanGraph graph, Layers layers, int states, IntUnaryOperator stateOf) {
         int all = layers.all().size();
-        int each = (all + MOST - 1) / MOST;
+        int each = (all + MAX_BOXES - 1) / MAX_BOXES;
         int count = (all + each - 1) / each;
         int[][] counts = new int[count][states];
         for (int task = 0; task < graph.size(); task++) {

@@ -10,36 +10,36 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The ends of what tasks printed, until so much has been taken that the page would grow too large. For one thread. */
+/** Reads the ends of task outputs until a total size is reached that keeps the page small. For one thread. */
 final class OutputTails {
-    private static final int ALL_BYTES = 4 << 20;
+    private static final int TOTAL_BYTES = 4 << 20;
     private static final int BYTES = 2 << 10;
-    private static final int BYTES_OF_A_FAILURE = 16 << 10;
+    private static final int FAILURE_BYTES = 16 << 10;
     private static final Pattern ESCAPES =
             Pattern.compile("\u001b(\\[[0-9;?]*[ -/]*[@-~]|\\][^\u0007]*\u0007|[@-Z\\\\^_])");
 
-    private int left = ALL_BYTES;
+    private int remaining = TOTAL_BYTES;
 
-    /** The text and how many bytes before it were left out; null if there is nothing to show. */
+    /** Returns the text and the number of bytes omitted before it, or null if there is nothing to show. */
     @Nullable
     List<Object> of(TaskResult result) {
         String file = result.output();
-        int most = Math.min(left, result.succeeded() ? BYTES : BYTES_OF_A_FAILURE);
-        if (file == null || most <= 0) {
+        int limit = Math.min(remaining, result.succeeded() ? BYTES : FAILURE_BYTES);
+        if (file == null || limit <= 0) {
             return null;
         }
         try (FileChannel channel = FileChannel.open(Path.of(file))) {
             long size = channel.size();
-            ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(most, size));
+            ByteBuffer bytes = ByteBuffer.allocate((int) Math.min(limit, size));
             channel.position(size - bytes.capacity());
             while (bytes.hasRemaining() && channel.read(bytes) >= 0) {
                 // until the end
             }
-            left -= bytes.position();
+            remaining -= bytes.position();
             String text = StandardCharsets.UTF_8.decode(bytes.flip()).toString();
             return text.isEmpty() ? null : List.of(ESCAPES.matcher(text).replaceAll(""), size - bytes.capacity());
         } catch (IOException e) {
-            return null; // the file is only shown for convenience; the result does not depend on it
+            return null; // the output is optional here; the result does not depend on it
         }
     }
 }

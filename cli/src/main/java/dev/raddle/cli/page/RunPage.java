@@ -32,13 +32,13 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Writes a run as a page: its graph, its timeline, its tasks and what they printed. */
+/** Writes a run as a page: its graph, its timeline, its tasks and their output. */
 public final class RunPage implements ReportForm {
     private static final String TEMPLATE = "run-page.html";
     private static final String DATA = "@DATA@";
-    private static final int MOST_DRAWN = 500;
+    private static final int MAX_DRAWN = 500;
     private static final int SLOWEST = 20;
-    /** Every state, and last the word for a task of which nothing is known. */
+    /** Every state, and last the word for a task whose state is unknown. */
     private static final List<String> STATES = Stream.concat(
                     Arrays.stream(TaskState.values()).map(TaskState::text), Stream.of("none"))
             .toList();
@@ -47,9 +47,9 @@ public final class RunPage implements ReportForm {
     private final Path file;
 
     /**
-     * A page of a plan's run.
+     * Creates a page of a plan's run.
      *
-     * @param file where it is written
+     * @param file the file to write
      */
     public RunPage(Plan plan, Path file) {
         this.plan = plan;
@@ -68,7 +68,10 @@ public final class RunPage implements ReportForm {
         });
     }
 
-    /** The page without data. Its policy allows its own script and its own style by their hashes, and nothing else. */
+    /**
+     * Returns the page without data. Its policy allows its own script and its own style by their hashes, and nothing
+     * else.
+     */
     private static String template() throws IOException {
         try (InputStream input = Objects.requireNonNull(RunPage.class.getResourceAsStream(TEMPLATE))) {
             String page = new String(input.readAllBytes(), StandardCharsets.UTF_8).replace("\r\n", "\n");
@@ -83,7 +86,7 @@ public final class RunPage implements ReportForm {
         return page.substring(from, page.indexOf(end, from));
     }
 
-    /** A hash as a content security policy has it. */
+    /** Returns a hash in the form of a content security policy. */
     private static String hash(String text) {
         try {
             byte[] digest = MessageDigest.getInstance("SHA-256").digest(text.getBytes(StandardCharsets.UTF_8));
@@ -131,7 +134,7 @@ public final class RunPage implements ReportForm {
         };
     }
 
-    /** When things happened, in milliseconds since the run began; -1 where that is not known or was in an earlier run. */
+    /** The moments of a run in milliseconds since it began; -1 for one that is unknown or belongs to an earlier run. */
     private static final class Timing {
         private final long[] readies;
         private final long[] starts;
@@ -195,7 +198,7 @@ public final class RunPage implements ReportForm {
                 : STATES.indexOf(result.state().text());
     }
 
-    /** Takes outputs of what went wrong first: there may not be room for all. */
+    /** Collects outputs of unsuccessful tasks first, because the total size is limited. */
     private static Map<Integer, Integer> outputs(
             PlanGraph graph, Map<String, TaskResult> results, List<List<Object>> outputs) {
         OutputTails tails = new OutputTails();
@@ -227,7 +230,7 @@ public final class RunPage implements ReportForm {
 
     private static void putGraph(PlanGraph graph, Map<String, TaskResult> results, Map<String, @Nullable Object> data) {
         Layers layers = Layers.of(graph);
-        if (graph.size() > MOST_DRAWN) {
+        if (graph.size() > MAX_DRAWN) {
             data.put(
                     "layers",
                     LayerBoxes.of(

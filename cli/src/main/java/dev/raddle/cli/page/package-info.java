@@ -1,8 +1,8 @@
 /**
  * A run on one page for a browser. Start at {@link dev.raddle.cli.page.RunPage}.
  *
- * <p>The page holds everything it shows, and asks no network for anything. What commands printed is data in it, never
- * markup: it is embedded as JSON without the character {@code <}, and put on the screen as text.
+ * <p>The page contains everything that it shows and loads nothing from the network. The output of commands is data in
+ * it, never markup: it is embedded as JSON without the character {@code <}, and displayed as text.
  */
 @NullMarked
 package dev.raddle.cli.page;

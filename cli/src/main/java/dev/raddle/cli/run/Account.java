@@ -8,14 +8,14 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * What became of every task that a run had accepted, when it was drained: the sum of the {@link ShutdownReport}s of its
- * threads, and what never got one.
+ * The outcomes of all tasks that a drained run had accepted: the sum of the {@link ShutdownReport}s of its threads, and
+ * the tasks that never got a thread.
  *
- * @param completedBefore how many had ended when the drain began
- * @param completedDuring how many ended during the drain, by themselves
- * @param interrupted how many were told to end when the grace was over, and did
- * @param handedBack the ids of those that never started
- * @param stillRunning how many did not end although they were told to
+ * @param completedBefore the number of tasks that had ended when the drain began
+ * @param completedDuring the number of tasks that ended by themselves during the drain
+ * @param interrupted the number of tasks that were interrupted after the grace period and ended
+ * @param handedBack the ids of the tasks that never started
+ * @param stillRunning the number of tasks that did not end although they were interrupted
  */
 public record Account(
         long completedBefore, long completedDuring, long interrupted, List<String> handedBack, long stillRunning) {
@@ -26,9 +26,9 @@ public record Account(
     }
 
     /**
-     * Adds up.
+     * Returns the sum of reports.
      *
-     * @param handedBack all tasks that never started, those that a pool handed back among them
+     * @param handedBack all tasks that never started, including those that a pool handed back
      */
     static Account of(Collection<ShutdownReport> reports, List<String> handedBack) {
         return new Account(
@@ -43,12 +43,12 @@ public record Account(
         return reports.stream().mapToLong(number).sum();
     }
 
-    /** How many tasks were accepted: the sum of all. */
+    /** Returns the number of accepted tasks: the sum of all. */
     public long accepted() {
         return completedBefore + completedDuring + interrupted + handedBack.size() + stillRunning;
     }
 
-    /** The same in the order of the documented fields. */
+    /** Returns the values in the order of the documented fields. */
     public Map<String, Object> fields() {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("accepted", accepted());

@@ -1,13 +1,13 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.Durations;
+import dev.raddle.cli.file.value.Durations;
 import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
-/** How one attempt ended. */
+/** The end of an attempt. */
 sealed interface AttemptEnd {
 
-    /** What to tell of it, where it did not succeed. */
+    /** Returns a description of the end, if the attempt did not succeed. */
     String text();
 
     default @Nullable Integer exitCode() {
@@ -18,12 +18,12 @@ sealed interface AttemptEnd {
         return false;
     }
 
-    /** Whether there was a process. */
+    /** Returns whether a process was started. */
     default boolean started() {
         return true;
     }
 
-    /** The process ended by itself, or by a signal from elsewhere. */
+    /** The process ended by itself, or by a signal from another process. */
     record Exited(Integer exitCode) implements AttemptEnd {
         private static final int BY_SIGNAL = 128;
         private static final int LAST_SIGNAL = 64;
@@ -40,7 +40,7 @@ sealed interface AttemptEnd {
         }
     }
 
-    /** The process was ended because its time was over. */
+    /** The process was ended because its timeout passed. */
     record TimedOut(Duration timeout) implements AttemptEnd {
         @Override
         public String text() {
@@ -48,7 +48,7 @@ sealed interface AttemptEnd {
         }
     }
 
-    /** There was no process. */
+    /** No process was started. */
     record NotStarted(String text) implements AttemptEnd {
         @Override
         public boolean started() {
@@ -56,7 +56,7 @@ sealed interface AttemptEnd {
         }
     }
 
-    /** The process was ended with the run, or there was none yet. */
+    /** The process was ended with the run, or had not been started yet. */
     record Stopped(@Nullable Integer exitCode) implements AttemptEnd {
         @Override
         public String text() {

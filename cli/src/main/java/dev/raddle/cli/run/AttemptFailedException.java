@@ -1,6 +1,6 @@
 package dev.raddle.cli.run;
 
-/** Says that an attempt failed and another may follow. */
+/** Thrown when an attempt failed and another may follow. */
 final class AttemptFailedException extends Exception {
     private static final long serialVersionUID = 1;
 

@@ -4,13 +4,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What became of a set of tasks.
+ * The outcomes of a set of tasks.
  *
- * @param tasks how many have ended
- * @param attempts how many processes were started for them
- * @param waitMillis the sum of their waits
+ * @param tasks the number of tasks that have ended
+ * @param attempts the number of processes started for them
+ * @param waitMillis the sum of their wait times
  * @param runMillis the sum of their run times
- * @param peakRunning how many of them ran at once at most, pauses between attempts included
+ * @param peakRunning the maximum number of them that ran at once, including pauses between attempts
  */
 public record Counts(
         long tasks,
@@ -25,7 +25,7 @@ public record Counts(
         long runMillis,
         int peakRunning) {
 
-    /** The same in the order of the documented fields. */
+    /** Returns the values in the order of the documented fields. */
     public Map<String, Object> fields() {
         Map<String, Object> fields = new LinkedHashMap<>();
         fields.put("tasks", tasks);

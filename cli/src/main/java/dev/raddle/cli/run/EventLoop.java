@@ -12,8 +12,8 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings events from the threads of the tasks to the listeners, in one order and by one thread, so that listeners need no
- * locks and a slow terminal holds up no lock. When the listeners cannot keep up, whoever posts waits.
+ * Delivers events from the threads of the tasks to the listeners, in one order and by one thread, so that listeners
+ * need no locks and a slow terminal delays no lock. When the listeners cannot keep up, posting threads wait.
  */
 public final class EventLoop implements AutoCloseable {
     private static final int CAPACITY = 1024;
@@ -26,15 +26,16 @@ public final class EventLoop implements AutoCloseable {
 
     private sealed interface Item {}
 
-    private record News(RunEvent event) implements Item {}
+    private record PostedEvent(RunEvent event) implements Item {}
 
-    /** A mark in the queue: all that was posted before it has been heard when it is reached. */
-    private record Mark(CountDownLatch reached, boolean last) implements Item {}
+    /** A marker in the queue: when it is reached, every event posted before it has been delivered. */
+    private record Marker(CountDownLatch reached, boolean last) implements Item {}
 
     /**
-     * Starts a loop.
+     * Creates a loop.
      *
-     * @param onFailure is told, in the loop's thread, of a listener that fails; that listener hears nothing more
+     * @param onFailure the action to run, in the loop's thread, when a listener fails; that listener is not called
+     *     again
      */
     public EventLoop(List<? extends RunListener> listeners, BiConsumer<RunListener, Throwable> onFailure) {
         this.listeners = new ArrayList<>(listeners);
@@ -47,14 +48,14 @@ public final class EventLoop implements AutoCloseable {
         return this;
     }
 
-    /** Hands an event over; waits while too many others are on their way. */
+    /** Posts an event; waits while the queue is full. */
     public void post(RunEvent event) {
-        put(new News(event));
+        put(new PostedEvent(event));
     }
 
-    /** Hands an event over without waiting: at once where there is room, otherwise as soon as there is. */
+    /** Posts an event without waiting: at once if there is space, otherwise as soon as there is. */
     public void postLater(RunEvent event) {
-        if (!queue.offer(new News(event))) {
+        if (!queue.offer(new PostedEvent(event))) {
             Thread.ofVirtual().name("raddle-post").start(() -> post(event));
         }
     }
@@ -80,15 +81,15 @@ public final class EventLoop implements AutoCloseable {
         while (open) {
             switch (poll(TICK.toNanos() - (System.nanoTime() - lastTick))) {
                 case null -> {}
-                case News news -> tell(listener -> listener.on(news.event));
-                case Mark mark -> {
-                    mark.reached.countDown();
-                    open = !mark.last;
+                case PostedEvent posted -> notifyListeners(listener -> listener.on(posted.event));
+                case Marker marker -> {
+                    marker.reached.countDown();
+                    open = !marker.last;
                 }
             }
             if (System.nanoTime() - lastTick >= TICK.toNanos()) {
                 lastTick = System.nanoTime();
-                tell(RunListener::tick);
+                notifyListeners(RunListener::tick);
             }
         }
     }
@@ -97,18 +98,18 @@ public final class EventLoop implements AutoCloseable {
         try {
             return queue.poll(Math.max(0, nanos), TimeUnit.NANOSECONDS);
         } catch (InterruptedException e) {
-            return null; // nobody interrupts this thread, and it ends by close() alone
+            return null; // no thread interrupts this one; it ends by close() alone
         }
     }
 
-    private interface Call {
+    private interface Notification {
         void on(RunListener listener) throws IOException;
     }
 
-    private void tell(Call call) {
+    private void notifyListeners(Notification notification) {
         for (RunListener listener : List.copyOf(listeners)) {
             try {
-                call.on(listener);
+                notification.on(listener);
             } catch (IOException | RuntimeException | Error e) {
                 listeners.remove(listener);
                 onFailure.accept(listener, e);
@@ -116,23 +117,23 @@ public final class EventLoop implements AutoCloseable {
         }
     }
 
-    /** Waits until the listeners have heard every event that was posted before. */
+    /** Waits until all events posted before have been delivered. */
     public void flush() {
-        await(new Mark(new CountDownLatch(1), false));
+        await(new Marker(new CountDownLatch(1), false));
     }
 
-    /** Waits until the listeners have heard every event that was posted before, and ends the thread. */
+    /** Waits until all events posted before have been delivered, and ends the thread. */
     @Override
     public void close() {
-        await(new Mark(new CountDownLatch(1), true));
+        await(new Marker(new CountDownLatch(1), true));
     }
 
-    private void await(Mark mark) {
-        put(mark);
+    private void await(Marker marker) {
+        put(marker);
         boolean interrupted = false;
         while (true) {
             try {
-                mark.reached.await();
+                marker.reached.await();
                 break;
             } catch (InterruptedException e) {
                 interrupted = true;

@@ -1,6 +1,6 @@
 package dev.raddle.cli.run;
 
-/** What the command line hears in the end. */
+/** The exit codes of the command line. */
 public final class ExitCode {
     /** Every task succeeded. */
     public static final int OK = 0;
@@ -10,22 +10,22 @@ public final class ExitCode {
     public static final int INVALID = 2;
     /** No task failed or timed out, but at least one was rejected by a queue limit. */
     public static final int REJECTED = 3;
-    /** Something failed, timed out or was rejected, but nothing on which the end of a flow depends. */
+    /** A task failed, timed out or was rejected, but no result of the flow depends on it. */
     public static final int DEGRADED = 4;
-    /** Raddle itself could not go on, such as with a full disk. */
+    /** Raddle itself could not continue, for example because the disk was full. */
     public static final int BROKEN = 70;
     /** No task failed, but at least one timed out. */
     public static final int TIMED_OUT = 124;
     /** The run was interrupted by a signal. */
     public static final int INTERRUPTED = 130;
-    /** Nobody reads the output any more. */
+    /** The reader of the output has closed it. */
     public static final int OUTPUT_CLOSED = 141;
 
     private ExitCode() {}
 
     /**
-     * The exit code of a run, in the order of precedence: what ended it from outside, then degraded, failed before timed out before
-     * rejected. A run that was stopped although nothing went wrong did not do everything, so it counts as interrupted.
+     * Returns the exit code of a run. The order of precedence is: a stop from outside, degraded, failed, timed out,
+     * rejected. A run that was stopped without a failure did not run every task, so it counts as interrupted.
      */
     static int of(Counts totals, Stop stop, boolean degraded) {
         Stop.Reason reason = stop.reason();

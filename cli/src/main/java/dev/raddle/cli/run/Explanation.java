@@ -1,8 +1,8 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.Durations;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.value.Durations;
 import java.time.Duration;
 import java.util.HashSet;
 import java.util.Map;
@@ -10,27 +10,27 @@ import java.util.Objects;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Says in one sentence why a task of a run is in its state, from what the run directory holds. */
+/** Explains in one sentence why a task of a run is in its state, from the content of the run directory. */
 public final class Explanation {
     private final Map<String, PlannedTask> tasks;
     private final Journal.Past past;
-    private final NotRun reasons;
+    private final NotStartedReasons reasons;
 
-    /** Explanations of one run. */
+    /** Creates the explanations of one run. */
     public Explanation(Plan plan, Journal.Past past) {
         this.tasks = plan.byId();
         this.past = past;
-        this.reasons = new NotRun(plan.tasks(), id -> past.results().get(id));
+        this.reasons = new NotStartedReasons(plan.tasks(), id -> past.results().get(id));
     }
 
-    /** The sentence, without a line break. */
+    /** Returns the sentence, without a line break. */
     public String of(String id) {
         PlannedTask task = Objects.requireNonNull(tasks.get(id), id);
         TaskResult result = past.results().get(id);
         if (result == null) {
             return quoted(id)
                     + (past.open().containsKey(id)
-                            ? " began, and its end was not written down: it runs, or raddle was killed; --resume runs it"
+                            ? " began, and its end was not recorded: it runs, or raddle was killed; --resume runs it"
                                     + " again."
                             : " has not begun" + waitsFor(task) + ".");
         }
@@ -39,7 +39,7 @@ public final class Explanation {
     }
 
     private String sentence(PlannedTask task, TaskResult result) {
-        String verb = NotRun.verb(result.state());
+        String verb = NotStartedReasons.verb(result.state());
         String why = Objects.requireNonNullElse(result.error(), "");
         if (result.succeeded()) {
             String by = TaskResult.VIA_FALLBACK.equals(result.via()) ? " by its fallback, after " + why : "";
@@ -49,7 +49,7 @@ public final class Explanation {
             return verb + ": " + why + root(task);
         }
         return verb + times(result) + ": " + why
-                + (result.output() == null ? "" : "; what it printed is in " + result.output());
+                + (result.output() == null ? "" : "; its output is in " + result.output());
     }
 
     private static String times(TaskResult result) {
@@ -62,14 +62,14 @@ public final class Explanation {
         return Durations.text(Duration.ofMillis(millis));
     }
 
-    /** The failure at the other end of a chain of tasks that were not started for it. */
+    /** Returns the failed task at the start of a chain of tasks that were not started because of it. */
     private String root(PlannedTask task) {
         Set<String> seen = new HashSet<>();
         TaskResult found = null;
         PlannedTask at = task;
         while (at != null && seen.add(at.id())) {
-            NotRun.Culprit culprit = reasons.culprit(at);
-            TaskResult result = culprit == null ? null : past.results().get(culprit.id());
+            NotStartedReasons.BlockingUpstream blockingUpstream = reasons.blockingUpstream(at);
+            TaskResult result = blockingUpstream == null ? null : past.results().get(blockingUpstream.id());
             if (result == null) {
                 break;
             }

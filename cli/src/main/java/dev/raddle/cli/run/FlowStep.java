@@ -1,7 +1,7 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.Failure;
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.value.Failure;
 import dev.raddle.group.GroupResult;
 import dev.raddle.group.TaskHandle;
 import dev.raddle.task.Scheduler;
@@ -13,10 +13,10 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task of a flow on its way. The flow says when it is ready, by placing it: then it waits for its permit, and runs in the
- * thread that has it. Like any other task it ends with exactly one {@link RunEvent.TaskEnded}.
+ * A running task of a flow. The flow places it when it is ready; then it waits for its permit, and runs in the thread
+ * that has it. As with any other task, it ends with exactly one {@link RunEvent.TaskEnded}.
  */
-final class FlowStep implements Scheduler, GroupRunner.Ongoing {
+final class FlowStep implements Scheduler, GroupRunner.Stoppable {
     private final PlannedTask task;
     private final OutputFiles output;
     private final GroupRunner runner;
@@ -24,7 +24,7 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
     private final AtomicBoolean queued = new AtomicBoolean();
     private final AtomicBoolean ended = new AtomicBoolean();
     private final AtomicBoolean finished = new AtomicBoolean();
-    private final AtomicBoolean claimed = new AtomicBoolean(); // by the action, or by who decides it without
+    private final AtomicBoolean claimed = new AtomicBoolean(); // by the action, or by a decision without running
     private volatile long readyNanos = -1; // -1 until it is placed
     private volatile @Nullable TaskAttempts attempts; // null until it runs
     private volatile long endedNanos; // written before `result`
@@ -46,23 +46,23 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
         return output;
     }
 
-    /** How it went; null if it has not ended. */
+    /** Returns the result, or null if the task has not ended. */
     @Nullable
     TaskResult result() {
         return result;
     }
 
     boolean hasSucceeded() {
-        TaskResult how = result;
-        return how != null && how.succeeded();
+        TaskResult outcome = result;
+        return outcome != null && outcome.succeeded();
     }
 
     long endedNanos() {
         return endedNanos;
     }
 
-    /** Decides that it does not run; false if its action was entered, which then tells of its end. */
-    boolean decideWithoutRunning() {
+    /** Claims the step so that it does not run; returns false if its action has begun, which then reports the end. */
+    boolean claimWithoutRunning() {
         return claimed.compareAndSet(false, true);
     }
 
@@ -95,10 +95,10 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
         };
     }
 
-    @SuppressWarnings("FutureReturnValueIgnored") // what rejected() does is the end of it
-    private static void follow(TaskHandle<Boolean> handle, Placeable part, BooleanSupplier isTold) {
+    @SuppressWarnings("FutureReturnValueIgnored") // the action itself is rejected()
+    private static void follow(TaskHandle<Boolean> handle, Placeable part, BooleanSupplier isReported) {
         handle.toCompletableFuture().whenComplete((result, error) -> {
-            if (!isTold.getAsBoolean()) {
+            if (!isReported.getAsBoolean()) {
                 part.reject(rejection(result, error));
             }
         });
@@ -121,53 +121,43 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
 
     // Running.
 
-    /** Says that the action was entered; false if it has been decided meanwhile, and must not run. */
+    /** Marks the action as begun; returns false if the step has been decided already and must not run. */
     boolean begin() {
         if (!claimed.compareAndSet(false, true)) {
             return false;
         }
-        runner.enter(this);
+        runner.register(this);
         return true;
     }
 
     /**
-     * Makes the attempts. The pauses between them are waited for here and not by the flow: a flow's pause ends by an interrupt,
-     * and in a drain nobody must interrupt a task that might have begun its next attempt.
+     * Makes the attempts. The pauses between them are awaited here and not by the flow, because a flow ends a pause by
+     * an interrupt, and in a drain a task that may have begun its next attempt must not be interrupted.
      */
-    TaskResult attempt(PlannedTask filled) {
-        TaskAttempts all = runner.attempts(filled, output);
+    TaskResult attempt(PlannedTask complete) {
+        TaskAttempts all = runner.attempts(complete, output);
         attempts = all;
         for (int attempt = 1; ; attempt++) {
             try {
-                return waiting(all.call());
+                return withWait(all.call());
             } catch (AttemptFailedException failure) {
-                Duration pause = all.rest(attempt);
+                Duration pause = all.beginPause(attempt);
                 try {
                     if (stop.await(pause)) {
-                        return waiting(all.stopped());
+                        return withWait(all.stopped());
                     }
                 } catch (InterruptedException e) {
                     Thread.currentThread().interrupt();
-                    return waiting(all.stopped());
+                    return withWait(all.stopped());
                 }
             }
         }
     }
 
-    /** With the wait for the permit, which was over before the attempts began. */
-    private TaskResult waiting(TaskResult made) {
+    /** Adds the wait for the permit, which ended before the attempts began. */
+    private TaskResult withWait(TaskResult made) {
         long total = (System.nanoTime() - readyNanos) / 1_000_000;
-        return new TaskResult(
-                made.id(),
-                made.group(),
-                made.command(),
-                made.state(),
-                made.exitCode(),
-                made.attempts(),
-                Math.max(0, total - made.runMillis()),
-                made.runMillis(),
-                made.output(),
-                made.error());
+        return made.withWait(Math.max(0, total - made.runMillis()));
     }
 
     long millisSinceReady() {
@@ -175,31 +165,31 @@ final class FlowStep implements Scheduler, GroupRunner.Ongoing {
     }
 
     @Override
-    public void endRest() {
-        // the rest itself waits for the stop
+    public void endPause() {
+        // the pause itself waits for the stop
     }
 
     // Ending.
 
-    /** Tells of the end, once. */
-    void end(TaskResult how) {
+    /** Reports the end, once. */
+    void end(TaskResult outcome) {
         if (ended.compareAndSet(false, true)) {
             queue();
             endedNanos = System.nanoTime();
-            result = how;
-            runner.end(how);
+            result = outcome;
+            runner.end(outcome);
         }
     }
 
-    /** Notes that nothing more comes of it. */
+    /** Marks the step as finished: no further action follows. */
     void finish() {
         if (finished.compareAndSet(false, true)) {
-            runner.leave(this);
+            runner.unregister(this);
             runner.finishOne();
         }
     }
 
-    /** Takes over what an earlier run did. */
+    /** Restores the result of an earlier run. */
     void restore(TaskResult earlier) {
         claimed.set(true);
         ended.set(true);

@@ -1,8 +1,8 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.Failure;
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.value.Failure;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.GroupResult;
@@ -30,9 +30,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Brings planned tasks through a group executor. Each task ends with exactly one {@link RunEvent.TaskEnded}: from the
- * task's own thread while it holds its permit, so that the order of events shows no limit exceeded, or from the settling
- * of its handle if it never got a thread.
+ * Runs planned tasks through a group executor. Each task ends with exactly one {@link RunEvent.TaskEnded}: from the
+ * task's own thread while it holds its permit, so that the order of events never shows an exceeded limit, or when its
+ * handle is settled if it never got a thread.
  */
 public final class GroupRunner implements AutoCloseable {
     private final GroupExecutor executor;
@@ -42,9 +42,9 @@ public final class GroupRunner implements AutoCloseable {
     private final Stop stop;
     private final InstantSource clock;
     private final boolean failFast;
-    private final AtomicLong unfinished = new AtomicLong(1); // one for who submits
+    private final AtomicLong unfinished = new AtomicLong(1); // one for the submitter
     private final CompletableFuture<Void> finished = new CompletableFuture<>();
-    private final Set<Ongoing> running = ConcurrentHashMap.newKeySet();
+    private final Set<Stoppable> running = ConcurrentHashMap.newKeySet();
     private final Queue<String> handedBack = new ConcurrentLinkedQueue<>();
     private volatile boolean shutDown;
     private volatile boolean degraded;
@@ -56,24 +56,24 @@ public final class GroupRunner implements AutoCloseable {
             Stop stop,
             InstantSource clock,
             boolean failFast,
-            Children children) {
+            ProcessStarter starter) {
         this.executor = GroupExecutor.newVirtualThreadExecutor(policy(limits, threads));
         this.threads = threads;
-        this.launcher = new Launcher(events, stop, clock, children);
+        this.launcher = new Launcher(events, stop, clock, starter);
         this.events = events;
         this.stop = stop;
         this.clock = clock;
         this.failFast = failFast;
-        stop.onceRequested(() -> running.forEach(Ongoing::endRest));
+        stop.onceRequested(() -> running.forEach(Stoppable::endPause));
     }
 
     private static GroupPolicy policy(Limits limits, Threads threads) {
         return GroupPolicy.builder()
                 .concurrencyResolver(limits::limit)
                 .perGroupQueueThreshold(each(limits, limits::queue))
-                .defaultQueueThresholdPerGroup(limits.usualQueue())
+                .defaultQueueThresholdPerGroup(limits.defaultQueue())
                 .perGroupMaxInFlight(each(limits, limits::maxInFlight))
-                .defaultMaxInFlightPerGroup(limits.usualMaxInFlight())
+                .defaultMaxInFlightPerGroup(limits.defaultMaxInFlight())
                 .weightResolver(limits::weight)
                 .scheduler(threads::scheduler)
                 .globalMaxInFlight(limits.total())
@@ -89,24 +89,24 @@ public final class GroupRunner implements AutoCloseable {
         return numbers;
     }
 
-    /** Something that runs and may have to be told that the run is stopped. */
-    interface Ongoing {
-        /** Ends a rest between attempts, if there is one. */
-        void endRest();
+    /** A running operation that must be notified when the run is stopped. */
+    interface Stoppable {
+        /** Ends a pause between attempts, if there is one. */
+        void endPause();
 
-        /** Ends a task whose process does not. */
+        /** Ends a task whose process does not end. */
         void abandon();
     }
 
-    /** One task on its way. */
-    private final class Errand implements Callable<TaskResult>, Ongoing {
+    /** A submitted task. */
+    private final class Submission implements Callable<TaskResult>, Stoppable {
         private final PlannedTask task;
         private final TaskAttempts attempts;
         private final AtomicBoolean ended = new AtomicBoolean();
         private final AtomicBoolean settled = new AtomicBoolean();
-        private volatile @Nullable TaskHandle<TaskResult> handle; // null until it is submitted; it may run before
+        private volatile @Nullable TaskHandle<TaskResult> handle; // null until it is submitted; the task may run before
 
-        Errand(PlannedTask task, OutputFiles output) {
+        Submission(PlannedTask task, OutputFiles output) {
             this.task = task;
             this.attempts = new TaskAttempts(task, output, launcher, events, stop, clock);
         }
@@ -128,21 +128,21 @@ public final class GroupRunner implements AutoCloseable {
             TaskHandle<TaskResult> submitted = executor.submit(task.group(), task.id(), this, options);
             handle = submitted;
             if (stop.isRequested()) {
-                endRest();
+                endPause();
             }
             follow(submitted);
         }
 
-        @SuppressWarnings("FutureReturnValueIgnored") // what settled() does is the end of it
+        @SuppressWarnings("FutureReturnValueIgnored") // the action itself is settled()
         private void follow(TaskHandle<TaskResult> submitted) {
             submitted.toCompletableFuture().whenComplete(this::settled);
         }
 
-        /** Ends the task if it waits for its next attempt; there will be none. */
+        /** Cancels the task if it pauses before its next attempt, which then does not take place. */
         @Override
-        public void endRest() {
+        public void endPause() {
             TaskHandle<TaskResult> submitted = handle;
-            if (submitted != null && attempts.isResting()) {
+            if (submitted != null && attempts.isPausing()) {
                 submitted.cancel(true);
             }
         }
@@ -201,35 +201,35 @@ public final class GroupRunner implements AutoCloseable {
     public void submit(PlannedTask task, OutputFiles output) {
         unfinished.incrementAndGet();
         events.post(new RunEvent.TaskQueued(clock.instant(), task.id(), task.group()));
-        new Errand(task, output).submit();
+        new Submission(task, output).submit();
     }
 
-    /** Ends a task that is not to be submitted at all. */
+    /** Ends a task that cannot be submitted. */
     public void refuse(PlannedTask task, String error) {
         events.post(new RunEvent.TaskQueued(clock.instant(), task.id(), task.group()));
         end(unstarted(task, TaskState.FAILED, 0, error));
     }
 
-    /** Counts something more that {@link #awaitAll} waits for, until {@link #finishOne}. */
+    /** Adds one operation that {@link #awaitAll} waits for, until {@link #finishOne}. */
     void startOne() {
         unfinished.incrementAndGet();
     }
 
-    /** From now on this is told when the run is stopped. */
-    void enter(Ongoing ongoing) {
-        running.add(ongoing);
+    /** Registers an operation that is notified when the run is stopped. */
+    void register(Stoppable stoppable) {
+        running.add(stoppable);
     }
 
-    void leave(Ongoing ongoing) {
-        running.remove(ongoing);
+    void unregister(Stoppable stoppable) {
+        running.remove(stoppable);
     }
 
-    /** Notes that a task was accepted and will not run, because the run was stopped. */
+    /** Records that a task was accepted and will not run because the run was stopped. */
     void handBack(String id) {
         handedBack.add(id);
     }
 
-    /** Submits a part of a flow, which has the limits, the priority and the cost of its task. */
+    /** Submits a part of a flow, with the limits, the priority and the cost of its task. */
     TaskHandle<Boolean> submit(PlannedTask task, Runnable part) {
         TaskOptions options = TaskOptions.defaults().priority(task.priority()).cost(task.cost());
         return executor.submit(
@@ -258,7 +258,7 @@ public final class GroupRunner implements AutoCloseable {
         return clock.instant();
     }
 
-    /** Notes that something went wrong, and nothing that the run was for. */
+    /** Records a failure on which no result of the run depends. */
     void degrade() {
         degraded = true;
     }
@@ -280,7 +280,8 @@ public final class GroupRunner implements AutoCloseable {
     }
 
     static TaskResult unstarted(PlannedTask task, TaskState state, long waited, String error) {
-        return new TaskResult(task.id(), task.group(), task.command().shown(), state, null, 0, waited, 0, null, error);
+        return new TaskResult(
+                task.id(), task.group(), task.command().shown(), state, null, 0, waited, 0, null, error, null, null);
     }
 
     void finishOne() {
@@ -290,8 +291,8 @@ public final class GroupRunner implements AutoCloseable {
     }
 
     /**
-     * Waits until every task that was submitted has ended, or has been given up because the run was drained and it runs on.
-     * Called once, when nothing more is submitted.
+     * Waits until every submitted task has ended, or has been abandoned because the run was drained and it continues to
+     * run. Called once, after the last submission.
      */
     void awaitAll() throws InterruptedException {
         finishOne();
@@ -299,8 +300,8 @@ public final class GroupRunner implements AutoCloseable {
             CompletableFuture.anyOf(finished, threads.reports()).get();
             if (!finished.isDone()) {
                 shutDown = true;
-                executor.shutdown(); // ends what waits behind a task that runs on
-                running.forEach(Ongoing::abandon);
+                executor.shutdown(); // ends tasks that wait behind a task that continues to run
+                running.forEach(Stoppable::abandon);
                 finished.get();
             }
         } catch (ExecutionException e) {
@@ -308,7 +309,7 @@ public final class GroupRunner implements AutoCloseable {
         }
     }
 
-    /** What became of all tasks, when the run has been drained. Waits for the end of the drain. */
+    /** Returns the outcomes of all tasks of a drained run. Waits for the end of the drain. */
     Account account() {
         return Account.of(threads.reports().join(), new ArrayList<>(handedBack));
     }

@@ -1,7 +1,7 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.JsonLine;
 import dev.raddle.cli.file.Plan;
+import dev.raddle.cli.file.data.JsonLine;
 import java.io.BufferedReader;
 import java.io.Closeable;
 import java.io.IOException;
@@ -29,10 +29,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Keeps what happens, line by line, so that a run whose process is killed can be resumed. Every line is handed to the
- * operating system before the next event is heard.
+ * Records events, one per line, so that a run whose process was killed can be resumed. Every line is passed to the
+ * operating system before the next event is processed.
  *
- * <p>A line may be torn by a crash; it is then no JSON, and its task simply runs again.
+ * <p>A crash may leave an incomplete line; it is not valid JSON, and its task simply runs again.
  */
 public final class Journal implements RunListener, Closeable {
     private static final String KIND = "event";
@@ -45,22 +45,22 @@ public final class Journal implements RunListener, Closeable {
 
     private final FileChannel file;
     private final FileChannel lock;
-    private final String key = Children.newKey();
+    private final String key = ProcessStarter.newKey();
 
     private Journal(FileChannel file, FileChannel lock) {
         this.file = file;
         this.lock = lock;
     }
 
-    /** What the tokens of all processes begin with that are started while this journal is open. */
+    /** Returns the common prefix of the tokens of all processes that are started while this journal is open. */
     String key() {
         return key;
     }
 
     /**
-     * Opens a journal for writing at its end; another process cannot until this one has ended.
+     * Opens a journal for appending; no other process can open it until this process closes it or ends.
      *
-     * @throws JournalInUseException if another process writes it
+     * @throws JournalInUseException if another process has opened it
      */
     public static Journal open(Path path) throws IOException {
         FileChannel lock = locked(path.resolveSibling(path.getFileName() + ".lock"), path);
@@ -75,7 +75,7 @@ public final class Journal implements RunListener, Closeable {
         if (!journal.endsWithLine()) {
             journal.write("");
         }
-        // Before anything starts, so that also a process is known whose start could not be written down.
+        // Written before anything starts, so that a process is known even if its start could not be recorded.
         Map<String, @Nullable Object> opened = new LinkedHashMap<>();
         opened.put(KIND, OPENED);
         opened.put(KEY, journal.key);
@@ -83,7 +83,7 @@ public final class Journal implements RunListener, Closeable {
         return journal;
     }
 
-    /** A lock on a file of its own: one on the journal itself would be lost when the journal is read and closed again. */
+    /** Locks a separate file: a lock on the journal itself would be lost when the journal is read and closed again. */
     private static FileChannel locked(Path lock, Path journal) throws IOException {
         FileChannel channel =
                 FileChannel.open(lock, StandardOpenOption.CREATE, StandardOpenOption.WRITE, LinkOption.NOFOLLOW_LINKS);
@@ -92,7 +92,7 @@ public final class Journal implements RunListener, Closeable {
                 return channel;
             }
         } catch (OverlappingFileLockException e) {
-            // held by this process itself: in use as well
+            // this process itself holds the lock: the journal is in use as well
         }
         channel.close();
         throw new JournalInUseException(journal);
@@ -116,7 +116,7 @@ public final class Journal implements RunListener, Closeable {
                 line.put("id", started.id());
                 line.put("attempt", started.attempt());
                 line.put("pid", started.pid());
-                line.put("born", started.born());
+                line.put("born", started.processStart());
                 line.put(TREE, started.token());
             }
             case RunEvent.TaskEnded ended -> {
@@ -151,25 +151,28 @@ public final class Journal implements RunListener, Closeable {
     }
 
     /**
-     * A process that a journal saw begin.
+     * A process whose start is recorded in a journal.
      *
      * @param token the token in its environment, or null
      */
     public record Started(
-            String id, long pid, Instant born, @Nullable String token) {
+            String id,
+            long pid,
+            Instant processStart,
+            @Nullable String token) {
 
-        /** One without a token. */
-        public Started(String id, long pid, Instant born) {
-            this(id, pid, born, null);
+        /** Creates a process without a token. */
+        public Started(String id, long pid, Instant processStart) {
+            this(id, pid, processStart, null);
         }
     }
 
     /**
-     * What a journal tells of an earlier run.
+     * The record of an earlier run.
      *
      * @param results the last result of every task that ended, by id
-     * @param undone the tasks that were taken back after they had succeeded
-     * @param open the processes of tasks that began and did not end, by id
+     * @param undone the tasks that were undone after they had succeeded
+     * @param open the processes of tasks that started and did not end, by id
      * @param keys the prefixes of the tokens of its processes
      * @param closed the tokens of attempts that ended
      */
@@ -179,10 +182,13 @@ public final class Journal implements RunListener, Closeable {
             Set<String> undone,
             Set<String> keys,
             Set<String> closed) {
-        /** The past of a run that begins. */
+        /** The record for a new run. */
         public static final Past NONE = new Past(Map.of(), Map.of(), Set.of(), Set.of(), Set.of());
 
-        /** The same with what depends on a task that was taken back, near or far: that counts as taken back, too. */
+        /**
+         * Returns this record with the direct and indirect downstream tasks of every undone task also counted as
+         * undone.
+         */
         Past followedBy(Plan plan) {
             if (undone.isEmpty()) {
                 return this;
@@ -204,7 +210,7 @@ public final class Journal implements RunListener, Closeable {
             return new Past(results, this.open, all, keys, closed);
         }
 
-        /** The result of a task that succeeded and was not taken back; null if there is none. */
+        /** Returns the result of a task that succeeded and was not undone; null if there is none. */
         public @Nullable TaskResult done(String id) {
             TaskResult result = results.get(id);
             return result != null && result.succeeded() && !undone.contains(id) ? result : null;
@@ -220,7 +226,7 @@ public final class Journal implements RunListener, Closeable {
         return past;
     }
 
-    /** Reads a journal and hands over each result in turn, so that there may be more of them than fit into memory. */
+    /** Reads a journal and passes each result to an action, so that the results need not fit into memory. */
     static void readResults(Path path, Consumer<TaskResult> action) throws IOException {
         read(path, line -> {
             if (line.text(KIND).orElse("").equals(ENDED)) {
@@ -231,7 +237,7 @@ public final class Journal implements RunListener, Closeable {
 
     private static void read(Path path, Consumer<JsonLine> action) throws IOException {
         if (Files.exists(path)) {
-            // bytes that are no UTF-8, in a torn line, are replaced and not an error
+            // invalid UTF-8 in an incomplete line is replaced and not an error
             try (BufferedReader reader =
                     new BufferedReader(new InputStreamReader(Files.newInputStream(path), StandardCharsets.UTF_8))) {
                 for (String text = reader.readLine(); text != null; text = reader.readLine()) {
@@ -266,19 +272,19 @@ public final class Journal implements RunListener, Closeable {
         return line.text("id")
                 .flatMap(id -> line.text("born")
                         .map(Instant::parse)
-                        .map(born -> new Started(
+                        .map(processStart -> new Started(
                                 id,
                                 line.number("pid").orElse(0),
-                                born,
+                                processStart,
                                 line.text(TREE).orElse(null))));
     }
 
-    /** Another process writes the journal. */
+    /** Thrown if another process has opened the journal. */
     public static final class JournalInUseException extends IOException {
         private static final long serialVersionUID = 1L;
 
         JournalInUseException(Path path) {
-            super(path + " is being written by another raddle");
+            super(path + " is in use by another raddle process");
         }
     }
 }

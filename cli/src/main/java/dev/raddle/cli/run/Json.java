@@ -4,11 +4,11 @@ import java.util.Collection;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Writes JSON: maps, collections, texts, numbers, booleans and null. Everything else is written as its text. */
+/** Writes JSON: maps, collections, texts, numbers, booleans and null. Other values are written as their text. */
 public final class Json {
     private Json() {}
 
-    /** One line without a line break in it. */
+    /** Returns the JSON text of a value, without a line break. */
     public static String text(@Nullable Object value) {
         StringBuilder json = new StringBuilder();
         write(value, json);
@@ -71,7 +71,7 @@ public final class Json {
         json.append('"');
     }
 
-    /** Whether half a character stands there without its other half, which no encoding can write. */
+    /** Returns whether the character is an unpaired surrogate, which no encoding can represent. */
     private static boolean isLone(String text, int i) {
         char c = text.charAt(i);
         if (Character.isHighSurrogate(c)) {

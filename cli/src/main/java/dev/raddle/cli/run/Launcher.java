@@ -1,7 +1,7 @@
 package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.PlannedTask;
-import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.file.value.Printable;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.TaskTimeoutException;
 import java.io.IOException;
@@ -26,12 +26,12 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Starts the process of one attempt and waits for its end. Safe for many threads. */
+/** Starts the process of one attempt and waits for its end. Thread-safe. */
 final class Launcher {
-    /** What the JDK says when a program cannot be started: the number of the error, and its text. */
+    /** The message of the JDK when a program cannot be started: the error number and its text. */
     private static final Pattern REASON = Pattern.compile("error[:=] ?(\\d+)[ ,(]+([^)]+)");
 
-    /** The number of an attempt that takes a task back. */
+    /** The attempt number of an undo command. */
     private static final int UNDO = 0;
 
     private static final String NO_SUCH_FILE = "2";
@@ -39,18 +39,18 @@ final class Launcher {
     private final EventLoop events;
     private final Stop stop;
     private final InstantSource clock;
-    private final Children children;
+    private final ProcessStarter starter;
 
-    Launcher(EventLoop events, Stop stop, InstantSource clock, Children children) {
-        this.children = children;
+    Launcher(EventLoop events, Stop stop, InstantSource clock, ProcessStarter starter) {
+        this.starter = starter;
         this.events = events;
         this.stop = stop;
         this.clock = clock;
     }
 
-    /** Runs one attempt to its end; an interrupt of this thread ends the process with all that it started. */
+    /** Runs one attempt to its end; an interrupt of this thread ends the process and all its descendants. */
     AttemptEnd attempt(PlannedTask task, int attempt, OutputFiles output) {
-        Child child;
+        ChildProcess child;
         try {
             child = start(task, attempt, output);
         } catch (ClosedByInterruptException e) {
@@ -59,7 +59,7 @@ final class Launcher {
             return new AttemptEnd.NotStarted(cannotStart(task, e));
         }
         ProcessTree tree = ProcessTree.of(child);
-        stop.enter(tree);
+        stop.register(tree);
         try {
             events.post(new RunEvent.AttemptStarted(
                     clock.instant(),
@@ -76,9 +76,9 @@ final class Launcher {
             addCapture(output);
             return end;
         } catch (IOException e) {
-            return new AttemptEnd.NotStarted("what it printed cannot be kept: " + e.getMessage());
+            return new AttemptEnd.NotStarted("its output cannot be kept: " + e.getMessage());
         } finally {
-            stop.leave(tree, child);
+            stop.unregister(tree, child);
         }
     }
 
@@ -93,29 +93,29 @@ final class Launcher {
     }
 
     /**
-     * Runs a command that takes a task back. It is not ended with a run that a failure ends, because it belongs to that end; a
-     * later stop, or a second signal, does end it.
+     * Runs a task's undo command. A failure that ends the run does not end this command, because undoing is part of
+     * that end; a later stop, or a second signal, does.
      */
     AttemptEnd undo(PlannedTask task, OutputFiles output) {
-        Child child;
+        ChildProcess child;
         try {
             child = start(task, UNDO, output);
         } catch (IOException e) {
             return new AttemptEnd.NotStarted(cannotStart(task, e));
         }
         ProcessTree tree = ProcessTree.of(child);
-        stop.enterLast(tree);
+        stop.registerLast(tree);
         try {
             return new AttemptEnd.Exited(child.waitFor());
         } catch (InterruptedException e) {
             tree.terminate(stop.grace());
             return new AttemptEnd.Stopped(child.exit().join());
         } finally {
-            stop.leave(tree, child);
+            stop.unregister(tree, child);
         }
     }
 
-    private AttemptEnd await(Child child, ProcessTree tree, PlannedTask task) {
+    private AttemptEnd await(ChildProcess child, ProcessTree tree, PlannedTask task) {
         try {
             Integer exitCode = exitCode(child, task);
             if (exitCode == null) {
@@ -123,10 +123,10 @@ final class Launcher {
                 child.waitFor();
                 return new AttemptEnd.TimedOut(Objects.requireNonNull(task.timeout()));
             }
-            // A command that was told to end did not do its work, even if it calls that a success.
+            // A command that was terminated did not complete its work, even if its exit code reports success.
             boolean stopped = tree.isEnding();
             if (stop.isEnding()) {
-                tree.terminate(stop.grace()); // the process itself has ended, but not all that it started
+                tree.terminate(stop.grace()); // the process itself has ended, but not all its descendants
             }
             return stopped ? new AttemptEnd.Stopped(exitCode) : new AttemptEnd.Exited(exitCode);
         } catch (InterruptedException e) {
@@ -136,22 +136,23 @@ final class Launcher {
     }
 
     /**
-     * Waits for the end, and returns null if the attempt's time was over first. The file's timeout is that of an attempt, a
-     * task's is that of all attempts and of waiting for a permit: so each attempt is a task of a scope of its own.
+     * Waits for the end of the process, and returns null if the attempt's timeout passed first. The timeout of the file
+     * applies to an attempt, that of a task to all attempts and the wait for a permit: so each attempt is a task of a
+     * scope of its own.
      */
-    private static @Nullable Integer exitCode(Child child, PlannedTask task) throws InterruptedException {
+    private static @Nullable Integer exitCode(ChildProcess child, PlannedTask task) throws InterruptedException {
         Duration timeout = task.timeout();
         if (timeout == null) {
             return child.waitFor();
         }
         try (ThreadScope attempt = ThreadScope.open(task.id())) {
             return attempt.submit(task.id(), () -> child.waitFor(), timeout).await();
-        } catch (TaskTimeoutException late) {
+        } catch (TaskTimeoutException e) {
             return null;
         }
     }
 
-    private Child start(PlannedTask task, int attempt, OutputFiles output) throws IOException {
+    private ChildProcess start(PlannedTask task, int attempt, OutputFiles output) throws IOException {
         List<String> words = task.command().words();
         Map<String, String> variables = new HashMap<>(task.env());
         variables.putAll(task.command().values());
@@ -171,10 +172,10 @@ final class Launcher {
             out = new Posix.Target(output.out(), output.keepsAttempts());
             err = output.err() == null ? null : new Posix.Target(output.err(), false);
         }
-        return children.start(words, variables, task.dir(), out, err);
+        return starter.start(words, variables, task.dir(), out, err);
     }
 
-    /** Writes a line between what attempts print, if there is anything to part. */
+    /** Writes a separator line between the outputs of attempts, if there are any. */
     private void mark(OutputFiles output, int attempt) throws IOException {
         try (SeekableByteChannel log = OutputFiles.open(output.out(), true)) {
             if (log.size() > 0) {

@@ -9,15 +9,15 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads lines from a stream as they come. Only a line feed ends a line, with a carriage return before it or without.
- * Lines that are empty or blank are passed over. For one thread.
+ * Reads lines from a stream as they arrive. Only a line feed ends a line, with or without a preceding carriage return.
+ * Empty and blank lines are skipped. For one thread.
  */
 public final class LineInput {
     private final InputStream input;
     private final ByteArrayOutputStream bytes = new ByteArrayOutputStream();
     private int line;
 
-    /** Lines of a stream, which should be buffered. */
+    /** Creates a reader of a stream, which should be buffered. */
     public LineInput(InputStream input) {
         this.input = input;
     }
@@ -25,13 +25,13 @@ public final class LineInput {
     /**
      * A line.
      *
-     * @param number its place among all lines, counted from 1
-     * @param text what it says; with question marks where it is not UTF-8
-     * @param valid whether it is UTF-8
+     * @param number the number of the line in the input, counted from 1
+     * @param text the text of the line; bytes that are not UTF-8 are replaced by question marks
+     * @param valid whether the line is valid UTF-8
      */
     public record Line(int number, String text, boolean valid) {}
 
-    /** The next line that is not blank, or null at the end. */
+    /** Returns the next line that is not blank, or null at the end. */
     public @Nullable Line next() throws IOException {
         while (true) {
             bytes.reset();

@@ -2,18 +2,18 @@ package dev.raddle.cli.run;
 
 import dev.raddle.cli.file.PlannedTask;
 
-/** Makes a task of each line. */
+/** Creates a task from each line. */
 @FunctionalInterface
 public interface LineTasks {
 
     /**
-     * A task, or why there cannot be one.
+     * A task, or the reason why it cannot run.
      *
-     * @param task what was made of the line as far as that goes
+     * @param task the task, as far as it could be created from the line
      * @param error why it cannot run, or an empty text
      */
-    record Made(PlannedTask task, String error) {}
+    record LineTask(PlannedTask task, String error) {}
 
-    /** Makes a task. */
-    Made of(LineInput.Line line, long number);
+    /** Creates a task. */
+    LineTask of(LineInput.Line line, long number);
 }

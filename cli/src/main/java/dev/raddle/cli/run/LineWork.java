@@ -1,7 +1,7 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.Failure;
 import dev.raddle.cli.file.Limits;
+import dev.raddle.cli.file.value.Failure;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -14,13 +14,13 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A task for each line of a stream, submitted while lines still come. Reading pauses while too many tasks are unfinished,
- * so that memory does not depend on the number of lines.
+ * Runs a task for each line of a stream, and submits tasks while the stream is still open. Reading pauses while too
+ * many tasks are unfinished, so that memory use does not depend on the number of lines.
  */
 public final class LineWork implements Work {
     /*
-     * A read cannot be interrupted, so lines are read by a thread of their own, which is left behind when the run is
-     * stopped. It must not submit after that: `lock` guards `closed`, and nothing is submitted but under the lock.
+     * A read cannot be interrupted, so lines are read by a separate thread, which is abandoned when the run is stopped.
+     * It must not submit after that: `lock` guards `closed`, and tasks are submitted only under the lock.
      */
     private final ReentrantLock lock = new ReentrantLock();
     private boolean closed; // guarded by lock
@@ -31,13 +31,13 @@ public final class LineWork implements Work {
     private final WorkFiles files;
     private final @Nullable Journal journal;
     private final List<Path> reports;
-    private final Semaphore ahead;
+    private final Semaphore unfinishedPermits;
 
     /**
-     * The work of a stream.
+     * Creates the work of a stream.
      *
-     * @param journal keeps the results for reports, or null if there are none
-     * @param readAhead how many tasks may be unfinished
+     * @param journal the journal that keeps the results for reports, or null if there are none
+     * @param readAhead the maximum number of unfinished tasks
      */
     public LineWork(
             LineInput input,
@@ -53,12 +53,12 @@ public final class LineWork implements Work {
         this.files = files;
         this.journal = journal;
         this.reports = List.copyOf(reports);
-        this.ahead = new Semaphore(readAhead);
+        this.unfinishedPermits = new Semaphore(readAhead);
     }
 
-    /** Says that a task is finished with all that is to be done about it. */
+    /** Called when a task is finished and its output has been processed. */
     public void finished() {
-        ahead.release();
+        unfinishedPermits.release();
     }
 
     @Override
@@ -98,7 +98,7 @@ public final class LineWork implements Work {
         try {
             long number = 0;
             for (LineInput.Line line = input.next(); line != null; line = input.next()) {
-                ahead.acquire();
+                unfinishedPermits.acquire();
                 if (!submit(runner, tasks.of(line, ++number))) {
                     break;
                 }
@@ -109,16 +109,16 @@ public final class LineWork implements Work {
         }
     }
 
-    private boolean submit(GroupRunner runner, LineTasks.Made made) {
+    private boolean submit(GroupRunner runner, LineTasks.LineTask lineTask) {
         lock.lock();
         try {
             if (closed) {
                 return false;
             }
-            if (made.error().isEmpty()) {
-                runner.submit(made.task(), files.of(made.task().id()));
+            if (lineTask.error().isEmpty()) {
+                runner.submit(lineTask.task(), files.of(lineTask.task().id()));
             } else {
-                runner.refuse(made.task(), made.error());
+                runner.refuse(lineTask.task(), lineTask.error());
             }
             return true;
         } finally {

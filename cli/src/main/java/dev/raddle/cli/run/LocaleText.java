@@ -9,8 +9,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Guards what is handed to processes. Java writes arguments and variables in the character set of the locale, and where
- * that lacks a character it writes a question mark without a word; a command must not be run with such an argument.
+ * Checks text that is passed to processes. Java encodes arguments and variables in the character set of the locale, and
+ * silently replaces a character that it lacks by a question mark; a command must not run with such an argument.
  */
 final class LocaleText {
     static final Charset CHARSET = charset(System.getProperty("sun.jnu.encoding"));
@@ -38,7 +38,7 @@ final class LocaleText {
         }
     }
 
-    /** Adds a variable that a command can do without. */
+    /** Adds an optional variable if it can be encoded. */
     static void putIfExpressible(Map<String, String> variables, String name, String value) {
         if (CHARSET.newEncoder().canEncode(value)) {
             variables.put(name, value);
@@ -47,7 +47,7 @@ final class LocaleText {
 
     private static void check(String text, CharsetEncoder encoder) throws IOException {
         if (!encoder.canEncode(text)) {
-            throw new IOException("the locale's character set, " + encoder.charset() + ", cannot express \"" + text
+            throw new IOException("the locale's character set, " + encoder.charset() + ", cannot encode \"" + text
                     + "\"; set LC_ALL=C.UTF-8");
         }
     }

@@ -8,15 +8,15 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Finds processes that outlived a killed run. They must end before their tasks run again, or a limit would be exceeded
- * and a command run twice at once.
+ * Finds processes that outlived a killed run. They must end before their tasks run again, otherwise a limit would be
+ * exceeded or a command would run twice at once.
  */
 final class Orphans {
-    /** How often in a row the processes must show nothing new. */
+    /** The number of consecutive readings that must show nothing new. */
     private static final int CLEAN_READS = 2;
 
-    /** How many processes in a row may be caught replacing their programs. */
-    private static final int MOST_READS = 1000;
+    /** The maximum number of consecutive readings in which a process executes a new program. */
+    private static final int MAX_READS = 1000;
 
     private final Journal.Past past;
     private final Duration grace;
@@ -29,9 +29,9 @@ final class Orphans {
     }
 
     /**
-     * Ends those that still run, and returns how many trees that were. The process of an attempt is known by its number and
-     * when it began; what it started, also for an undo and for an attempt that was not written down any more, by its token. What
-     * an attempt that ended left behind is left alone.
+     * Ends the processes that still run, and returns the number of trees. The process of an attempt is identified by
+     * its process id and start; its descendants, including those of an undo and of an attempt that was not recorded, by
+     * the token. Descendants of an attempt that ended are not touched.
      */
     static int terminate(Journal.Past past, Duration grace) throws InterruptedException {
         Orphans orphans = new Orphans(past, grace);
@@ -47,7 +47,7 @@ final class Orphans {
         Optional<ProcessHandle> root = ProcessHandle.of(process.pid())
                 .filter(handle -> handle.info()
                         .startInstant()
-                        .filter(process.born()::equals)
+                        .filter(process.processStart()::equals)
                         .isPresent());
         String token = process.token();
         if (root.isPresent()) {
@@ -67,7 +67,7 @@ final class Orphans {
             return;
         }
         int clean = 0;
-        for (int reads = 0; clean < CLEAN_READS && reads < MOST_READS; reads++) {
+        for (int reads = 0; clean < CLEAN_READS && reads < MAX_READS; reads++) {
             boolean settled = true;
             for (ProcessTable.Entry entry : ProcessTable.ALL.read()) {
                 settled &= entry.settled();

@@ -13,15 +13,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where a task's command prints.
+ * The files for the output of a task's command.
  *
- * @param out the standard output
- * @param err the standard error, or null if it goes to {@code out} too
- * @param keepsAttempts whether an attempt adds to what earlier ones printed, below a line that says so; otherwise only the
- *     last attempt's output remains
- * @param name what results say of it, or null if it is gone afterwards
- * @param capture where the last attempt's standard output is kept alone, for other tasks; null if none reads it. It is then
- *     added to {@code out} when the attempt has ended
+ * @param out the file for standard output
+ * @param err the file for standard error, or null if it also goes to {@code out}
+ * @param keepsAttempts whether an attempt appends to the output of earlier ones, after a separator line; otherwise only
+ *     the output of the last attempt remains
+ * @param name the name in results, or null if the file is deleted afterwards
+ * @param capture the file for the last attempt's standard output alone, for other tasks; null if none reads it. It is
+ *     appended to {@code out} when the attempt has ended
  */
 public record OutputFiles(
         Path out,
@@ -36,7 +36,7 @@ public record OutputFiles(
     private static final Set<OpenOption> APPEND =
             Set.of(StandardOpenOption.APPEND, StandardOpenOption.CREATE, LinkOption.NOFOLLOW_LINKS);
 
-    /** Opens an output for writing, but never through a symbolic link in its place or in that of its directory. */
+    /** Opens an output for writing, but not if it or its directory is a symbolic link. */
     static SeekableByteChannel open(Path path, boolean append) throws IOException {
         checkNoLink(path);
         Path directory = path.getParent();
@@ -46,7 +46,7 @@ public record OutputFiles(
         return Files.newByteChannel(path, append ? APPEND : CREATE);
     }
 
-    /** Replaces what an output contains, under the same rule. */
+    /** Replaces the content of an output, under the same rule. */
     static void write(Path path, String text) throws IOException {
         try (SeekableByteChannel file = open(path, false)) {
             file.truncate(0);
@@ -59,11 +59,11 @@ public record OutputFiles(
 
     private static void checkNoLink(Path path) throws IOException {
         if (Files.isSymbolicLink(path)) {
-            throw new IOException(path + " is a symbolic link, through which nothing is written; remove it");
+            throw new IOException(path + " is a symbolic link, which is not followed; remove it");
         }
     }
 
-    /** Files of a task of whose standard output nobody makes further use. */
+    /** Creates the files of a task whose standard output is not read by others. */
     public OutputFiles(Path out, @Nullable Path err, boolean keepsAttempts, @Nullable String name) {
         this(out, err, keepsAttempts, name, null);
     }

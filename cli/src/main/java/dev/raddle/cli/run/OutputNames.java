@@ -10,15 +10,15 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Gives every task a file name of its own: its id, where that is safe on every file system, otherwise what is safe of it
- * with a checksum of the whole. The same ids in the same order give the same names. For one thread.
+ * Assigns a unique file name to every task: its id if that is safe on every file system, otherwise the safe part of it
+ * with a checksum of the whole id. The same ids in the same order yield the same names. For one thread.
  */
 final class OutputNames {
     private static final Pattern SAFE = Pattern.compile("[A-Za-z0-9_][A-Za-z0-9._-]{0,99}");
     private static final Pattern UNSAFE = Pattern.compile("[^A-Za-z0-9_-]+");
-    private static final int LONGEST = 60;
+    private static final int MAX_LENGTH = 60;
 
-    private final Set<String> taken = new HashSet<>(); // in lower case: some file systems see no difference
+    private final Set<String> taken = new HashSet<>(); // in lower case: some file systems ignore case
 
     String name(String id) {
         if (SAFE.matcher(id).matches() && taken.add(id.toLowerCase(Locale.ROOT))) {
@@ -34,7 +34,7 @@ final class OutputNames {
     private static String safe(String id) {
         String safe = UNSAFE.matcher(id).replaceAll("_");
         String start = safe.isEmpty() || safe.startsWith("-") ? "_" + safe : safe;
-        return start.length() <= LONGEST ? start : start.substring(0, LONGEST);
+        return start.length() <= MAX_LENGTH ? start : start.substring(0, MAX_LENGTH);
     }
 
     private static String checksum(String id) {

@@ -1,14 +1,14 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.Failure;
-import dev.raddle.cli.file.Late;
 import dev.raddle.cli.file.Need;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
-import dev.raddle.cli.file.Reference;
 import dev.raddle.cli.file.TaskFlow;
-import dev.raddle.cli.file.UnfitRowException;
-import dev.raddle.cli.file.When;
+import dev.raddle.cli.file.data.InvalidRowException;
+import dev.raddle.cli.file.template.DeferredCommand;
+import dev.raddle.cli.file.template.DeferredCondition;
+import dev.raddle.cli.file.template.Reference;
+import dev.raddle.cli.file.value.Failure;
 import dev.raddle.flow.Dependency;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowJournal;
@@ -38,32 +38,34 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
-/** Runs a plan with dependencies: every task is a node of one flow, which waits and runs in its group. */
+/** Runs a plan with dependencies: every task is a node of one flow, and waits and runs in its group. */
 final class PlanFlow {
-    /** The most that one command can be handed in a variable; Linux allows a little more. */
-    private static final int MOST_BYTES = 120_000;
+    /** The maximum size of a value that is passed to a command in a variable; Linux allows slightly more. */
+    private static final int MAX_VALUE_BYTES = 120_000;
 
     /*
      * Overview.
      *
-     * The flow decides when a task is ready, skipped or impossible, and FlowStep brings it through its group and its
-     * attempts. Of each task exactly one of two tells: its action, if that was entered, otherwise the result callback of its
-     * node; FlowStep knows which of them came first.
+     * The flow decides when a task is ready, skipped or impossible, and FlowStep runs it in its group and makes its
+     * attempts. The end of each task is reported by exactly one of two: its action, if that has begun, otherwise the
+     * result callback of its node; FlowStep determines which of them came first.
      *
-     * A stop cancels the flow, so that nothing more becomes ready. Nodes are not interrupted by that: processes that run are
-     * ended, or left to end, by Stop and Threads, and their tasks tell how they went, as in a run without dependencies.
+     * A stop cancels the flow, so that no further node becomes ready. That does not interrupt nodes: running processes
+     * are ended, or given time to end, by Stop and Threads, and their tasks report their results as in a run without
+     * dependencies.
      *
-     * What a task hands to others is in its step before its node ends, and so before anything that depends on it begins.
+     * The values that a task provides to others are stored in its step before its node ends, and so before any task
+     * that depends on it begins.
      */
     private final Plan plan;
     private final GroupRunner runner;
     private final Stop stop;
     private final Set<String> only;
-    private final Set<String> wanted; // with what those need
+    private final Set<String> selected; // the targets and all their upstream tasks
     private final OnFailure onFailure;
     private final Map<String, FlowStep> steps = new LinkedHashMap<>();
     private final Set<String> unmet = ConcurrentHashMap.newKeySet(); // tasks whose condition did not hold
-    private final NotRun reasons;
+    private final NotStartedReasons reasons;
 
     PlanFlow(
             Plan plan,
@@ -77,15 +79,15 @@ final class PlanFlow {
         this.runner = runner;
         this.stop = stop;
         this.only = Set.copyOf(only);
-        this.wanted = plan.closure(only);
+        this.selected = plan.closure(only);
         for (PlannedTask task : plan.tasks()) {
             OutputFiles output = Objects.requireNonNull(outputs.get(task.id()));
             steps.put(task.id(), new FlowStep(task, output, runner, stop));
         }
-        this.reasons = new NotRun(plan.tasks(), this::result);
+        this.reasons = new NotStartedReasons(plan.tasks(), this::result);
     }
 
-    /** The tasks whose standard output others read. */
+    /** Returns the tasks whose standard output is read by others. */
     static Set<String> captured(Plan plan) {
         Set<String> captured = new HashSet<>(plan.outputs());
         Map<String, PlannedTask> byId = plan.byId();
@@ -99,7 +101,7 @@ final class PlanFlow {
         return captured;
     }
 
-    /** The tasks of which a reference means one: the first that succeeds. */
+    /** Returns the candidates of a reference; it stands for the first that succeeds. */
     private static List<String> subjects(PlannedTask task, Reference reference, Set<String> ids) {
         String id = reference.subject();
         return ids.contains(id) ? List.of(id) : task.flow().onlyUpstream();
@@ -118,7 +120,7 @@ final class PlanFlow {
     /**
      * Starts the flow. Does not wait for it.
      *
-     * @param past what earlier runs did: what succeeded and was not taken back does not run again
+     * @param past the record of earlier runs: a task that succeeded and was not undone does not run again
      */
     void start(Journal.Past past) {
         FlowBuilder<Void> builder = FlowPlan.define(plan.name());
@@ -152,7 +154,7 @@ final class PlanFlow {
                 runner.degrade();
             }
         } catch (InterruptedException e) {
-            Thread.currentThread().interrupt(); // nobody does
+            Thread.currentThread().interrupt(); // no thread interrupts this one
         } finally {
             runner.finishOne();
         }
@@ -164,16 +166,16 @@ final class PlanFlow {
         for (Need need : rules.needs()) {
             node.needs(dependencies(need));
         }
-        // Each node has a key of its own: its step knows the group, and also the priority and the cost.
-        node.group(step.task().id()).noInterrupt().onResult(report -> decided(step, report));
-        When when = rules.when();
+        // Each node has a unique key: its step has the group, and also the priority and the cost.
+        node.group(step.task().id()).noInterrupt().onResult(report -> onNodeEnd(step, report));
+        DeferredCondition when = rules.when();
         if (when != null) {
             node.when(context -> holds(step, when));
         }
         if (rules.essential()) {
             node.essential();
         }
-        Late undo = rules.undo();
+        DeferredCommand undo = rules.undo();
         if (undo != null) {
             node.compensate(result -> undo(step, undo));
         }
@@ -191,7 +193,7 @@ final class PlanFlow {
         };
     }
 
-    /** What earlier runs have finished. New ends are written by {@link Journal}, in the order of events. */
+    /** The results of earlier runs. New results are written by {@link Journal}, in the order of events. */
     private static final class PastJournal implements FlowJournal {
         private final Journal.Past past;
 
@@ -234,9 +236,10 @@ final class PlanFlow {
         PlannedTask task = step.task();
         TaskResult result;
         try {
-            Late late = task.flow().late();
-            result = step.attempt(late == null ? task : task.running(late.fill(values(task, late.references()))));
-        } catch (UnfitRowException | IOException e) {
+            DeferredCommand deferred = task.flow().deferred();
+            result = step.attempt(
+                    deferred == null ? task : task.running(deferred.fill(values(task, deferred.references()))));
+        } catch (InvalidRowException | IOException e) {
             result = GroupRunner.unstarted(
                     task, TaskState.FAILED, step.millisSinceReady(), "not started: " + Failure.text(e));
         }
@@ -255,12 +258,13 @@ final class PlanFlow {
                     yield new AttemptEnd.Exited(0);
                 }
                 case TaskFlow.Fallback.Run run -> {
-                    Late late = run.command();
+                    DeferredCommand deferred = run.command();
                     yield runner.launcher()
-                            .attempt(task.running(late.fill(values(task, late.references()))), 1, step.output());
+                            .attempt(
+                                    task.running(deferred.fill(values(task, deferred.references()))), 1, step.output());
                 }
             };
-        } catch (UnfitRowException | IOException e) {
+        } catch (InvalidRowException | IOException e) {
             end = new AttemptEnd.NotStarted("not started: " + Failure.text(e));
         }
         boolean ran = end.started() && fallback instanceof TaskFlow.Fallback.Run;
@@ -288,30 +292,30 @@ final class PlanFlow {
         }
     }
 
-    private boolean holds(FlowStep step, When when) {
+    private boolean holds(FlowStep step, DeferredCondition when) {
         try {
             boolean holds = when.holds(values(step.task(), when.references()));
             if (!holds) {
                 unmet.add(step.task().id());
             }
             return holds;
-        } catch (UnfitRowException | IOException e) {
+        } catch (InvalidRowException | IOException e) {
             throw new IllegalStateException(Failure.text(e), e);
         }
     }
 
-    // What tasks hand to each other.
+    // Values that tasks pass to each other.
 
     private Map<String, String> values(PlannedTask task, Set<Reference> references) throws IOException {
         Map<String, String> values = new HashMap<>();
         for (Reference reference : references) {
             List<String> subjects = subjects(task, reference, steps.keySet());
-            values.put(reference.name(), value(reference.kind(), winner(subjects)));
+            values.put(reference.name(), value(reference.kind(), firstSucceeded(subjects)));
         }
         return values;
     }
 
-    private FlowStep winner(List<String> ids) {
+    private FlowStep firstSucceeded(List<String> ids) {
         return ids.stream()
                 .map(this::step)
                 .filter(FlowStep::hasSucceeded)
@@ -330,14 +334,14 @@ final class PlanFlow {
         };
     }
 
-    /** What a task printed, without the line breaks at its end, as a shell's $(…) has it. */
+    /** Returns the output of a task without the line breaks at its end, as a shell's $(…) does. */
     private static String printed(FlowStep step) throws IOException {
         Path capture = Objects.requireNonNull(step.output().capture());
         try {
             long size = Files.size(capture);
-            if (size > MOST_BYTES) {
-                throw new IOException("what \"" + step.task().id() + "\" printed must be at most " + MOST_BYTES
-                        + " bytes to be handed on, was " + size + "; let it write a file and print its name");
+            if (size > MAX_VALUE_BYTES) {
+                throw new IOException("the output of \"" + step.task().id() + "\" must be at most " + MAX_VALUE_BYTES
+                        + " bytes to be passed on, was " + size + "; write it to a file and print the file's name");
             }
             String text = new String(Files.readAllBytes(capture), StandardCharsets.UTF_8);
             int end = text.length();
@@ -352,8 +356,8 @@ final class PlanFlow {
 
     // Ending without running.
 
-    private void decided(FlowStep step, NodeReport<?> report) {
-        if (!step.decideWithoutRunning()) {
+    private void onNodeEnd(FlowStep step, NodeReport<?> report) {
+        if (!step.claimWithoutRunning()) {
             return;
         }
         try {
@@ -366,45 +370,48 @@ final class PlanFlow {
     private TaskResult withoutRunning(FlowStep step, NodeReport<?> report) {
         PlannedTask task = step.task();
         long waited = step.millisSinceReady();
-        NotRun.Culprit culprit = reasons.culprit(task);
+        NotStartedReasons.BlockingUpstream blockingUpstream = reasons.blockingUpstream(task);
         Throwable cause = report.cause();
-        if (stop.isRequested() && report.state() != NodeState.SKIPPED && (culprit == null || isCancelled(culprit))) {
+        if (stop.isRequested()
+                && report.state() != NodeState.SKIPPED
+                && (blockingUpstream == null || isCancelled(blockingUpstream))) {
             runner.handBack(task.id());
             return GroupRunner.unstarted(task, TaskState.CANCELLED, waited, TaskAttempts.NOT_STARTED);
         }
         if (report.state() == NodeState.SKIPPED) {
-            return GroupRunner.unstarted(task, TaskState.SKIPPED, waited, skipped(task, culprit));
+            return GroupRunner.unstarted(task, TaskState.SKIPPED, waited, skipped(task, blockingUpstream));
         }
-        if (culprit != null) {
-            return GroupRunner.unstarted(task, culprit.state(), waited, "not started: " + culprit.text());
+        if (blockingUpstream != null) {
+            return GroupRunner.unstarted(
+                    task, blockingUpstream.state(), waited, "not started: " + blockingUpstream.text());
         }
         return cause instanceof RejectedTaskException rejected
                 ? GroupRunner.unstarted(task, TaskState.REJECTED, waited, "rejected, " + rejected.reason())
                 : GroupRunner.unstarted(task, TaskState.FAILED, waited, "not started: " + Failure.text(cause));
     }
 
-    private static boolean isCancelled(NotRun.Culprit culprit) {
-        return culprit.state() == TaskState.CANCELLED;
+    private static boolean isCancelled(NotStartedReasons.BlockingUpstream blockingUpstream) {
+        return blockingUpstream.state() == TaskState.CANCELLED;
     }
 
-    private String skipped(PlannedTask task, NotRun.@Nullable Culprit culprit) {
+    private String skipped(PlannedTask task, NotStartedReasons.@Nullable BlockingUpstream blockingUpstream) {
         if (unmet.contains(task.id())) {
             return "its condition does not hold";
         }
-        if (culprit != null) {
-            return culprit.text();
+        if (blockingUpstream != null) {
+            return blockingUpstream.text();
         }
-        return isOutside(task) ? "it is not among what --only asks for" : reasons.unneeded(task);
+        return isOutside(task) ? "it is not selected by --only" : reasons.unneeded(task);
     }
 
     private boolean isOutside(PlannedTask task) {
-        return !only.isEmpty() && !wanted.contains(task.id());
+        return !only.isEmpty() && !selected.contains(task.id());
     }
 
-    // Taking back.
+    // Undoing.
 
-    /** What ends from outside can be resumed, so nothing is taken back then; only a failure is final. */
-    private void undo(FlowStep step, Late command) throws IOException {
+    /** A run that is stopped from outside can be resumed, so nothing is undone then; only a failure is final. */
+    private void undo(FlowStep step, DeferredCommand command) throws IOException {
         Stop.Reason reason = stop.reason();
         if (reason != null && reason != Stop.Reason.FAIL_FAST) {
             return;
@@ -420,7 +427,7 @@ final class PlanFlow {
                                     null,
                                     true,
                                     step.output().name()));
-        } catch (UnfitRowException | IOException e) {
+        } catch (InvalidRowException | IOException e) {
             end = new AttemptEnd.NotStarted("not started: " + Failure.text(e));
         }
         String error = end.succeeded() ? null : end.text();

@@ -32,20 +32,20 @@ public final class PlanWork implements Work {
     private boolean keepGoing;
 
     /**
-     * The work of a plan.
+     * Creates the work of a plan.
      *
-     * @param past what earlier runs in the same directory did
-     * @param report where the report goes besides the run directory, or null
+     * @param past the record of earlier runs in the same directory
+     * @param report the path of a report besides the one in the run directory, or null
      */
     public PlanWork(Plan plan, RunDirectory directory, Journal journal, Journal.Past past, @Nullable Path report) {
         this(plan, directory, journal, past, report, Set.of());
     }
 
     /**
-     * The work of some tasks of a plan and of what they need.
+     * Creates the work of some tasks of a plan and their upstream tasks.
      *
-     * @param past what earlier runs in the same directory did
-     * @param report where the report goes besides the run directory, or null
+     * @param past the record of earlier runs in the same directory
+     * @param report the path of a report besides the one in the run directory, or null
      * @param only the ids of the tasks; empty for all
      */
     public PlanWork(
@@ -67,7 +67,9 @@ public final class PlanWork implements Work {
                 .collect(Collectors.toSet());
     }
 
-    /** Runs everything that can run, also what only failed tasks need. To be called before the work is run. */
+    /**
+     * Runs everything that can run, including tasks that only failed tasks need. Must be called before the work is run.
+     */
     public PlanWork keepGoing() {
         keepGoing = true;
         return this;
@@ -108,8 +110,7 @@ public final class PlanWork implements Work {
 
     @Override
     public void submit(GroupRunner runner, Stop stop) {
-        // A plan without dependencies needs no flow: everything is ready at once, and the executor is all that it
-        // takes.
+        // A plan without dependencies needs no flow: everything is ready at once, and the executor is sufficient.
         if (plan.isFlow() || !only.isEmpty()) {
             Map<String, OutputFiles> files = directory.outputs(plan.tasks(), PlanFlow.captured(plan));
             OnFailure onFailure = keepGoing ? OnFailure.KEEP_GOING : OnFailure.CONTINUE;

@@ -20,10 +20,10 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The functions of the operating system that the JDK has no API for: starting a process in a session of its own, signals to
- * process groups, and learning how a child ended without giving up its number. Loaded when the first command is started.
+ * Functions of the operating system without an API in the JDK: starting a process in a new session, signals to process
+ * groups, and waiting for a child without releasing its process id. Loaded when the first command is started.
  */
-@SuppressWarnings("restricted") // what it calls is the C library's
+@SuppressWarnings("restricted") // calls functions of the C library
 final class Posix {
     static final int SIGKILL = 9;
     static final int SIGTERM = 15;
@@ -33,7 +33,7 @@ final class Posix {
     private static final int EINTR = 4;
     private static final int ENOEXEC = 8;
 
-    /** Larger than any C library's types for the attributes and the actions of a start. */
+    /** Larger than any C library's types for spawn attributes and file actions. */
     private static final long OPAQUE = 1024;
 
     private static final AddressLayout C_POINTER = ValueLayout.ADDRESS;
@@ -68,15 +68,15 @@ final class Posix {
     private final MemorySegment environment = environment();
 
     private Posix() {
-        call(() -> setHandler.invoke(SIGCHLD, MemorySegment.NULL)); // where it is ignored, nothing is known of an end
+        call(() -> setHandler.invoke(SIGCHLD, MemorySegment.NULL)); // if ignored, the exit status of children is lost
     }
 
-    /** What differs there. */
+    /** The differences on macOS. */
     private static final class MacOs {
         static final boolean HERE = System.getProperty("os.name", "").startsWith("Mac");
     }
 
-    /** The numbers of the C headers. */
+    /** The constants of the C headers. */
     private enum Flag {
         SPAWN_SETSIGMASK(0x08, 0x08),
         SPAWN_SETSID(0x80, 0x400),
@@ -100,7 +100,7 @@ final class Posix {
         }
     }
 
-    /** Loads what there is, once. */
+    /** Loads the functions once. */
     private static final class Holder {
         static final @Nullable Posix POSIX;
         static final String PROBLEM;
@@ -118,12 +118,12 @@ final class Posix {
         }
     }
 
-    /** The functions; null where they cannot be called. */
+    /** Returns the functions, or null if they cannot be called. */
     static @Nullable Posix get() {
         return Holder.POSIX;
     }
 
-    /** Why the functions cannot be called, or nothing. */
+    /** Returns why the functions cannot be called, or an empty text. */
     static String problem() {
         return Holder.PROBLEM;
     }
@@ -132,7 +132,7 @@ final class Posix {
         return linker.downcallHandle(symbol(name), FunctionDescriptor.of(result, arguments));
     }
 
-    /** A function whose error number is kept. */
+    /** Returns a function whose error number is captured. */
     private MethodHandle reporting(String name, MemoryLayout result, MemoryLayout... arguments) {
         return linker.downcallHandle(
                 symbol(name), FunctionDescriptor.of(result, arguments), Linker.Option.captureCallState("errno"));
@@ -142,7 +142,7 @@ final class Posix {
         return library.find(name).orElseThrow(() -> new UnsupportedOperationException("the C library has no " + name));
     }
 
-    /** Where the address of this process's environment is. */
+    /** Returns the location of the pointer to this process's environment. */
     private MemorySegment environment() {
         if (MacOs.HERE) {
             MethodHandle find = function("_NSGetEnviron", C_POINTER);
@@ -166,7 +166,7 @@ final class Posix {
         }
     }
 
-    /** Calls a function that returns the number of its error. */
+    /** Calls a function that returns its error number. */
     private static void check(Call call) {
         int error = (int) call(call);
         if (error != 0) {
@@ -175,20 +175,21 @@ final class Posix {
     }
 
     /**
-     * Where a process prints.
+     * The file for the output of a process.
      *
-     * @param append true to add to the file, false to replace it
+     * @param append true to append to the file, false to replace it
      */
     record Target(Path path, boolean append) {}
 
     /**
-     * Starts a process as the leader of a new session, and so of a new process group. It has no controlling terminal, reads
-     * nothing and inherits nothing but its two outputs. A symbolic link at the end of an output's path is not followed.
+     * Starts a process as the leader of a new session, and so of a new process group. It has no controlling terminal,
+     * an empty standard input, and inherits only its two outputs. A symbolic link at the end of an output's path is not
+     * followed.
      *
      * @param variables the environment variables to set; the others are inherited
-     * @param err null if standard error goes where standard output goes
-     * @return its number
-     * @throws IOException if it cannot be started; the message has the number of the error
+     * @param err the file for standard error, or null if it goes to the same file as standard output
+     * @return the process id
+     * @throws IOException if the process cannot be started; the message contains the error number
      */
     int spawn(
             List<String> words,
@@ -258,7 +259,7 @@ final class Posix {
         MemorySegment arguments = strings(arena, words, charset);
         int error = (int) call(() -> spawn.invoke(pid, program, actions, attributes, arguments, variables));
         if (error == ENOEXEC) {
-            // A script without #!, which shells and the JDK run by sh.
+            // A script without #!, which shells and the JDK execute with sh.
             List<String> script = new ArrayList<>(words);
             script.set(0, Programs.find(words.getFirst()));
             script.addFirst("/bin/sh");
@@ -291,7 +292,7 @@ final class Posix {
         return array;
     }
 
-    /** This process's environment, byte by byte as it is, with some variables set. */
+    /** Returns this process's environment, unchanged byte by byte, with some variables set. */
     private MemorySegment environment(Arena arena, Map<String, String> variables, Charset charset) {
         List<MemorySegment> entries = new ArrayList<>();
         MemorySegment inherited = environment.get(C_POINTER, 0).reinterpret(Long.MAX_VALUE);
@@ -312,7 +313,9 @@ final class Posix {
         return pointers(arena, entries);
     }
 
-    /** Sends a signal to a process or, by a negative number, to a process group. Does nothing if there is none. */
+    /**
+     * Sends a signal to a process or, if the number is negative, to a process group. Does nothing if it does not exist.
+     */
     void kill(long to, int signal) {
         try (Arena arena = Arena.ofConfined()) {
             MemorySegment state = arena.allocate(Linker.Option.captureStateLayout());
@@ -320,12 +323,12 @@ final class Posix {
         }
     }
 
-    /** Waits until a child has ended and returns its exit code. Its number stays taken until {@link #reap}. */
+    /** Waits until a child has ended and returns its exit code. Its process id is not reused before {@link #reap}. */
     int awaitExit(int pid) {
         return await(pid, Flag.WAIT_EXITED.value | Flag.WAIT_NO_REAP.value);
     }
 
-    /** Gives up the number of a child that has ended. */
+    /** Releases the process id of a child that has ended. */
     void reap(int pid) {
         await(pid, Flag.WAIT_EXITED.value);
     }
@@ -346,12 +349,12 @@ final class Posix {
         }
     }
 
-    /** The number of a process's group, or a negative number if there is no such process. */
+    /** Returns the process group of a process, or a negative number if there is no such process. */
     int group(long pid) {
         return (int) call(() -> getGroup.invoke((int) pid));
     }
 
-    /** The number of a process's session, or a negative number if there is no such process. */
+    /** Returns the session of a process, or a negative number if there is no such process. */
     int session(long pid) {
         return (int) call(() -> getSession.invoke((int) pid));
     }

@@ -16,17 +16,17 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The processes of this machine, read again and again. Safe for many threads, which share what one of them reads.
+ * The processes of this machine, read repeatedly. Thread-safe; concurrent callers share a reading.
  *
- * <p>On Linux all is read from {@code /proc}. Elsewhere it comes from the JDK, which does not know tokens.
+ * <p>On Linux all data is read from {@code /proc}. On other systems it comes from the JDK, which cannot read tokens.
  */
 final class ProcessTable {
     private static final Path PROC = Path.of("/proc");
     private static final int READABLE_STAT_FIELDS = 49;
 
-    /** All processes, however old. */
+    /** All processes, regardless of their age. */
     static final ProcessTable ALL = new ProcessTable(0, hasProc());
-    /** What can have been started by this process: of others it does not read the environment. */
+    /** Processes that this process may have started: the environment of others is not read. */
     static final ProcessTable YOUNGER =
             new ProcessTable(ALL.startOf(ProcessHandle.current().pid()), hasProc());
 
@@ -35,7 +35,7 @@ final class ProcessTable {
     private final ReentrantLock lock = new ReentrantLock();
     private @Nullable Snapshot last; // guarded by lock
 
-    /** A table that reads the environment of processes that began at a moment or later. */
+    /** Creates a table that reads the environment of processes started at or after a moment. */
     ProcessTable(long since, boolean proc) {
         this.since = since;
         this.proc = proc;
@@ -44,10 +44,10 @@ final class ProcessTable {
     /**
      * A process.
      *
-     * @param start when it began, in a unit of the table
+     * @param start the start of the process, in a unit of the table
      * @param runs false for a process that has ended and whose parent has not read its exit status
-     * @param tokens the value of {@link Children#VARIABLE}, or nothing
-     * @param settled false while it replaces its program, when its environment cannot be read
+     * @param tokens the value of {@link ProcessStarter#VARIABLE}, or an empty text
+     * @param settled false while the process executes a new program and its environment cannot be read
      */
     record Entry(
             long pid, long parent, long group, long session, long start, boolean runs, String tokens, boolean settled) {
@@ -57,14 +57,14 @@ final class ProcessTable {
         }
     }
 
-    /** What was read, all of it after a moment. */
+    /** A reading, made completely after a moment. */
     private record Snapshot(long nanoTime, Collection<Entry> entries) {}
 
     private static boolean hasProc() {
         return Files.isReadable(PROC.resolve("self/stat")) && Files.isReadable(PROC.resolve("self/environ"));
     }
 
-    /** The processes that run now; no older state is returned than that at the beginning of this call. */
+    /** Returns the running processes, in a state not older than the beginning of this call. */
     Collection<Entry> read() {
         long now = System.nanoTime();
         lock.lock();
@@ -80,7 +80,7 @@ final class ProcessTable {
         }
     }
 
-    /** When a process began; -1 if it is not there. */
+    /** Returns the start of a process, or -1 if it does not exist. */
     long startOf(long pid) {
         Entry entry = proc
                 ? entry(PROC.resolve(Long.toString(pid)), false)
@@ -113,13 +113,13 @@ final class ProcessTable {
             long start = Long.parseLong(fields[19]);
             boolean reads = withTokens && runs && start >= since;
             byte[] environment = reads ? environment(directory) : new byte[0];
-            // A process that replaces its program has memory and no environment; a thread of the kernel has neither.
+            // A process that executes a new program has memory and no environment; a kernel thread has neither.
             boolean replaces = reads
                     && environment.length == 0
                     && fields.length >= READABLE_STAT_FIELDS
                     && Long.parseUnsignedLong(fields[20]) != 0
                     && fields[48].equals("0")
-                    && !directory.endsWith("1") // the first process of a container may hide, and replaces nothing
+                    && !directory.endsWith("1") // the first process of a container may hide it
                     && isReadable(directory);
             return new Entry(
                     Long.parseLong(stat.substring(0, stat.indexOf(' '))),
@@ -131,7 +131,7 @@ final class ProcessTable {
                     tokens(environment),
                     !replaces);
         } catch (IOException | IndexOutOfBoundsException e) {
-            return null; // it has ended meanwhile
+            return null; // the process has ended in the meantime
         }
     }
 
@@ -143,13 +143,13 @@ final class ProcessTable {
         try {
             return Files.readAllBytes(directory.resolve("environ"));
         } catch (AccessDeniedException e) {
-            return new byte[0]; // another user's
+            return new byte[0]; // a process of another user
         }
     }
 
     private static String tokens(byte[] environment) {
         String text = "\0" + new String(environment, StandardCharsets.ISO_8859_1);
-        String name = "\0" + Children.VARIABLE + "=";
+        String name = "\0" + ProcessStarter.VARIABLE + "=";
         int at = text.indexOf(name);
         if (at < 0) {
             return "";

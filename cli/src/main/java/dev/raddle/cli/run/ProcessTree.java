@@ -17,51 +17,51 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** A process with all that it started, which end together. */
+/** A process and its descendants, which are ended together. */
 public final class ProcessTree {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(1);
-    private static final Duration LONGEST_PAUSE = Duration.ofMillis(50);
+    private static final Duration MAX_PAUSE = Duration.ofMillis(50);
     private static final Duration AFTER_KILL = Duration.ofSeconds(5);
 
-    /** How often a process may be found replacing its program before it counts as one that hides its environment. */
-    private static final int MOST_UNREADABLE = 30;
+    /** The number of readings without an environment after which a process counts as one that hides it. */
+    private static final int MAX_UNREADABLE = 30;
 
-    /** How often in a row the table must show no member before there is none. */
+    /** The number of consecutive readings without a member after which the tree counts as ended. */
     private static final int CLEAN_READS = 2;
 
     /*
      * Overview.
      *
-     * A process is a member of the tree if one of these holds; each finds what others do not:
+     * A process is a member of the tree if one of these conditions holds; each finds processes that the others miss:
      *
-     *   - it is the root, or was a member before
-     *   - its parent is a member                 until the parent ends
-     *   - it is in a session of the tree         also an orphan; until it calls setsid
-     *   - its environment has the tree's token   also an orphan in a session of its own; unless it has cleared it
+     *     - it is the root, or was a member before
+     *     - its parent is a member                 until the parent ends
+     *     - it is in a session of the tree         also an orphan; until it calls setsid
+     *     - its environment has the tree's token   also an orphan in a session of its own; unless it has cleared it
      *
-     * A session is the tree's if the root was started as its leader or if its leader is a member: a process gets into a session
-     * by its birth only, so all others in it are members too.
+     * A session belongs to the tree if the root was started as its leader or if its leader is a member: a process gets
+     * into an existing session only at its birth, so all others in it are members too.
      *
-     * Ending a tree has three steps: every member gets SIGTERM, every member gets time, the rest gets SIGKILL. No step rests on
-     * a list of members that was complete once, because a member may start others at any time:
+     * Ending a tree has three steps: every member gets SIGTERM, every member gets time, the rest gets SIGKILL. No step
+     * relies on a complete list of members, because a member may start others at any time:
      *
-     *   - Signals go to process groups. The kernel delivers a signal to a whole group in one step with respect to fork: a
-     *     process either exists and gets it, or its parent gets it before the fork. So a shell cannot go on with its next
-     *     command when its present one ends.
-     *   - The table is read until it shows no member, twice in a row. Each reading signals what it finds. One reading alone could
-     *     miss a child that is born at a number that has been passed, of a parent that ends before it is reached.
+     * - Signals go to process groups. The kernel delivers a signal to a whole group atomically with respect to fork: a
+     *   process either exists and gets it, or its parent gets it before the fork. So a shell cannot continue with
+     *   its next command when its current one ends.
+     * - The table is read until it shows no member, twice in a row. A single reading could miss a child that is started
+     *   with a process id that has already been passed, by a parent that ends before its own id is reached.
      *
-     * A signal to a group misses a member that leaves the group (setsid, setpgid) after the table was read and before the signal
-     * is sent. So a member that was signalled by its group is doubtful until the next reading. If that shows it in the same group,
-     * it was there before and after the signal, and has received it. If not, it counts as one that was never signalled, and is
-     * signalled in its new group. A member in a group that is not signalled as a whole is signalled by its number, which
-     * misses nothing.
+     * A signal to a group misses a member that leaves the group (setsid, setpgid) after the table was read and before
+     * the signal is sent. So a member that was signalled by its group is doubtful until the next reading. If that shows
+     * it in the same group, it was there before and after the signal, and has received it. If not, it counts as one
+     * that was never signalled, and is signalled in its new group. A member in a group that is not signalled as a whole
+     * is signalled by its process id, which misses nothing.
      *
-     * A process that begins after SIGTERM, and whose parent has received that and lives, belongs to the way in which its parent
-     * ends. It is left alone as long as its parent lives, at most for the grace.
+     * A process that begins after SIGTERM, and whose parent has received that and lives, belongs to its parent's
+     * orderly termination. It is not signalled as long as its parent lives, at most for the grace period.
      *
-     * The operating system tells no process but a parent that another has ended. For grandchildren there is nothing but to
-     * look again and again, so this is the one place that does; the wait ends early when kill() comes.
+     * The operating system notifies only a parent of the end of a process. For grandchildren the only way is polling,
+     * so this is the one place that polls; kill() ends the wait early.
      */
     private final long root;
     private final long rootStart;
@@ -70,8 +70,8 @@ public final class ProcessTree {
     private final Supplier<Collection<ProcessTable.Entry>> table;
     private final @Nullable Posix posix;
     private final Set<Id> known = new HashSet<>(); // only the thread that ends the tree
-    private final Set<Id> told = new HashSet<>(); // only the thread that ends the tree; those that were sent SIGTERM
-    private final Map<Id, Long> doubtful = new HashMap<>(); // only the thread that ends the tree; by this group
+    private final Set<Id> signalled = new HashSet<>(); // only the thread that ends the tree; received SIGTERM
+    private final Map<Id, Long> doubtful = new HashMap<>(); // only the thread that ends the tree; by signalled group
     private final Map<Id, Integer> unreadable = new HashMap<>(); // only the thread that ends the tree
     private final Set<Long> sessions = new HashSet<>(); // only the thread that ends the tree
     private boolean interrupted; // only the thread that ends the tree
@@ -79,7 +79,7 @@ public final class ProcessTree {
     private final CountDownLatch killed = new CountDownLatch(1);
     private final CompletableFuture<Void> ended = new CompletableFuture<>();
 
-    /** What names a process for good. */
+    /** Identifies a process uniquely. */
     private record Id(long pid, long start) {
         static Id of(ProcessTable.Entry entry) {
             return new Id(entry.pid(), entry.start());
@@ -87,7 +87,7 @@ public final class ProcessTree {
     }
 
     /** Members in the order of signals: parents before their children. */
-    private record Found(List<ProcessTable.Entry> members, boolean settled) {}
+    private record Members(List<ProcessTable.Entry> members, boolean settled) {}
 
     private ProcessTree(
             long root, boolean ownSession, @Nullable String token, ProcessTable table, @Nullable Posix posix) {
@@ -109,18 +109,18 @@ public final class ProcessTree {
         this.posix = posix;
     }
 
-    /** The tree of a process that was started for a task. */
-    static ProcessTree of(Child child) {
+    /** Returns the tree of a process that was started for a task. */
+    static ProcessTree of(ChildProcess child) {
         return new ProcessTree(child.pid(), child.ownSession(), child.token(), ProcessTable.YOUNGER, Posix.get());
     }
 
-    /** The same where it is known only by what a table shows and a JDK can do. */
-    static ProcessTree of(Child child, ProcessTable table) {
+    /** Returns the tree of a process, with only a table and the functions of the JDK. */
+    static ProcessTree of(ChildProcess child, ProcessTable table) {
         return new ProcessTree(child.pid(), child.ownSession(), child.token(), table, null);
     }
 
-    /** The same where readings of {@link ProcessTable#ALL} come from elsewhere. */
-    static ProcessTree of(Child child, Supplier<Collection<ProcessTable.Entry>> readings) {
+    /** Returns the tree of a process, with a source of readings instead of {@link ProcessTable#ALL}. */
+    static ProcessTree of(ChildProcess child, Supplier<Collection<ProcessTable.Entry>> readings) {
         return new ProcessTree(
                 child.pid(),
                 ProcessTable.ALL.startOf(child.pid()),
@@ -130,22 +130,22 @@ public final class ProcessTree {
                 Posix.get());
     }
 
-    /** The tree of a process of which nothing more is known. */
+    /** Returns the tree of a process without a token. */
     static ProcessTree of(ProcessHandle process) {
         return new ProcessTree(process.pid(), false, null, ProcessTable.ALL, Posix.get());
     }
 
-    /** The tree of a process that runs, of another run. */
+    /** Returns the tree of a running process of another run. */
     static ProcessTree of(ProcessHandle process, String token) {
-        return new ProcessTree(process.pid(), Children.isOfOwnSession(token), token, ProcessTable.ALL, Posix.get());
+        return new ProcessTree(process.pid(), ProcessStarter.leadsSession(token), token, ProcessTable.ALL, Posix.get());
     }
 
-    /** What is left of a tree of another run. */
+    /** Returns the remaining processes of a tree of another run. */
     static ProcessTree of(String token) {
-        return new ProcessTree(-1, Children.isOfOwnSession(token), token, ProcessTable.ALL, Posix.get());
+        return new ProcessTree(-1, ProcessStarter.leadsSession(token), token, ProcessTable.ALL, Posix.get());
     }
 
-    /** Ends the tree and waits until it has ended. Any thread may call this; the first decides how long the grace is. */
+    /** Ends the tree and waits until it has ended. Any thread may call this; the grace of the first call applies. */
     public void terminate(Duration grace) {
         if (ending.compareAndSet(false, true)) {
             try {
@@ -160,8 +160,8 @@ public final class ProcessTree {
         ended.join();
     }
 
-    /** Runs an action when no signal is sent to the tree any more: at once, or when it has ended if that was demanded. */
-    @SuppressWarnings("FutureReturnValueIgnored") // what the action does is the end of it
+    /** Runs an action when no further signal is sent to the tree: at once, or after its end if it is being ended. */
+    @SuppressWarnings("FutureReturnValueIgnored") // the result of the action is not needed
     void whenSettled(Runnable action) {
         if (ending.compareAndSet(false, true)) {
             ended.complete(null);
@@ -169,35 +169,35 @@ public final class ProcessTree {
         ended.whenComplete((ignored, error) -> action.run());
     }
 
-    /** Whether it has been told to end. */
+    /** Returns whether its end has been requested. */
     boolean isEnding() {
         return ending.get();
     }
 
-    /** Takes the rest of its grace from a tree that is being ended, or will be. Does not wait. */
+    /** Ends the grace period of a tree that is being ended, or will be. Does not wait. */
     public void kill() {
         killed.countDown();
     }
 
     private void end(Duration grace) {
-        if (!repeat(grace, true)) {
-            repeat(AFTER_KILL, false);
+        if (!signalUntilGone(grace, true)) {
+            signalUntilGone(AFTER_KILL, false);
         }
     }
 
     /**
-     * Signals what it finds until there is nothing, or until a time is over.
+     * Signals the members until there are none, or until a time is over.
      *
-     * @param gentle whether the signal is SIGTERM, and the time may be cut short
-     * @return whether there is nothing
+     * @param graceful whether the signal is SIGTERM, and the time may be cut short
+     * @return whether there are no members
      */
-    private boolean repeat(Duration time, boolean gentle) {
+    private boolean signalUntilGone(Duration time, boolean graceful) {
         long start = System.nanoTime();
         long pause = FIRST_PAUSE.toNanos();
         int clean = 0;
         while (true) {
-            Found found = find();
-            if (gentle) {
+            Members found = findMembers();
+            if (graceful) {
                 terminate(found.members);
             } else {
                 signal(found.members, Posix.SIGKILL, found.members);
@@ -207,17 +207,17 @@ public final class ProcessTree {
                 return true;
             }
             long left = time.toNanos() - (System.nanoTime() - start);
-            if (clean == 0 && (left <= 0 || (gentle && killed.getCount() == 0))) {
+            if (clean == 0 && (left <= 0 || (graceful && killed.getCount() == 0))) {
                 return false;
             }
             if (clean == 0) {
-                pause(Math.min(left, pause), gentle);
-                pause = Math.min(2 * pause, LONGEST_PAUSE.toNanos());
+                pause(Math.min(left, pause), graceful);
+                pause = Math.min(2 * pause, MAX_PAUSE.toNanos());
             }
         }
     }
 
-    private Found find() {
+    private Members findMembers() {
         Collection<ProcessTable.Entry> all = table.get();
         Map<Long, ProcessTable.Entry> members = new LinkedHashMap<>();
         ProcessTable.Entry leader = null;
@@ -234,11 +234,11 @@ public final class ProcessTree {
                 sessions.add(root);
             }
         } else {
-            sessions.remove(root); // another process has the number now, so no member can have that session
+            sessions.remove(root); // another process has the process id now, so no member can have that session
         }
         boolean settled = addTo(members, all);
         members.values().forEach(member -> known.add(Id.of(member)));
-        return new Found(new ArrayList<>(members.values()), settled);
+        return new Members(new ArrayList<>(members.values()), settled);
     }
 
     /** Adds members until there are no more, and returns whether every process could be judged. */
@@ -258,16 +258,16 @@ public final class ProcessTree {
                         sessions.add(entry.session());
                     }
                 } else {
-                    settled &= entry.settled() || entry.start() < rootStart || isHidden(entry);
+                    settled &= entry.settled() || entry.start() < rootStart || countUnreadable(entry);
                 }
             }
         } while (members.size() > before);
         return settled;
     }
 
-    /** Whether the environment of a process has been unreadable for so long that it will stay so. */
-    private boolean isHidden(ProcessTable.Entry entry) {
-        return unreadable.merge(Id.of(entry), 1, Integer::sum) > MOST_UNREADABLE;
+    /** Counts a reading without an environment, and returns whether there were so many that it will stay unreadable. */
+    private boolean countUnreadable(ProcessTable.Entry entry) {
+        return unreadable.merge(Id.of(entry), 1, Integer::sum) > MAX_UNREADABLE;
     }
 
     private boolean isMember(ProcessTable.Entry entry, Map<Long, ProcessTable.Entry> members) {
@@ -278,20 +278,20 @@ public final class ProcessTree {
                         || known.contains(Id.of(entry)));
     }
 
-    /** Sends SIGTERM to those that are to get it now. */
+    /** Sends SIGTERM to members that have not received it. */
     private void terminate(List<ProcessTable.Entry> members) {
-        Map<Long, ProcessTable.Entry> byNumber = new HashMap<>();
-        members.forEach(member -> byNumber.put(member.pid(), member));
+        Map<Long, ProcessTable.Entry> byPid = new HashMap<>();
+        members.forEach(member -> byPid.put(member.pid(), member));
         members.forEach(this::resolveDoubt);
-        Set<Id> toldBefore = new HashSet<>(told);
+        Set<Id> signalledBefore = new HashSet<>(signalled);
         List<ProcessTable.Entry> due = new ArrayList<>();
         for (ProcessTable.Entry member : members) {
-            if (!isOfAnothersEnd(member, byNumber, toldBefore) && told.add(Id.of(member))) {
+            if (!hasTerminatedAncestor(member, byPid, signalledBefore) && signalled.add(Id.of(member))) {
                 due.add(member);
             }
         }
         Set<Long> groups = signal(due, Posix.SIGTERM, members);
-        signal(due, Posix.SIGCONT, members); // one that is stopped could not end
+        signal(due, Posix.SIGCONT, members); // a stopped process could not end
         for (ProcessTable.Entry member : due) {
             if (groups.contains(member.group())) {
                 doubtful.put(Id.of(member), member.group());
@@ -303,43 +303,41 @@ public final class ProcessTree {
     private void resolveDoubt(ProcessTable.Entry member) {
         Long group = doubtful.remove(Id.of(member));
         if (group != null && group != member.group()) {
-            told.remove(Id.of(member));
+            signalled.remove(Id.of(member));
         }
     }
 
-    /** Whether one from which a process descends received SIGTERM before and lives. */
-    private static boolean isOfAnothersEnd(
-            ProcessTable.Entry member, Map<Long, ProcessTable.Entry> byNumber, Set<Id> toldBefore) {
-        ProcessTable.Entry ancestor = byNumber.get(member.parent());
-        for (int i = 0;
-                ancestor != null && i < byNumber.size();
-                i++) { // bounded: numbers may have been reused meanwhile
-            if (toldBefore.contains(Id.of(ancestor))) {
+    /** Returns whether an ancestor of the process received SIGTERM before and lives. */
+    private static boolean hasTerminatedAncestor(
+            ProcessTable.Entry member, Map<Long, ProcessTable.Entry> byPid, Set<Id> signalledBefore) {
+        ProcessTable.Entry ancestor = byPid.get(member.parent());
+        for (int i = 0; ancestor != null && i < byPid.size(); i++) { // bounded: process ids may have been reused
+            if (signalledBefore.contains(Id.of(ancestor))) {
                 return true;
             }
-            ancestor = byNumber.get(ancestor.parent());
+            ancestor = byPid.get(ancestor.parent());
         }
         return false;
     }
 
     /**
-     * Sends a signal to processes: to a whole group at once if all its members are to get it.
+     * Sends a signal to processes: to a whole group at once if all its members are to receive it.
      *
      * @return the groups that were signalled as a whole
      */
     private Set<Long> signal(List<ProcessTable.Entry> processes, int signal, List<ProcessTable.Entry> members) {
         Set<Long> groups = new LinkedHashSet<>();
         List<ProcessTable.Entry> single = new ArrayList<>();
-        Set<Long> apart = new HashSet<>();
-        Set<Id> wanted = new HashSet<>();
-        processes.forEach(process -> wanted.add(Id.of(process)));
+        Set<Long> excludedGroups = new HashSet<>();
+        Set<Id> targets = new HashSet<>();
+        processes.forEach(process -> targets.add(Id.of(process)));
         for (ProcessTable.Entry member : members) {
-            if (!wanted.contains(Id.of(member)) || !sessions.contains(member.session())) {
-                apart.add(member.group());
+            if (!targets.contains(Id.of(member)) || !sessions.contains(member.session())) {
+                excludedGroups.add(member.group());
             }
         }
         for (ProcessTable.Entry process : processes) {
-            if (posix == null || process.group() <= 1 || apart.contains(process.group())) {
+            if (posix == null || process.group() <= 1 || excludedGroups.contains(process.group())) {
                 single.add(process);
             } else if (groups.add(process.group())) {
                 posix.kill(-process.group(), signal);
@@ -359,15 +357,15 @@ public final class ProcessTree {
         }
     }
 
-    private void pause(long nanos, boolean patient) {
+    private void pause(long nanos, boolean graceful) {
         try {
-            if (patient) {
+            if (graceful) {
                 killed.await(nanos, TimeUnit.NANOSECONDS);
             } else {
                 TimeUnit.NANOSECONDS.sleep(nanos);
             }
         } catch (InterruptedException e) {
-            interrupted = true; // set again at the end: until then it would end every pause
+            interrupted = true; // restored at the end: until then it would end every pause
             killed.countDown();
         }
     }

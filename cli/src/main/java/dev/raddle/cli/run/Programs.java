@@ -5,13 +5,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.regex.Pattern;
 
-/** Finds programs as a shell does. */
+/** Finds programs in the way of a shell. */
 final class Programs {
     private static final Pattern SEPARATOR = Pattern.compile(File.pathSeparator, Pattern.LITERAL);
 
     private Programs() {}
 
-    /** The path of a program; the name itself if it is a path already or there is no such program. */
+    /** Returns the path of a program, or the name itself if it is already a path or the program is not found. */
     static String find(String name) {
         String path = System.getenv("PATH");
         if (name.contains("/") || name.isEmpty() || path == null) {

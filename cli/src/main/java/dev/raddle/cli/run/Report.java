@@ -12,12 +12,12 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a run, as a JSON file: first what holds for all, then a line for every task.
+ * The report of a run as a JSON file: first the totals, then a line for every task.
  *
  * @param directory the run directory, or null if nothing is kept
- * @param limitOf the limit of a group
- * @param outputs what the tasks whose results are wanted have printed, by id
- * @param succeededBefore how many tasks succeeded in earlier runs that this one resumed
+ * @param limitOf the function from a group to its limit
+ * @param outputs the outputs of the tasks whose results are requested, by id
+ * @param succeededBefore the number of tasks that succeeded in the earlier runs that this one resumed
  */
 public record Report(
         String name,
@@ -31,13 +31,13 @@ public record Report(
         Map<String, @Nullable String> outputs,
         Tasks tasks) {
 
-    /** Hands over every result, one after the other. */
+    /** Passes every result to an action. */
     @FunctionalInterface
     public interface Tasks {
         void forEach(Consumer<TaskResult> action) throws IOException;
     }
 
-    /** Writes the report; a reader sees the old file or the new one, never half of it. */
+    /** Writes the report; a reader sees the old or the new file, never a part of it. */
     void write(Path path) throws IOException {
         WholeFile.write(path, writer -> {
             writer.write("{\n");
@@ -93,7 +93,7 @@ public record Report(
         return fields;
     }
 
-    /** Writes a line for every task and remembers the first failure to do so. */
+    /** Writes a line for every task and remembers the first failure. */
     private static final class Lines implements Consumer<TaskResult> {
         private final BufferedWriter writer;
         private String separator = "\n    ";

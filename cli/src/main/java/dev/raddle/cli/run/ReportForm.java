@@ -2,7 +2,7 @@ package dev.raddle.cli.run;
 
 import java.io.IOException;
 
-/** Another form of the report, beside the JSON file. */
+/** An additional form of the report, besides the JSON file. */
 @FunctionalInterface
 public interface ReportForm {
 

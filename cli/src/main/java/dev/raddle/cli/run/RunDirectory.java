@@ -1,8 +1,8 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.InputFiles;
-import dev.raddle.cli.file.JsonLine;
 import dev.raddle.cli.file.PlannedTask;
+import dev.raddle.cli.file.data.InputFiles;
+import dev.raddle.cli.file.data.JsonLine;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.DirectoryNotEmptyException;
@@ -23,20 +23,20 @@ import java.util.Set;
 import java.util.stream.Stream;
 
 /**
- * Where a run keeps what it was asked and what became of it.
+ * The directory in which a run keeps its input and its results.
  *
  * <pre>
- * run.json        what was run: the file, where it stood, when
- * plan.yaml       the run file as it was
- * inputs/         the data files as they were
- * journal.jsonl   a line for every process that began and every task that ended
- * output/         what the tasks printed
- * values/         the standard output of tasks that others read, alone
+ * run.json        the run file's name and directory, and the time
+ * plan.yaml       the run file
+ * inputs/         the data files
+ * journal.jsonl   a line for every process that was started and every task that ended
+ * output/         the output of the tasks
+ * values/         the standard output of tasks that others read
  * report.json     written at the end
  * report.html     the same for a browser
  * </pre>
  *
- * <p>run.json is written last, so a directory that has it has everything that a resumed run needs.
+ * <p>run.json is written last, so a directory that contains it contains everything that a resumed run needs.
  */
 public final class RunDirectory {
     private static final DateTimeFormatter STAMP =
@@ -55,23 +55,23 @@ public final class RunDirectory {
     }
 
     /**
-     * What a run directory says of its run.
+     * The input of a run.
      *
-     * @param file the name of the run file, as it was given
-     * @param directory where the run file stood
-     * @param text the run file itself
-     * @param inputs the data files as they were
+     * @param file the name of the run file, as the user gave it
+     * @param directory the directory of the run file
+     * @param text the content of the run file
+     * @param inputs the data files
      * @param params the values of params that were given, by name
      */
     public record Origin(String file, Path directory, String text, InputFiles inputs, Map<String, String> params) {
 
-        /** One without values for params. */
+        /** Creates an input without values for params. */
         public Origin(String file, Path directory, String text, InputFiles inputs) {
             this(file, directory, text, inputs, Map.of());
         }
     }
 
-    /** A new directory below {@code raddle-runs} with the run's name and the time. */
+    /** Creates a directory below {@code raddle-runs}, named after the run and the time. */
     public static RunDirectory createFresh(String name, Instant now) throws IOException {
         return createFresh(name, now, Path.of(""));
     }
@@ -91,10 +91,10 @@ public final class RunDirectory {
     }
 
     /**
-     * A directory that the user named: a new one, or one in which nothing is.
+     * Creates a directory that the user named, or uses it if it exists and is empty.
      *
-     * @throws FileAlreadyExistsException if it holds a run already
-     * @throws DirectoryNotEmptyException if it holds anything else
+     * @throws FileAlreadyExistsException if it already contains a run
+     * @throws DirectoryNotEmptyException if it contains anything else
      */
     public static RunDirectory create(Path path) throws IOException {
         if (Files.exists(path.resolve(RUN)) || Files.exists(path.resolve(JOURNAL))) {
@@ -116,20 +116,20 @@ public final class RunDirectory {
         return new RunDirectory(path);
     }
 
-    /** Creates a directory for files of the run. A symbolic link in its place would have them written elsewhere. */
+    /** Creates a directory for files of the run. Refuses a symbolic link, which would redirect them. */
     private static void prepare(Path path) throws IOException {
         if (!Files.isDirectory(path, LinkOption.NOFOLLOW_LINKS)) {
             if (Files.exists(path, LinkOption.NOFOLLOW_LINKS)) {
-                throw new IOException(path + " must be a directory and no symbolic link; remove it");
+                throw new IOException(path + " must be a directory and not a symbolic link; remove it");
             }
             Files.createDirectory(path);
         }
     }
 
-    /** Writes a file of which there is none, or only an ordinary one. */
+    /** Writes a file that does not exist or is a regular file. */
     static void write(Path path, byte[] bytes) throws IOException {
         if (Files.isSymbolicLink(path)) {
-            throw new IOException(path + " is a symbolic link, through which nothing is written; remove it");
+            throw new IOException(path + " is a symbolic link, which is not followed; remove it");
         }
         Files.write(
                 path,
@@ -145,9 +145,9 @@ public final class RunDirectory {
     }
 
     /**
-     * The directory of an earlier run.
+     * Opens the directory of an earlier run.
      *
-     * @throws NoSuchFileException if it holds no run
+     * @throws NoSuchFileException if it contains no run
      */
     public static RunDirectory reopen(Path path) throws IOException {
         existing(path);
@@ -155,9 +155,9 @@ public final class RunDirectory {
     }
 
     /**
-     * The same, only to be looked at.
+     * Opens the directory of an earlier run for reading only.
      *
-     * @throws NoSuchFileException if it holds no run
+     * @throws NoSuchFileException if it contains no run
      */
     public static RunDirectory existing(Path path) throws IOException {
         if (!Files.exists(path.resolve(RUN))) {
@@ -178,25 +178,25 @@ public final class RunDirectory {
         return path.resolve("report.json");
     }
 
-    /** The report for a browser. */
+    /** Returns the path of the report for a browser. */
     public Path page() {
         return path.resolve("report.html");
     }
 
-    /** A file among what tasks print. */
+    /** Returns the path of a file in the output directory. */
     public Path output(String name) {
         return path.resolve(OUTPUT).resolve(name);
     }
 
-    /** The output files of tasks, by id. The same tasks in the same order get the same files. */
+    /** Returns the output files of tasks, by id. The same tasks in the same order get the same files. */
     public Map<String, OutputFiles> outputs(List<PlannedTask> tasks) {
         return outputs(tasks, Set.of());
     }
 
     /**
-     * The same.
+     * Returns the output files of tasks, by id.
      *
-     * @param captured the tasks whose standard output is also kept alone
+     * @param captured the tasks whose standard output is also kept separately
      */
     public Map<String, OutputFiles> outputs(List<PlannedTask> tasks, Set<String> captured) {
         OutputNames names = new OutputNames();
@@ -210,12 +210,12 @@ public final class RunDirectory {
         return outputs;
     }
 
-    /** How results name a file: by its full path, so that they can be read from anywhere. */
+    /** Returns the name of a file in results: its absolute path, so that it can be read from any directory. */
     public static String shown(Path file) {
         return file.toAbsolutePath().normalize().toString();
     }
 
-    /** Keeps what a resumed run needs. */
+    /** Keeps the input that a resumed run needs. */
     public void keep(Origin origin, String name, Map<String, byte[]> inputs, Instant now) throws IOException {
         write(path.resolve(PLAN), origin.text);
         Map<String, String> kept = new LinkedHashMap<>();
@@ -240,10 +240,10 @@ public final class RunDirectory {
         Files.move(draft, path.resolve(RUN), StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** What was kept. */
+    /** Returns the input that was kept. */
     public Origin origin() throws IOException {
         JsonLine run = JsonLine.parse(Files.readString(path.resolve(RUN)))
-                .orElseThrow(() -> new IOException(path.resolve(RUN) + " is no JSON object"));
+                .orElseThrow(() -> new IOException(path.resolve(RUN) + " is not a JSON object"));
         JsonLine inputs = run.object("inputs");
         Path directory = Path.of(run.text("directory").orElse(""));
         return new Origin(

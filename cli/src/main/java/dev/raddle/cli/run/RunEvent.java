@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** Something that happened in a run. */
+/** An event of a run. */
 public sealed interface RunEvent {
 
     Instant time();
@@ -13,10 +13,10 @@ public sealed interface RunEvent {
     /**
      * The run begins.
      *
-     * @param tasks how many there are, or -1 if that is not known yet
-     * @param groups how many groups they are in, or -1
+     * @param tasks the number of tasks, or -1 if it is not known yet
+     * @param groups the number of their groups, or -1
      * @param directory the run directory, or null if nothing is kept
-     * @param succeededBefore how many succeeded in an earlier run that this one resumes
+     * @param succeededBefore the number of tasks that succeeded in an earlier run that this one resumes
      */
     record RunStarted(
             Instant time,
@@ -26,14 +26,15 @@ public sealed interface RunEvent {
             @Nullable Path directory,
             long succeededBefore) implements RunEvent {}
 
-    /** A task was submitted; it waits unless another event follows. */
+    /** A task was submitted; it waits until another event follows. */
     record TaskQueued(Instant time, String id, String group) implements RunEvent {}
 
     /**
      * The command of a task was started.
      *
-     * @param born when the operating system says that the process began; with the pid it names the process for good
-     * @param token the token in its environment and in those of the processes that it starts, or null
+     * @param processStart the start of the process as reported by the operating system; with the pid it identifies the
+     *     process uniquely
+     * @param token the token in its environment and in those of its descendants, or null
      */
     record AttemptStarted(
             Instant time,
@@ -42,14 +43,20 @@ public sealed interface RunEvent {
             int attempt,
             int attempts,
             long pid,
-            @Nullable Instant born,
+            @Nullable Instant processStart,
             @Nullable String token)
             implements RunEvent {
 
-        /** One of a process without a token. */
+        /** Creates an event for a process without a token. */
         public AttemptStarted(
-                Instant time, String id, String group, int attempt, int attempts, long pid, @Nullable Instant born) {
-            this(time, id, group, attempt, attempts, pid, born, null);
+                Instant time,
+                String id,
+                String group,
+                int attempt,
+                int attempts,
+                long pid,
+                @Nullable Instant processStart) {
+            this(time, id, group, attempt, attempts, pid, processStart, null);
         }
     }
 
@@ -69,20 +76,20 @@ public sealed interface RunEvent {
     record TaskEnded(Instant time, TaskResult result) implements RunEvent {}
 
     /**
-     * A task that had succeeded was taken back, because the run failed.
+     * A task that had succeeded was undone because the run failed.
      *
-     * @param error why that did not work, or null if it did
+     * @param error why undoing failed, or null if it succeeded
      */
     record TaskUndone(
             Instant time, String id, String group, @Nullable String error) implements RunEvent {}
 
-    /** From now on nothing new is started and what runs is told to end. */
+    /** The run is stopping: nothing new is started, and running tasks are ended. */
     record RunStopping(Instant time, Stop.Reason reason) implements RunEvent {}
 
     /**
      * Every task has ended. Always the last event.
      *
-     * @param exitCode what the process ends with, also when a report could not be written
+     * @param exitCode the exit code of the process, also when a report could not be written
      * @param report the report in the run directory, or null if there is none
      */
     record RunEnded(

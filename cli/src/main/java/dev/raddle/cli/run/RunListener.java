@@ -2,16 +2,16 @@ package dev.raddle.cli.run;
 
 import java.io.IOException;
 
-/** Hears what happens in a run. All calls come from one thread, one after the other. */
+/** A listener for the events of a run. All calls come from one thread. */
 public interface RunListener {
 
     /**
-     * Something happened.
+     * Called for each event.
      *
-     * @throws IOException if it can no longer do its work; it is not called again, and the run is stopped
+     * @throws IOException if the listener cannot continue; it is not called again, and the run is stopped
      */
     void on(RunEvent event) throws IOException;
 
-    /** A tenth of a second or more has passed since the last time. */
+    /** Called at intervals of at least a tenth of a second. */
     default void tick() throws IOException {}
 }

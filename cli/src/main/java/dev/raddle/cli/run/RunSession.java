@@ -1,6 +1,6 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.Failure;
+import dev.raddle.cli.file.value.Failure;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -14,62 +14,63 @@ import java.util.Objects;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** One run from its first event to its exit code. For one thread, and once. */
+/** A run from its first event to its exit code. For one thread and one use. */
 public final class RunSession {
     private final Settings settings;
     private final List<RunListener> displays;
     private final List<ReportForm> forms;
-    private final Runnable lastWords;
+    private final Runnable beforeHalt;
     private final InstantSource clock;
     private final Stop stop;
     private final Tally tally = new Tally();
     private final AtomicReference<@Nullable Throwable> failure = new AtomicReference<>();
 
     /**
-     * How to run.
+     * The settings of a run.
      *
-     * @param grace how long processes have to end after SIGTERM; before that, in a drain, how long to end by themselves
+     * @param grace the time that processes have to end after SIGTERM; in a drain, also the time before that in which
+     *     they may end by themselves
      * @param failFast whether the first task that does not succeed ends the run
      */
     public record Settings(Duration grace, boolean failFast) {}
 
     /**
-     * A session.
+     * Creates a session.
      *
-     * @param displays hear every event after the work's own listeners; one that fails closes the output
-     * @param lastWords is called if the process gives up at once
+     * @param displays the listeners that are called after the work's own; a failure of one of them closes the output
+     * @param beforeHalt the action to run if the process ends immediately
      */
     public RunSession(
-            Settings settings, List<? extends RunListener> displays, Runnable lastWords, InstantSource clock) {
-        this(settings, displays, List.of(), lastWords, clock);
+            Settings settings, List<? extends RunListener> displays, Runnable beforeHalt, InstantSource clock) {
+        this(settings, displays, List.of(), beforeHalt, clock);
     }
 
     /**
-     * A session.
+     * Creates a session.
      *
-     * @param displays hear every event after the work's own listeners; one that fails closes the output
-     * @param forms in what forms the report is written besides JSON
-     * @param lastWords is called if the process gives up at once
+     * @param displays the listeners that are called after the work's own; a failure of one of them closes the output
+     * @param forms the forms of the report besides JSON
+     * @param beforeHalt the action to run if the process ends immediately
      */
     public RunSession(
             Settings settings,
             List<? extends RunListener> displays,
             List<? extends ReportForm> forms,
-            Runnable lastWords,
+            Runnable beforeHalt,
             InstantSource clock) {
         this.settings = settings;
         this.displays = List.copyOf(displays);
         this.forms = List.copyOf(forms);
-        this.lastWords = lastWords;
+        this.beforeHalt = beforeHalt;
         this.clock = clock;
         this.stop = new Stop(settings.grace());
     }
 
     /**
-     * Runs to the end, whatever that is.
+     * Runs the work to its end, successful or not.
      *
      * @return the exit code
-     * @throws IOException if raddle itself could not go on
+     * @throws IOException if raddle itself could not continue
      */
     public int run(Work work) throws IOException, InterruptedException {
         List<RunListener> listeners = new ArrayList<>(work.listeners());
@@ -81,11 +82,17 @@ public final class RunSession {
         try (EventLoop events = new EventLoop(listeners, this::failed).start();
                 Threads threads = new Threads(work.limits(), settings.grace(), TimeSource.system());
                 GroupRunner runner = new GroupRunner(
-                        work.limits(), threads, events, stop, clock, settings.failFast(), Children.of(work.key()))) {
+                        work.limits(),
+                        threads,
+                        events,
+                        stop,
+                        clock,
+                        settings.failFast(),
+                        ProcessStarter.of(work.key()))) {
             stop.onRequest(reason -> events.postLater(new RunEvent.RunStopping(clock.instant(), reason)));
-            stop.onDrain(threads::drain, threads::cut);
+            stop.onDrain(threads::drain, threads::endGrace);
             RunEvent.RunStarted begin;
-            Interrupts interrupts = new Interrupts(stop, lastWords);
+            SignalHandlers interrupts = new SignalHandlers(stop, beforeHalt);
             try {
                 work.prepare(tally, settings.grace());
                 begin = work.begin(startedAt);
@@ -120,7 +127,7 @@ public final class RunSession {
         runner.awaitAll();
     }
 
-    /** Writes all reports, and returns that in the run directory, or null if there is none. */
+    /** Writes all reports, and returns the path of the one in the run directory, or null if there is none. */
     private @Nullable Path report(Work work, RunEvent.RunStarted begin, Summary summary, int exitCode) {
         Path directory = work.directory();
         Path written = null;
@@ -157,7 +164,7 @@ public final class RunSession {
         try {
             return work.outputs();
         } catch (IOException e) {
-            fail(new IOException("what the tasks in outputs printed cannot be read: " + Failure.text(e), e));
+            fail(new IOException("the output of the tasks in outputs cannot be read: " + Failure.text(e), e));
             return Map.of();
         }
     }

@@ -12,22 +12,22 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The switch that ends a run early. Once it is thrown nothing new starts. What runs has time to end by itself, by
- * {@link #drain}, or is ended at once, by {@link #request}; every process tree that is ended has time to do so or, by
- * {@link #kill}, has not.
+ * Ends a run early. After a stop nothing new starts. With {@link #drain}, running tasks have time to end by themselves;
+ * with {@link #request}, they are terminated at once. A process tree that is terminated has a grace period, unless
+ * {@link #kill} is called.
  */
 public final class Stop {
-    /** Why a run ends early. */
+    /** The reason why a run ends early. */
     public enum Reason {
         /** A signal, such as Ctrl-C. */
         INTERRUPTED,
-        /** SIGTERM, the signal to end in an orderly way. */
+        /** SIGTERM, the signal to terminate in an orderly way. */
         TERMINATED,
-        /** A task did not succeed, and that was to be the end. */
+        /** A task did not succeed in a run with {@code --fail-fast}. */
         FAIL_FAST,
-        /** Nobody reads the output any more. */
+        /** The reader of the output has closed it. */
         OUTPUT_CLOSED,
-        /** Raddle itself cannot go on, such as with a full disk. */
+        /** Raddle itself cannot continue, for example because the disk is full. */
         BROKEN;
 
         private boolean isSignal() {
@@ -42,12 +42,13 @@ public final class Stop {
     }
 
     /*
-     * A process enters by being added to `trees` before the reason is read; a stop sets the reason before `trees` is read.
-     * So whichever comes second sees the other, and no tree is missed. Both may see it: ending a tree twice is harmless.
+     * A process tree is added to `trees` before the reason is read; a stop sets the reason before `trees` is read. So
+     * the later of the two sees the effect of the other, and no tree is missed. Both may see it: ending a tree twice is
+     * harmless.
      *
-     * The phase moves forward only, and is set before the reason. A drain leaves the trees alone: when its grace is over, or
-     * is cut short, the threads of the tasks are interrupted and each ends its own tree. So a task never ends with its tree
-     * before the account of the drain says that it was told to.
+     * The phase only moves forward, and is set before the reason. A drain does not end the trees: when its grace period
+     * is over, or is cut short, the threads of the tasks are interrupted and each ends its own tree. So a task never
+     * ends together with its tree before the account of the drain has recorded its interrupt.
      */
     private final AtomicReference<Phase> phase = new AtomicReference<>(Phase.RUNNING);
     private final AtomicReference<@Nullable Reason> reason = new AtomicReference<>();
@@ -59,25 +60,27 @@ public final class Stop {
     private volatile boolean drained;
     private volatile Consumer<Reason> onRequest = ignored -> {};
     private volatile Runnable onDrain = () -> {};
-    private volatile Runnable onCut = () -> {};
+    private volatile Runnable onEndGrace = () -> {};
 
     public Stop(Duration grace) {
         this.grace = grace;
     }
 
-    /** Sets who is told, once, that the switch was thrown; it must not wait for anything. */
+    /** Sets the action that is called once when a stop is requested; it must not block. */
     public void onRequest(Consumer<Reason> action) {
         onRequest = action;
     }
 
-    /** Sets what drains the tasks, and what cuts the grace of that short; neither may wait for anything. */
-    void onDrain(Runnable drain, Runnable cut) {
+    /**
+     * Sets the action that drains the tasks, and the one that ends the grace period of the drain; neither may block.
+     */
+    void onDrain(Runnable drain, Runnable endGrace) {
         onDrain = drain;
-        onCut = cut;
+        onEndGrace = endGrace;
     }
 
-    /** Runs an action in a thread of its own once the switch is thrown. */
-    @SuppressWarnings("FutureReturnValueIgnored") // nobody waits for the action
+    /** Runs an action in a new thread once a stop is requested. */
+    @SuppressWarnings("FutureReturnValueIgnored") // the result of the action is not needed
     void onceRequested(Runnable action) {
         future.thenRun(() -> Thread.ofVirtual().name("raddle-stop").start(action));
     }
@@ -87,12 +90,12 @@ public final class Stop {
     }
 
     /**
-     * Throws the switch and ends what runs, also what a drain would have let end. The first reason stays, but a signal is
-     * always the reason. Does not wait.
+     * Requests a stop and terminates running processes, including those that a drain would have let end. The first
+     * reason is kept, except that a signal replaces any other reason. Does not wait.
      */
     public void request(Reason why) {
         if (phase.compareAndSet(Phase.RUNNING, Phase.ENDING)) {
-            onRequest.accept(why); // first, so that it is known before what follows from it
+            onRequest.accept(why); // first, so that the event precedes its consequences
             reason.compareAndSet(null, why);
             wake(why);
             trees.forEach(this::terminate);
@@ -100,16 +103,16 @@ public final class Stop {
         }
         prefer(why);
         if (phase.compareAndSet(Phase.DRAINING, Phase.ENDING)) {
-            onCut.run();
+            onEndGrace.run();
         }
     }
 
-    /** Throws the switch and lets what runs end by itself, as long as the grace lasts. Does not wait. */
+    /** Requests a stop and lets running tasks end by themselves within the grace period. Does not wait. */
     public void drain() {
         if (phase.compareAndSet(Phase.RUNNING, Phase.DRAINING)) {
             drained = true;
             reason.compareAndSet(null, Reason.TERMINATED);
-            onDrain.run(); // first, so that nothing is placed when it is known
+            onDrain.run(); // first, so that no task is placed once the stop is visible
             onRequest.accept(Reason.TERMINATED);
             wake(Reason.TERMINATED);
         } else {
@@ -128,45 +131,45 @@ public final class Stop {
         }
     }
 
-    /** Throws the switch and takes the grace from everybody. Does not wait. */
+    /** Requests a stop and ends all grace periods. Does not wait. */
     public void kill() {
         killed = true;
         request(Reason.INTERRUPTED);
         trees.forEach(ProcessTree::kill);
     }
 
-    /** Whether nothing new is to start. */
+    /** Returns whether nothing new may start. */
     public boolean isRequested() {
         return reason.get() != null;
     }
 
-    /** Whether what runs is to end at once. */
+    /** Returns whether running processes are to end at once. */
     boolean isEnding() {
         return isRequested() && phase.get() == Phase.ENDING;
     }
 
-    /** Whether what ran was given time to end by itself, at first at least. */
+    /** Returns whether running tasks were given time to end by themselves, at least at first. */
     boolean isDrained() {
         return drained;
     }
 
-    /** Why the switch was thrown; null if it was not. */
+    /** Returns the reason of the stop, or null if none was requested. */
     public @Nullable Reason reason() {
         return reason.get();
     }
 
-    /** Waits until the switch is thrown or a time has passed; tells whether it was thrown. */
+    /** Waits until a stop is requested or a time has passed; returns whether a stop was requested. */
     public boolean await(Duration time) throws InterruptedException {
         return requested.await(time.toNanos(), TimeUnit.NANOSECONDS);
     }
 
-    /** Waits until the switch is thrown or something else has happened. */
+    /** Waits until a stop is requested or a future is completed. */
     void awaitOr(CompletableFuture<?> other) throws InterruptedException, ExecutionException {
         CompletableFuture.anyOf(future, other).get();
     }
 
-    /** From now on this tree ends when the run is stopped. */
-    void enter(ProcessTree tree) {
+    /** Registers a tree, which is ended when the run is stopped. */
+    void register(ProcessTree tree) {
         trees.add(tree);
         if (isEnding()) {
             terminate(tree);
@@ -176,21 +179,21 @@ public final class Stop {
         }
     }
 
-    /** The same for a tree that belongs to the end of the run: what has been requested before does not end it. */
-    void enterLast(ProcessTree tree) {
+    /** Registers a tree that is part of the end of the run: a stop that has already been requested does not end it. */
+    void registerLast(ProcessTree tree) {
         trees.add(tree);
         if (killed) {
             tree.kill();
         }
     }
 
-    void leave(ProcessTree tree) {
+    void unregister(ProcessTree tree) {
         trees.remove(tree);
     }
 
-    /** The same for the tree of a child, of which nothing more is needed. */
-    void leave(ProcessTree tree, Child child) {
-        leave(tree);
+    /** Removes the tree of a child and releases its process id. */
+    void unregister(ProcessTree tree, ChildProcess child) {
+        unregister(tree);
         tree.whenSettled(child::release);
     }
 

@@ -6,12 +6,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What became of a run.
+ * The outcomes of a run.
  *
- * @param groups by group, in the order in which they came up
+ * @param groups the counts by group, in the order of their first tasks
  * @param slowest the tasks that ran longest, longest first
- * @param wall from the start to the end of this run
- * @param account what became of every accepted task, if the run was drained; otherwise null
+ * @param wall the time from the start to the end of this run
+ * @param account the outcomes of all accepted tasks if the run was drained, otherwise null
  */
 public record Summary(
         Counts totals,

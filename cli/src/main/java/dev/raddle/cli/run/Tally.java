@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 
-/** Counts what happens. For one thread at a time. */
+/** Counts the results of tasks. For one thread at a time. */
 public final class Tally implements RunListener {
     private static final int SLOWEST = 10;
 
-    private final Map<String, Count> groups = new LinkedHashMap<>();
-    private final Count totals = new Count();
+    private final Map<String, TaskCounter> groups = new LinkedHashMap<>();
+    private final TaskCounter totals = new TaskCounter();
     private final PriorityQueue<TaskResult> slowest =
             new PriorityQueue<>(Comparator.comparingLong(TaskResult::runMillis));
 
@@ -29,7 +29,7 @@ public final class Tally implements RunListener {
         }
     }
 
-    /** Counts a task that has ended, now or in an earlier run. */
+    /** Counts a task that has ended, in this or an earlier run. */
     public void add(TaskResult result) {
         group(result.group()).ended(result);
         totals.ended(result);
@@ -39,8 +39,8 @@ public final class Tally implements RunListener {
         }
     }
 
-    private Count group(String key) {
-        return groups.computeIfAbsent(key, ignored -> new Count());
+    private TaskCounter group(String key) {
+        return groups.computeIfAbsent(key, ignored -> new TaskCounter());
     }
 
     public Counts totals() {

@@ -9,24 +9,25 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The attempts of one task: each call is one. The group executor makes them one after the other, in one thread that holds
- * the task's permit, and rests in between. An attempt after which there is none returns how the task went; after any other
- * it throws.
+ * The attempts of one task: each call makes one. The group executor calls this repeatedly, in one thread that holds the
+ * task's permit, with pauses in between. The last attempt returns the result; any other throws.
  */
 final class TaskAttempts implements Callable<TaskResult> {
-    /** How long a process that died of SIGINT or SIGTERM may be ahead of the news that the signal was for the whole run. */
-    private static final Duration NEWS = Duration.ofMillis(250);
+    /**
+     * The maximum delay between a process's death by SIGINT or SIGTERM and this process's handling of the same signal.
+     */
+    private static final Duration SIGNAL_DELAY = Duration.ofMillis(250);
 
-    private static final Set<Integer> DIED_OF_A_SIGNAL_TO_ALL = Set.of(130, 143);
+    private static final Set<Integer> SIGNAL_EXIT_CODES = Set.of(130, 143);
 
     static final String NOT_STARTED = "not started, the run was stopped";
     static final String STOPPED = "stopped with the run";
 
     /*
-     * A stop ends the rest of a task by cancelling it, and must not do so to a task whose command runs, because that may
-     * have the grace of a drain. A rest is noted before it is looked whether there is a stop, and its end before it is looked
-     * once more; who ends rests looks at the note after the stop is known. So a rest is ended or never begins, and a task
-     * whose rest was over before the stop is left alone.
+     * A stop ends the pause of a task by cancelling it, and must not cancel a task whose command runs, because that may
+     * have the grace period of a drain. `pausing` is set before the stop is read, and cleared before the stop is read
+     * again; the thread that ends pauses reads `pausing` after the stop has been set. So a pause is ended or never
+     * begins, and a task whose pause was over before the stop is not cancelled.
      */
     private final PlannedTask task;
     private final OutputFiles output;
@@ -37,9 +38,9 @@ final class TaskAttempts implements Callable<TaskResult> {
     private final long submitted = System.nanoTime();
     // Written by the thread that makes the attempts.
     private volatile @Nullable Progress progress; // null before the first attempt
-    private volatile boolean resting;
+    private volatile boolean pausing;
 
-    /** How far a task is: how many attempts were made, in how many of these a process was started, and how the last ended. */
+    /** The progress of a task: the attempts, how many of these started a process, and how the last ended. */
     private record Progress(long begin, int attempts, int started, AttemptEnd last) {
         Progress with(AttemptEnd end) {
             return new Progress(begin, attempts + 1, started + (end.started() ? 1 : 0), end);
@@ -56,19 +57,19 @@ final class TaskAttempts implements Callable<TaskResult> {
         this.launcher = launcher;
     }
 
-    /** How often the executor is to call this, and how long it is to rest in between. */
+    /** Returns the number of calls and the pauses between them. */
     RetryPolicy policy() {
         return RetryPolicy.builder()
                 .maxAttempts(task.retry().attempts())
                 .retryIf((attempt, failure) -> failure instanceof AttemptFailedException)
-                .backoff((attempt, failure) -> rest(attempt))
+                .backoff((attempt, failure) -> beginPause(attempt))
                 .build();
     }
 
-    /** An interrupt of the thread ends the task as {@link Stop} does. */
+    /** Makes an attempt. An interrupt of the thread ends the task as {@link Stop} does. */
     @Override
     public TaskResult call() throws AttemptFailedException {
-        resting = false;
+        pausing = false;
         Progress before = progress;
         if (before == null) {
             before = new Progress(System.nanoTime(), 0, 0, new AttemptEnd.Stopped(null));
@@ -80,13 +81,13 @@ final class TaskAttempts implements Callable<TaskResult> {
         AttemptEnd end = launcher.attempt(task, before.attempts + 1, output);
         Progress now = before.with(end);
         progress = now;
-        if (end.succeeded() || isStopped(end) || now.attempts >= task.retry().attempts()) {
+        if (end.succeeded() || wasStopped(end) || now.attempts >= task.retry().attempts()) {
             return result(now, state(now));
         }
         throw new AttemptFailedException(end);
     }
 
-    Duration rest(int attempt) {
+    Duration beginPause(int attempt) {
         Duration pause = task.retry().backoff().after(attempt);
         AttemptEnd end = progress().last;
         events.post(new RunEvent.AttemptFailed(
@@ -98,26 +99,26 @@ final class TaskAttempts implements Callable<TaskResult> {
                 end.exitCode(),
                 end.text(),
                 pause));
-        resting = true;
+        pausing = true;
         return stop.isRequested() ? Duration.ZERO : pause;
     }
 
-    /** Whether it waits for its next attempt. */
-    boolean isResting() {
-        return resting;
+    /** Returns whether the task pauses before its next attempt. */
+    boolean isPausing() {
+        return pausing;
     }
 
-    /** Whether its first attempt has begun. */
+    /** Returns whether its first attempt has begun. */
     boolean hasBegun() {
         return progress != null;
     }
 
-    /** How a task went whose next attempt does not come, because the run was stopped while it rested. */
+    /** Returns the result of a task whose next attempt was cancelled because the run was stopped. */
     TaskResult stopped() {
         return result(progress(), TaskState.CANCELLED);
     }
 
-    /** How a task went whose process does not end. */
+    /** Returns the result of a task whose process does not end. */
     TaskResult abandoned(String error) {
         return new TaskResult(
                 task.id(),
@@ -129,7 +130,9 @@ final class TaskAttempts implements Callable<TaskResult> {
                 0,
                 millisSinceSubmission(),
                 output.name(),
-                error);
+                error,
+                null,
+                null);
     }
 
     long millisSinceSubmission() {
@@ -144,26 +147,29 @@ final class TaskAttempts implements Callable<TaskResult> {
         return now;
     }
 
-    /** Whether nothing more is to be started for a task. What got its thread before a drain began is still started. */
+    /**
+     * Returns whether no further attempt may start. A task that got its thread before a drain began may still start its
+     * first.
+     */
     private boolean isOver(int attempts) {
         return stop.isEnding() || Thread.currentThread().isInterrupted() || (attempts > 0 && stop.isRequested());
     }
 
-    /** Whether a stop of the whole run is behind this end. */
-    private boolean isStopped(AttemptEnd end) {
-        // Every process of a terminal or a service gets the signal at once; one may die before this process hears of
-        // it.
-        return diedOfSignal(end) ? isStoppedSoon() : stop.isRequested();
+    /** Returns whether a stop of the whole run caused this end. */
+    private boolean wasStopped(AttemptEnd end) {
+        // A terminal or a service manager sends a signal to all processes at once; a command may die before this
+        // process has handled the signal.
+        return hasSignalExitCode(end) ? awaitStop() : stop.isRequested();
     }
 
-    private static boolean diedOfSignal(AttemptEnd end) {
+    private static boolean hasSignalExitCode(AttemptEnd end) {
         Integer exitCode = end.exitCode();
-        return exitCode != null && DIED_OF_A_SIGNAL_TO_ALL.contains(exitCode);
+        return exitCode != null && SIGNAL_EXIT_CODES.contains(exitCode);
     }
 
-    private boolean isStoppedSoon() {
+    private boolean awaitStop() {
         try {
-            return stop.await(NEWS);
+            return stop.await(SIGNAL_DELAY);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return true;
@@ -175,7 +181,7 @@ final class TaskAttempts implements Callable<TaskResult> {
         if (end.succeeded()) {
             return TaskState.SUCCEEDED;
         }
-        boolean unfinished = now.attempts < task.retry().attempts() || diedOfSignal(end);
+        boolean unfinished = now.attempts < task.retry().attempts() || hasSignalExitCode(end);
         if (end instanceof AttemptEnd.Stopped || stop.isEnding() || (stop.isRequested() && unfinished)) {
             return TaskState.CANCELLED;
         }
@@ -193,15 +199,20 @@ final class TaskAttempts implements Callable<TaskResult> {
                 (now.begin - submitted) / 1_000_000,
                 (System.nanoTime() - now.begin) / 1_000_000,
                 now.started == 0 ? null : output.name(),
-                error(now, state));
+                error(now, state),
+                null,
+                null);
     }
 
     private @Nullable String error(Progress now, TaskState state) {
-        int most = task.retry().attempts();
+        int maxAttempts = task.retry().attempts();
         return switch (state) {
             case SUCCEEDED -> null;
             case CANCELLED -> now.attempts == 0 ? NOT_STARTED : STOPPED;
-            default -> most == 1 ? now.last.text() : now.last.text() + ", attempt " + now.attempts + " of " + most;
+            default ->
+                maxAttempts == 1
+                        ? now.last.text()
+                        : now.last.text() + ", attempt " + now.attempts + " of " + maxAttempts;
         };
     }
 }

@@ -1,6 +1,6 @@
 package dev.raddle.cli.run;
 
-/** A task of a flow has not succeeded; what became of it is told elsewhere. */
+/** Thrown when a task of a flow has not succeeded; its result is reported elsewhere. */
 final class TaskFailedException extends Exception {
     private static final long serialVersionUID = 1L;
 

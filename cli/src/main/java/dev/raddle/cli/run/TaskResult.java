@@ -1,6 +1,6 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.JsonLine;
+import dev.raddle.cli.file.data.JsonLine;
 import java.time.Instant;
 import java.time.format.DateTimeParseException;
 import java.util.LinkedHashMap;
@@ -10,17 +10,17 @@ import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How one task went.
+ * The result of a task.
  *
- * @param command the command as a person would type it
- * @param exitCode of the last attempt; null if it could not be started or never was
+ * @param command the command as the user would type it
+ * @param exitCode the exit code of the last attempt; null if it was not started
  * @param attempts how often its command was started
- * @param waitMillis from submission to the first attempt
- * @param runMillis from the first attempt to the end of the last, pauses included
- * @param output the file with what it printed, or null if it never ran or nobody keeps it
- * @param error why it did not succeed, or not by itself
- * @param via {@value #VIA_FALLBACK}, or null if its own command decided
- * @param endedAt when it ended, or null if that is not known
+ * @param waitMillis the time from submission to the first attempt
+ * @param runMillis the time from the first attempt to the end of the last, including pauses
+ * @param output the file with its output, or null if it never ran or its output is not kept
+ * @param error why it did not succeed, or not by its own command
+ * @param via {@value #VIA_FALLBACK}, or null if the result is that of its own command
+ * @param endedAt the time of its end, or null if that is unknown
  */
 public record TaskResult(
         String id,
@@ -35,25 +35,16 @@ public record TaskResult(
         @Nullable String error,
         @Nullable String via,
         @Nullable Instant endedAt) {
-    /** Its fallback made up for its failure. */
+    /** The fallback replaced the failed command. */
     public static final String VIA_FALLBACK = "fallback";
 
-    /** How a task went whose own command decided that, at some time. */
-    public TaskResult(
-            String id,
-            String group,
-            String command,
-            TaskState state,
-            @Nullable Integer exitCode,
-            int attempts,
-            long waitMillis,
-            long runMillis,
-            @Nullable String output,
-            @Nullable String error) {
-        this(id, group, command, state, exitCode, attempts, waitMillis, runMillis, output, error, null, null);
+    /** Returns this result with another wait time. */
+    TaskResult withWait(long millis) {
+        return new TaskResult(
+                id, group, command, state, exitCode, attempts, millis, runMillis, output, error, via, endedAt);
     }
 
-    /** The same at a time. */
+    /** Returns this result with a time. */
     TaskResult endedAt(Instant time) {
         return new TaskResult(
                 id, group, command, state, exitCode, attempts, waitMillis, runMillis, output, error, via, time);
@@ -63,7 +54,7 @@ public record TaskResult(
         return state == TaskState.SUCCEEDED;
     }
 
-    /** The same in the order of the documented fields. */
+    /** Returns the values in the order of the documented fields. */
     public Map<String, @Nullable Object> fields() {
         Map<String, @Nullable Object> fields = new LinkedHashMap<>();
         fields.put("id", id);
@@ -85,7 +76,7 @@ public record TaskResult(
         return fields;
     }
 
-    /** What {@link #fields} wrote; empty if it did not write this. */
+    /** Returns the result that {@link #fields} wrote; empty if the object is something else. */
     static Optional<TaskResult> of(JsonLine line) {
         Optional<String> id = line.text("id");
         Optional<TaskState> state = line.text("state").flatMap(TaskState::of);

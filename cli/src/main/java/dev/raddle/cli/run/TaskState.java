@@ -3,7 +3,7 @@ package dev.raddle.cli.run;
 import java.util.Locale;
 import java.util.Optional;
 
-/** How a task ended. */
+/** The state in which a task ended. */
 public enum TaskState {
     /** Its command ended with exit code 0. */
     SUCCEEDED,
@@ -11,14 +11,14 @@ public enum TaskState {
     FAILED,
     /** Its last attempt ran out of time. */
     TIMED_OUT,
-    /** It found the queue of its group, or the global one, full. */
+    /** The queue of its group, or the global queue, was full. */
     REJECTED,
     /** The run was stopped before it began or while it ran. */
     CANCELLED,
     /** It did not run because it was not needed, or its condition did not hold. */
     SKIPPED;
 
-    /** The word in reports and events. */
+    /** Returns the word in reports and events. */
     public String text() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }

@@ -18,11 +18,11 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /**
- * Where the tasks of a run get their threads: a group that asks for platform threads has a pool of its own, the others share
- * a {@link VirtualPool}. They are drained together, when the run is told to end or, at the latest, when it has ended.
+ * Provides the threads of a run: a group with platform threads has a pool of its own, the other groups share a
+ * {@link VirtualPool}. All are drained together, when the run is terminated or, at the latest, when it has ended.
  */
 final class Threads implements AutoCloseable {
-    /** How long a process tree may take to go once it has been killed. */
+    /** The maximum time for a process tree to end after it has been killed. */
     private static final Duration AFTER_KILL = Duration.ofSeconds(5);
 
     private static final Duration IDLE = Duration.ofSeconds(5);
@@ -30,13 +30,13 @@ final class Threads implements AutoCloseable {
     /*
      * Overview.
      *
-     * A pool that is created while the others are drained must not be forgotten. It is in `pools` before `draining` is
-     * read, and `draining` is set before `pools` is read: so either the drain finds the pool, or whoever created it shuts it
-     * down, before it has had a task.
+     * A pool that is created while the others are drained must not be missed. It is added to `pools` before `draining`
+     * is read, and `draining` is set before `pools` is read: so either the drain finds the pool, or the thread that
+     * created it shuts it down before it has received a task.
      *
-     * Each pool is drained by a thread of its own, all from the same moment. Who wants to cut the grace short sets `cut`
-     * and then interrupts these threads; each of them is in `drainers` before it reads `cut`. So whichever comes second
-     * sees the other.
+     * Each pool is drained by a thread of its own, all from the same moment. A thread that cuts the grace period short
+     * sets `graceEnded` and then interrupts the drainers; each drainer is added to `drainers` before it reads
+     * `graceEnded`. So the later of the two sees the effect of the other.
      */
     private final Map<String, ThreadPool> pools = new ConcurrentHashMap<>();
     private final VirtualPool virtual;
@@ -44,7 +44,7 @@ final class Threads implements AutoCloseable {
     private final CompletableFuture<List<ShutdownReport>> reports = new CompletableFuture<>();
     private final AtomicBoolean begun = new AtomicBoolean();
     private volatile boolean draining;
-    private volatile boolean cut;
+    private volatile boolean graceEnded;
 
     private final Limits limits;
     private final Duration grace;
@@ -52,10 +52,10 @@ final class Threads implements AutoCloseable {
     private final TimeSource time;
 
     /**
-     * Threads for a run.
+     * Creates the threads of a run.
      *
-     * @param grace how long tasks may take to end before they are interrupted, and again how long their processes may take
-     *     after that
+     * @param grace the time before running tasks are interrupted, and again the time for their processes to end after
+     *     that
      */
     Threads(Limits limits, Duration grace, TimeSource time) {
         this.limits = limits;
@@ -65,7 +65,7 @@ final class Threads implements AutoCloseable {
         this.virtual = new VirtualPool(time);
     }
 
-    /** Where the tasks of a group run. */
+    /** Returns the scheduler of a group. */
     Scheduler scheduler(String group) {
         return limits.threads(group) == ThreadKind.PLATFORM ? Scheduler.from(pool(group)) : virtual;
     }
@@ -80,17 +80,19 @@ final class Threads implements AutoCloseable {
 
     private ThreadPool newPool(String group) {
         return ThreadPool.builder(group)
-                .threads(limits.most(group))
+                .threads(limits.maxPermits(group))
                 .keepAlive(IDLE)
                 .allowCoreTimeout(true)
                 .timeSource(time)
                 .stuckAfter(lastWait)
-                .listener(new PoolListener() {}) // hears of commands that take long, which are nobody's concern
+                .listener(new PoolListener() {}) // long commands are expected, not worth a warning
                 .build();
     }
 
-    /** Places no task from now on. Those that run have the grace to end, and are then interrupted. Does not wait. */
-    @SuppressWarnings("FutureReturnValueIgnored") // `reports` is the end of it
+    /**
+     * Accepts no further task. Tasks that run have the grace period to end, and are then interrupted. Does not wait.
+     */
+    @SuppressWarnings("FutureReturnValueIgnored") // `reports` signals the end
     void drain() {
         if (!begun.compareAndSet(false, true)) {
             return;
@@ -114,7 +116,7 @@ final class Threads implements AutoCloseable {
         CompletableFuture<ShutdownReport> report = new CompletableFuture<>();
         Thread drainer = Thread.ofVirtual().name("raddle-drain").unstarted(() -> {
             try {
-                report.complete(drain.apply(cut ? Duration.ZERO : grace));
+                report.complete(drain.apply(graceEnded ? Duration.ZERO : grace));
             } catch (Throwable e) {
                 report.completeExceptionally(e);
             }
@@ -124,18 +126,18 @@ final class Threads implements AutoCloseable {
         return report;
     }
 
-    /** Takes the rest of the grace from those that run. Does not wait. */
-    void cut() {
-        cut = true;
+    /** Ends the grace period of running tasks. Does not wait. */
+    void endGrace() {
+        graceEnded = true;
         drainers.forEach(Thread::interrupt);
     }
 
-    /** What became of every task that was placed; complete when nothing more will. */
+    /** Returns the outcomes of all accepted tasks; completed when they are final. */
     CompletableFuture<List<ShutdownReport>> reports() {
         return reports;
     }
 
-    /** Drains what has not been, and waits for that. */
+    /** Starts the drain if it has not begun, and waits for its end. */
     @Override
     public void close() {
         drain();

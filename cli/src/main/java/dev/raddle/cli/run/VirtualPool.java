@@ -16,18 +16,18 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * Fresh virtual threads that end as those of a {@link ThreadPool} do: {@link #drain} lets them, interrupts them, and
- * accounts for every task in the same words. No task waits here, so none is handed back.
+ * New virtual threads with the shutdown of a {@link ThreadPool}: {@link #drain} lets tasks end, interrupts them, and
+ * accounts for every task with the same terms. No task waits here, so none is handed back.
  */
 final class VirtualPool implements Scheduler {
     private static final String NAME = "virtual threads";
 
     /*
-     * A task is added to `running` when it is accepted, and leaves it in the step that counts it as completed. So whoever
-     * looks under the lock finds each accepted task in one of the two.
+     * A task is added to `running` when it is accepted, and removed in the same step that counts it as completed. So a
+     * thread that holds the lock finds each accepted task in exactly one of the two.
      */
     private final ReentrantLock lock = new ReentrantLock();
-    private final Set<Errand> running = new LinkedHashSet<>(); // guarded by lock
+    private final Set<Execution> running = new LinkedHashSet<>(); // guarded by lock
     private long completed; // guarded by lock
     private boolean closed; // guarded by lock
 
@@ -40,13 +40,13 @@ final class VirtualPool implements Scheduler {
         this.time = time;
     }
 
-    /** One task and its thread. */
-    private final class Errand implements Runnable {
+    /** A task and its thread. */
+    private final class Execution implements Runnable {
         private final Runnable task;
         private final long acceptedAt = time.nanoTime();
         private final Thread thread = threads.newThread(this);
 
-        Errand(Runnable task) {
+        Execution(Runnable task) {
             this.task = task;
         }
 
@@ -67,32 +67,32 @@ final class VirtualPool implements Scheduler {
 
     @Override
     public void execute(Runnable task) {
-        Errand errand = new Errand(task);
+        Execution execution = new Execution(task);
         lock.lock();
         try {
             if (closed) {
-                throw new RejectedExecutionException("no task starts any more, the run is ending");
+                throw new RejectedExecutionException("no further task is accepted, the run is ending");
             }
-            running.add(errand);
+            running.add(execution);
         } finally {
             lock.unlock();
         }
         boolean started = false;
         try {
-            errand.thread.start();
+            execution.thread.start();
             started = true;
         } finally {
             if (!started) {
-                leave(errand, 0);
+                leave(execution, 0);
             }
         }
     }
 
-    private void leave(Errand errand, int counted) {
+    private void leave(Execution execution, int counted) {
         boolean last;
         lock.lock();
         try {
-            running.remove(errand);
+            running.remove(execution);
             completed += counted;
             last = closed && running.isEmpty();
         } finally {
@@ -103,7 +103,7 @@ final class VirtualPool implements Scheduler {
         }
     }
 
-    /** Accepts no task from now on. Does not wait. */
+    /** Accepts no further task. Does not wait. */
     void shutdown() {
         boolean empty;
         lock.lock();
@@ -119,53 +119,53 @@ final class VirtualPool implements Scheduler {
     }
 
     /**
-     * Shuts down, lets what runs end, and says what became of every task; as {@link ThreadPool#drain}, also where the caller
-     * is interrupted.
+     * Shuts down, lets running tasks end, and reports the outcome of every task. Like {@link ThreadPool#drain}, also if
+     * the caller is interrupted.
      *
-     * @param grace how long to wait before anything is interrupted
-     * @param lastWait how long to wait for what was interrupted
+     * @param grace the time before running tasks are interrupted
+     * @param lastWait the time to wait for interrupted tasks
      */
     ShutdownReport drain(Duration grace, Duration lastWait) {
         long begin = time.nanoTime();
         long before = account().completed;
         shutdown();
-        boolean calledOff = false;
+        boolean interruptedMeanwhile = false;
         boolean ended;
         try {
             ended = terminated.await(Deadline.after(time, grace));
-        } catch (InterruptedException impatience) {
-            calledOff = true;
+        } catch (InterruptedException e) {
+            interruptedMeanwhile = true;
             ended = false;
         }
         long middle = time.nanoTime();
-        List<Errand> told = ended ? List.of() : account().running;
-        told.forEach(errand -> errand.thread.interrupt());
-        calledOff |= awaitEnd(Deadline.after(time, lastWait));
-        ShutdownReport report = report(before, told, begin, middle, time.nanoTime());
-        if (calledOff) {
+        List<Execution> overdue = ended ? List.of() : account().running;
+        overdue.forEach(execution -> execution.thread.interrupt());
+        interruptedMeanwhile |= awaitEnd(Deadline.after(time, lastWait));
+        ShutdownReport report = report(before, overdue, begin, middle, time.nanoTime());
+        if (interruptedMeanwhile) {
             Thread.currentThread().interrupt();
         }
         return report;
     }
 
-    /** Waits whatever happens; tells whether the caller was interrupted meanwhile. */
+    /** Waits without regard to interrupts; returns whether the caller was interrupted in the meantime. */
     private boolean awaitEnd(Deadline deadline) {
-        boolean calledOff = false;
+        boolean interruptedMeanwhile = false;
         while (true) {
             try {
                 terminated.await(deadline);
-                return calledOff;
-            } catch (InterruptedException again) {
-                calledOff = true;
+                return interruptedMeanwhile;
+            } catch (InterruptedException e) {
+                interruptedMeanwhile = true;
             }
         }
     }
 
-    private ShutdownReport report(long before, List<Errand> told, long begin, long middle, long end) {
+    private ShutdownReport report(long before, List<Execution> overdue, long begin, long middle, long end) {
         Account account = account();
-        List<ShutdownReport.Interrupted> interrupted = told.stream()
-                .filter(errand -> !account.running.contains(errand))
-                .map(errand -> new ShutdownReport.Interrupted(errand.task, errand.task))
+        List<ShutdownReport.Interrupted> interrupted = overdue.stream()
+                .filter(execution -> !account.running.contains(execution))
+                .map(execution -> new ShutdownReport.Interrupted(execution.task, execution.task))
                 .toList();
         return new ShutdownReport(
                 NAME,
@@ -174,13 +174,15 @@ final class VirtualPool implements Scheduler {
                 account.completed - before - interrupted.size(),
                 interrupted,
                 List.of(),
-                account.running.stream().map(errand -> errand.stillRunning(end)).toList(),
+                account.running.stream()
+                        .map(execution -> execution.stillRunning(end))
+                        .toList(),
                 0,
                 Duration.ofNanos(middle - begin),
                 Duration.ofNanos(end - middle));
     }
 
-    private record Account(long completed, List<Errand> running) {}
+    private record Account(long completed, List<Execution> running) {}
 
     private Account account() {
         lock.lock();

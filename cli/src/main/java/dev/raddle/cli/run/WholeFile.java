@@ -7,20 +7,23 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
-/** Writes a file as a whole: a reader sees the old one or the new one, never half of it, and a failure leaves nothing behind. */
+/**
+ * Writes a file atomically: a reader sees the old or the new content, never a part of it, and a failure leaves no
+ * temporary file behind.
+ */
 public final class WholeFile {
     private WholeFile() {}
 
-    /** What is written. */
+    /** The content of a file. */
     @FunctionalInterface
     public interface Content {
         void writeTo(BufferedWriter writer) throws IOException;
     }
 
     /**
-     * Writes a file, or replaces it.
+     * Writes or replaces a file.
      *
-     * @throws IOException if it cannot be written; then the old one, if there was one, is as it was
+     * @throws IOException if it cannot be written; an existing file is then unchanged
      */
     public static void write(Path file, Content content) throws IOException {
         Path absolute = file.toAbsolutePath();

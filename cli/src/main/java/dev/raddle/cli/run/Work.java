@@ -9,40 +9,40 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What a session runs. Its methods are called once each, in the order in which they stand here. */
+/** The work of a session. Its methods are called once each, in the order of their declaration. */
 public interface Work {
 
     Limits limits();
 
-    /** Those who need every event for the work's own sake; if one of them fails the run cannot go on. */
+    /** Returns the listeners that the work itself needs; if one of them fails, the run cannot continue. */
     List<RunListener> listeners();
 
-    /** What the tokens of the processes of this run begin with. */
+    /** Returns the common prefix of the tokens of this run's processes. */
     default String key() {
-        return Children.newKey();
+        return ProcessStarter.newKey();
     }
 
-    /** Counts what an earlier run did, and does what must be done before anything starts. */
+    /** Counts the results of an earlier run, and performs the actions that must precede the first start. */
     default void prepare(Tally tally, Duration grace) throws InterruptedException {}
 
-    /** The first event. */
+    /** Returns the first event. */
     RunEvent.RunStarted begin(Instant time);
 
-    /** Submits the tasks; leaves off when the run is stopped. */
+    /** Submits the tasks; ends early if the run is stopped. */
     void submit(GroupRunner runner, Stop stop) throws IOException, InterruptedException;
 
-    /** Where the reports go; empty if there is no run directory and none was asked for. */
+    /** Returns the paths of the reports; empty if there is no run directory and none was requested. */
     List<Path> reports();
 
-    /** The run directory, or null if nothing is kept. */
+    /** Returns the run directory, or null if nothing is kept. */
     @Nullable
     Path directory();
 
-    /** What the tasks whose results are wanted have printed, by id; null for one that has nothing. */
+    /** Returns the outputs of the tasks whose results are requested, by id; null for a task without output. */
     default Map<String, @Nullable String> outputs() throws IOException {
         return Map.of();
     }
 
-    /** Hands over every result, for a report. */
+    /** Returns all results, for a report. */
     Report.Tasks results();
 }

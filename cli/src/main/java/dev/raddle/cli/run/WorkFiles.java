@@ -9,13 +9,13 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * The files of tasks that are made of lines: standard output and standard error apart.
+ * The output files of tasks that are created from lines, with separate files for standard output and standard error.
  *
- * @param kept whether they stay when the run has ended
+ * @param kept whether the files are kept when the run has ended
  */
 public record WorkFiles(RunDirectory directory, boolean kept) implements AutoCloseable {
 
-    /** Files that are gone when the run has ended. */
+    /** Creates files that are deleted when the run has ended. */
     public static WorkFiles temporary() throws IOException {
         return new WorkFiles(RunDirectory.create(Files.createTempDirectory("raddle-map-")), false);
     }

@@ -16,7 +16,7 @@ final class Bar {
     private long expected;
     private long queued;
     private long succeeded;
-    private long failed; // rejected ones too
+    private long failed; // including rejected tasks
     private long cancelled;
 
     Bar(String name, long now) {
@@ -24,7 +24,7 @@ final class Bar {
         this.rate = new Rate(now);
     }
 
-    /** Sets how many tasks will come, where that is known before they are queued. */
+    /** Sets the expected number of tasks, if it is known before they are queued. */
     void expect(long tasks) {
         expected = tasks;
     }
@@ -47,7 +47,7 @@ final class Bar {
         }
     }
 
-    /** Counts what an earlier run did. */
+    /** Counts tasks that succeeded in an earlier run. */
     void succeededBefore(long tasks) {
         succeeded += tasks;
         queued += tasks;
@@ -73,7 +73,7 @@ final class Bar {
         return Math.max(expected, queued);
     }
 
-    /** The line of this bar, in columns that all bars share. */
+    /** Returns the line of this bar, in columns that all bars share. */
     AttributedString line(Layout layout, long now) {
         AttributedStringBuilder line = new AttributedStringBuilder();
         line.append(layout.name(name));
@@ -95,7 +95,7 @@ final class Bar {
         };
     }
 
-    /** What this bar has in a column; empty if that is nothing. */
+    /** Returns the text of a column; empty if there is none. */
     String text(Layout.Column column, Layout.Wording wording, long now) {
         double perSecond = rate.perSecond(now);
         long left = total() - ended();
@@ -106,7 +106,8 @@ final class Bar {
             case FAILED -> wording.failed(failed);
             case CANCELLED -> wording.cancelled(cancelled);
             case SPEED -> perSecond == 0 ? "" : speed(perSecond);
-            case END -> perSecond == 0 || left == 0 ? "" : "ETA " + Words.rough((long) (left * 1000 / perSecond));
+            case END ->
+                perSecond == 0 || left == 0 ? "" : "ETA " + TextFormat.toSecond((long) (left * 1000 / perSecond));
         };
     }
 

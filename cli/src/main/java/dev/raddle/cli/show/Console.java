@@ -17,8 +17,8 @@ import org.jline.utils.AttributedStringBuilder;
 import org.jline.utils.AttributedStyle;
 
 /**
- * A stream that people read: standard output or standard error, and what is known of the terminal behind it. Unlike
- * {@code System.out} it reports when nobody reads any more.
+ * Standard output or standard error, and the properties of the terminal behind it. Unlike {@code System.out} it reports
+ * when its reader has closed it.
  */
 public final class Console implements AutoCloseable {
     private static final Size UNKNOWN = Size.of(80, 24);
@@ -46,12 +46,12 @@ public final class Console implements AutoCloseable {
         this.release = release;
     }
 
-    /** Standard output. */
+    /** Returns standard output. */
     public static Console out(Map<String, String> environment) {
         return of(SystemStream.Output, FileDescriptor.out, "stdout.encoding", environment);
     }
 
-    /** Standard error. */
+    /** Returns standard error. */
     public static Console err(Map<String, String> environment) {
         return of(SystemStream.Error, FileDescriptor.err, "stderr.encoding", environment);
     }
@@ -80,7 +80,7 @@ public final class Console implements AutoCloseable {
         }
     }
 
-    /** Whether the cursor can be moved here. */
+    /** Returns whether the output is a terminal, on which the cursor can be moved. */
     public boolean isTerminal() {
         return terminal;
     }
@@ -99,12 +99,12 @@ public final class Console implements AutoCloseable {
         return rows > 0 ? rows : UNKNOWN.getRows();
     }
 
-    /** The text in colour, where colour is wanted. */
+    /** Returns the text with escape sequences for colours, if colours are enabled. */
     String ansi(AttributedString text) {
         return colours ? text.toAnsi(COLOURS, AttributedCharSequence.ForceMode.None) : text.toString();
     }
 
-    /** A text in one colour. */
+    /** Returns a text in one colour. */
     static AttributedString coloured(String text, int colour) {
         return new AttributedStringBuilder()
                 .styled(AttributedStyle.DEFAULT.foreground(colour), text)
@@ -120,7 +120,7 @@ public final class Console implements AutoCloseable {
         }
     }
 
-    /** The stream itself, for bytes that are nobody's text. */
+    /** Returns the stream itself, for bytes that are not to be encoded. */
     OutputStream stream() {
         return stream;
     }

@@ -2,29 +2,29 @@ package dev.raddle.cli.show;
 
 import dev.raddle.cli.run.RunListener;
 
-/** Chooses how a run is shown. */
+/** Creates the display of a run. */
 public final class Displays {
     private Displays() {}
 
-    /** How much to say. */
-    public enum Loudness {
-        /** Every event: live on a terminal, a line each elsewhere. */
+    /** How much is shown. */
+    public enum Verbosity {
+        /** Every event: live on a terminal, as lines elsewhere. */
         NORMAL,
-        /** Live on a terminal, only what went wrong elsewhere. */
+        /** Live on a terminal, only failures elsewhere. */
         RESERVED,
-        /** Only what went wrong. */
+        /** Only failures. */
         QUIET
     }
 
-    /** For people. */
-    public static RunListener of(Screen screen, Loudness loudness) {
-        if (loudness != Loudness.QUIET && screen.console().isTerminal()) {
+    /** Creates a display for people. */
+    public static RunListener of(Screen screen, Verbosity verbosity) {
+        if (verbosity != Verbosity.QUIET && screen.console().isTerminal()) {
             return new LiveDisplay(screen, System::nanoTime);
         }
-        return new LineDisplay(screen, loudness != Loudness.NORMAL);
+        return new LineDisplay(screen, verbosity != Verbosity.NORMAL);
     }
 
-    /** For programs. */
+    /** Creates a display for programs. */
     public static RunListener json(Console console) {
         return new JsonDisplay(console.stream());
     }

@@ -1,12 +1,12 @@
 package dev.raddle.cli.show;
 
-import dev.raddle.cli.file.Durations;
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.Need;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlannedTask;
-import dev.raddle.cli.file.Printable;
 import dev.raddle.cli.file.ThreadKind;
+import dev.raddle.cli.file.value.Durations;
+import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.run.Json;
 import java.io.IOException;
 import java.time.Duration;
@@ -17,7 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Prints what would run, in which group, under which limits. */
+/** Prints the tasks that would run, with their groups and limits. */
 public final class DryRun {
     private final Console console;
     private final boolean json;
@@ -30,8 +30,8 @@ public final class DryRun {
     /**
      * Prints the tasks of a plan that would run.
      *
-     * @param left the ids of those that would not
-     * @param succeededBefore how many of these have succeeded in an earlier run
+     * @param left the ids of the tasks that would not run
+     * @param succeededBefore the number of these that succeeded in an earlier run
      */
     public void print(Plan plan, Set<String> left, long succeededBefore) throws IOException {
         Map<String, List<PlannedTask>> groups = new LinkedHashMap<>();
@@ -42,8 +42,8 @@ public final class DryRun {
         }
         if (!json) {
             long tasks = groups.values().stream().mapToLong(List::size).sum();
-            line(Printable.oneLine(plan.name()) + ": " + Words.count(tasks, "task", "tasks") + " in "
-                    + Words.count(groups.size(), "group", "groups") + ", "
+            line(Printable.oneLine(plan.name()) + ": " + TextFormat.count(tasks, "task", "tasks") + " in "
+                    + TextFormat.count(groups.size(), "group", "groups") + ", "
                     + (plan.limits().total() == Limits.UNLIMITED
                             ? "any number at once"
                             : "at most " + plan.limits().total() + " at once")
@@ -52,7 +52,7 @@ public final class DryRun {
         for (Map.Entry<String, List<PlannedTask>> group : groups.entrySet()) {
             if (!json) {
                 line(title(group.getKey(), plan.limits()) + ": "
-                        + Words.count(group.getValue().size(), "task", "tasks"));
+                        + TextFormat.count(group.getValue().size(), "task", "tasks"));
             }
             for (PlannedTask task : group.getValue()) {
                 print(task);
@@ -92,8 +92,8 @@ public final class DryRun {
         return Printable.oneLine(group) + " (" + String.join(", ", rules) + ")";
     }
 
-    private static void add(List<String> rules, String name, int value, int usual) {
-        if (value != usual) {
+    private static void add(List<String> rules, String name, int value, int defaultValue) {
+        if (value != defaultValue) {
             rules.add(name + value);
         }
     }

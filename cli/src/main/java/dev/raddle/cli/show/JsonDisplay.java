@@ -13,7 +13,7 @@ import java.util.Locale;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Prints every event as a line of JSON. The names of events and fields are documented and stay. */
+/** Prints every event as a line of JSON. The names of events and fields are documented and must not change. */
 final class JsonDisplay implements RunListener {
     private final OutputStream out;
 

@@ -1,6 +1,6 @@
 package dev.raddle.cli.show;
 
-import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.file.value.Printable;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
@@ -8,23 +8,23 @@ import java.util.Map;
 import org.jline.utils.AttributedString;
 
 /**
- * Where the columns of the bars stand. The narrower a terminal, the less is shown: first the columns move together, then speed and
- * end are left out, then the bar, then the words become short. The counts stay.
+ * The columns of the bars. With decreasing width of the terminal, first the gaps between the columns shrink, then speed
+ * and remaining time are omitted, then the bar, then the words are shortened. The counts are always shown.
  *
- * @param nameWidth how wide the names are
- * @param barWidth how wide the bars are; 0 if there is no room for any
- * @param widths how wide each {@link Column} is, with the space before it; 0 if it is not shown
- * @param wording how the counts are named
+ * @param nameWidth the width of the names
+ * @param barWidth the width of the bars; 0 if they do not fit
+ * @param widths the width of each {@link Column}, including the space before it; 0 if it is not shown
+ * @param wording the labels of the counts
  * @param blocks whether block characters can be drawn
  */
 record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording wording, boolean blocks) {
-    private static final int LEAST_NAME = 5;
-    private static final int LONGEST_NAME = 24;
-    private static final int LEAST_BAR = 8;
-    private static final int MOST_BAR = 30;
+    private static final int MIN_NAME = 5;
+    private static final int MAX_NAME = 24;
+    private static final int MIN_BAR = 8;
+    private static final int MAX_BAR = 30;
     private static final int GAP = 2;
 
-    /** What stands behind the bar, from left to right. */
+    /** The columns after the bar, from left to right. */
     enum Column {
         PROGRESS(11),
         RUNNING(12),
@@ -34,10 +34,10 @@ record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording 
         SPEED(9),
         END(12);
 
-        private final int usualWidth;
+        private final int defaultWidth;
 
-        Column(int usualWidth) {
-            this.usualWidth = usualWidth;
+        Column(int defaultWidth) {
+            this.defaultWidth = defaultWidth;
         }
 
         boolean isCount() {
@@ -45,7 +45,7 @@ record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording 
         }
     }
 
-    /** How counts are named. */
+    /** The labels of the counts. */
     enum Wording {
         LONG(" running", " waiting", " failed", " cancelled"),
         SHORT(" run", " wait", " fail", " cancel"),
@@ -71,7 +71,7 @@ record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording 
             return count + waiting;
         }
 
-        /** Nothing for none: what went wrong shall catch the eye. */
+        /** Returns an empty text for zero, so that failures stand out. */
         String failed(long count) {
             return count == 0 ? "" : count + failed;
         }
@@ -81,26 +81,26 @@ record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording 
         }
     }
 
-    /** A layout for a terminal and the bars that it must show. */
+    /** Returns a layout for a terminal and the bars to show. */
     static Layout of(int columns, Collection<Bar> bars, long now, boolean blocks) {
         int name = nameWidth(bars);
-        Map<Column, Integer> usual = usual(bars, now);
-        if (name + GAP + LEAST_BAR + sum(usual) <= columns) {
-            return new Layout(name, barFor(columns - name - GAP - sum(usual)), usual, Wording.LONG, blocks);
+        Map<Column, Integer> stable = stable(bars, now);
+        if (name + GAP + MIN_BAR + sum(stable) <= columns) {
+            return new Layout(name, barFor(columns - name - GAP - sum(stable)), stable, Wording.LONG, blocks);
         }
-        int room = columns - 1; // a line that fills the last column may wrap
+        int available = columns - 1; // a line that fills the last column may wrap
         for (boolean all : List.of(true, false)) {
-            Map<Column, Integer> widths = tight(bars, Wording.LONG, all, GAP, now);
-            int bar = room - name - GAP - sum(widths);
-            if (bar >= LEAST_BAR) {
+            Map<Column, Integer> widths = minimal(bars, Wording.LONG, all, GAP, now);
+            int bar = available - name - GAP - sum(widths);
+            if (bar >= MIN_BAR) {
                 return new Layout(name, barFor(bar), widths, Wording.LONG, blocks);
             }
         }
         for (Wording wording : Wording.values()) {
             int gap = wording == Wording.LONG ? GAP : 1;
-            Map<Column, Integer> widths = tight(bars, wording, false, gap, now);
-            int left = room - sum(widths);
-            if (left >= Math.min(name, LEAST_BAR) || wording == Wording.LETTERS) {
+            Map<Column, Integer> widths = minimal(bars, wording, false, gap, now);
+            int left = available - sum(widths);
+            if (left >= Math.min(name, MIN_BAR) || wording == Wording.LETTERS) {
                 return new Layout(Math.clamp(left, 1, name), 0, widths, wording, blocks);
             }
         }
@@ -108,35 +108,36 @@ record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording 
     }
 
     private static int nameWidth(Collection<Bar> bars) {
-        int widest = LEAST_NAME;
+        int widest = MIN_NAME;
         for (Bar bar : bars) {
             widest = Math.max(widest, new AttributedString(Printable.oneLine(bar.name())).columnLength());
         }
-        return Math.min(widest, LONGEST_NAME);
+        return Math.min(widest, MAX_NAME);
     }
 
-    private static int barFor(int room) {
-        return Math.clamp(room, LEAST_BAR, MOST_BAR);
+    private static int barFor(int available) {
+        return Math.clamp(available, MIN_BAR, MAX_BAR);
     }
 
     private static int sum(Map<Column, Integer> widths) {
         return widths.values().stream().mapToInt(Integer::intValue).sum();
     }
 
-    /** Widths that numbers of a usual size do not change, so that the columns stand still. */
-    private static Map<Column, Integer> usual(Collection<Bar> bars, long now) {
-        Map<Column, Integer> tight = tight(bars, Wording.LONG, true, 1, now);
+    /** Returns widths that do not change with numbers of a usual size, so that the columns do not move. */
+    private static Map<Column, Integer> stable(Collection<Bar> bars, long now) {
+        Map<Column, Integer> minimal = minimal(bars, Wording.LONG, true, 1, now);
         Map<Column, Integer> widths = new EnumMap<>(Column.class);
         for (Column column : Column.values()) {
-            int least = tight.getOrDefault(column, 0);
-            boolean absent = column == Column.CANCELLED && least == 0;
+            int min = minimal.getOrDefault(column, 0);
+            boolean absent = column == Column.CANCELLED && min == 0;
             widths.put(
-                    column, absent ? 0 : column == Column.END ? column.usualWidth : Math.max(least, column.usualWidth));
+                    column,
+                    absent ? 0 : column == Column.END ? column.defaultWidth : Math.max(min, column.defaultWidth));
         }
         return widths;
     }
 
-    private static Map<Column, Integer> tight(Collection<Bar> bars, Wording wording, boolean all, int gap, long now) {
+    private static Map<Column, Integer> minimal(Collection<Bar> bars, Wording wording, boolean all, int gap, long now) {
         Map<Column, Integer> widths = new EnumMap<>(Column.class);
         for (Column column : Column.values()) {
             int widest = 0;
@@ -150,7 +151,7 @@ record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording 
         return widths;
     }
 
-    /** Whether there is no room for words. */
+    /** Returns whether there is no space for words. */
     boolean isNarrow() {
         return wording != Wording.LONG;
     }
@@ -163,7 +164,7 @@ record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording 
                 new AttributedString(" ".repeat(Math.max(0, nameWidth - shown.columnLength()))));
     }
 
-    /** A text on one line of at most so many columns. */
+    /** Returns a text on one line of at most {@code columns} columns. */
     AttributedString cut(String text, int columns) {
         AttributedString printable = new AttributedString(Printable.oneLine(text));
         return printable.columnLength() <= columns
@@ -174,7 +175,7 @@ record Layout(int nameWidth, int barWidth, Map<Column, Integer> widths, Wording 
                         new AttributedString(blocks ? "…" : "~"));
     }
 
-    /** A text at the right of its column, or at the left in the last. */
+    /** Returns a text right-aligned in its column, or left-aligned in the last column. */
     String placed(Column column, String text) {
         int width = widths.getOrDefault(column, 0);
         if (width == 0) {

@@ -9,7 +9,7 @@ import java.io.IOException;
 import java.util.List;
 import org.jline.utils.AttributedString;
 
-/** Prints a line for every event, or only for what went wrong. */
+/** Prints a line for every event, or only for failures. */
 final class LineDisplay implements RunListener {
     private final Screen screen;
     private final boolean onlyFailures;
@@ -22,26 +22,26 @@ final class LineDisplay implements RunListener {
     @Override
     public void on(RunEvent event) throws IOException {
         switch (event) {
-            case RunEvent.RunStarted started -> detail(Sentences.begin(started));
+            case RunEvent.RunStarted started -> detail(EventText.begin(started));
             case RunEvent.TaskQueued queued -> {}
-            case RunEvent.AttemptStarted started -> detail(Sentences.started(started));
-            case RunEvent.AttemptFailed failed -> detail(Sentences.retry(failed));
+            case RunEvent.AttemptStarted started -> detail(EventText.started(started));
+            case RunEvent.AttemptFailed failed -> detail(EventText.retry(failed));
             case RunEvent.TaskEnded ended -> ended(ended);
             case RunEvent.TaskUndone undone -> {
                 if (undone.error() == null) {
-                    detail(Sentences.undone(undone));
+                    detail(EventText.undone(undone));
                 } else {
-                    print(Sentences.undone(undone));
+                    print(EventText.undone(undone));
                 }
             }
-            case RunEvent.RunStopping stopping -> print(Sentences.stopping(stopping.reason()));
+            case RunEvent.RunStopping stopping -> print(EventText.stopping(stopping.reason()));
             case RunEvent.RunEnded ended -> {
                 if (!onlyFailures || ended.exitCode() != 0) {
                     Account account = ended.summary().account();
                     if (account != null) {
-                        print(Sentences.account(account));
+                        print(EventText.account(account));
                     }
-                    print(Sentences.end(ended));
+                    print(EventText.end(ended));
                 }
             }
         }
@@ -49,8 +49,8 @@ final class LineDisplay implements RunListener {
 
     private void ended(RunEvent.TaskEnded event) throws IOException {
         TaskResult result = event.result();
-        if (Sentences.isFailure(event)) {
-            AttributedString line = Sentences.ended(result);
+        if (EventText.isFailure(event)) {
+            AttributedString line = EventText.ended(result);
             List<String> last = Tail.of(result.output(), 1);
             print(
                     last.isEmpty()
@@ -59,8 +59,8 @@ final class LineDisplay implements RunListener {
                                     new AttributedString("; last line: "),
                                     line,
                                     new AttributedString(last.getFirst())));
-        } else if (result.state() == TaskState.SKIPPED || !Sentences.isDropped(result)) {
-            detail(Sentences.ended(result));
+        } else if (result.state() == TaskState.SKIPPED || !EventText.isDropped(result)) {
+            detail(EventText.ended(result));
         }
     }
 

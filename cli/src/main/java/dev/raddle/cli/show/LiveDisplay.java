@@ -10,41 +10,41 @@ import java.util.function.LongSupplier;
 import org.jline.utils.AttributedString;
 import org.jline.utils.AttributedStyle;
 
-/** Shows bars on a terminal, and above them what went wrong as soon as it does. */
+/** Shows bars on a terminal, and prints failures above them as soon as they occur. */
 final class LiveDisplay implements RunListener {
     private static final int LAST_LINES = 5;
 
     private final Screen screen;
-    private final Board board;
+    private final ProgressView view;
     private boolean begun;
     private boolean ended;
 
     LiveDisplay(Screen screen, LongSupplier nanos) {
         this.screen = screen;
-        this.board = new Board(nanos, screen.console().canDrawBlocks());
+        this.view = new ProgressView(nanos, screen.console().canDrawBlocks());
     }
 
     @Override
     public void on(RunEvent event) throws IOException {
-        board.on(event);
+        view.on(event);
         switch (event) {
             case RunEvent.RunStarted started -> {
                 begun = true;
-                screen.print(List.of(Sentences.begin(started)));
+                screen.print(List.of(EventText.begin(started)));
             }
-            case RunEvent.AttemptFailed failed -> screen.print(List.of(Sentences.retry(failed)));
-            case RunEvent.TaskUndone undone -> screen.print(List.of(Sentences.undone(undone)));
-            case RunEvent.RunStopping stopping -> screen.print(List.of(Sentences.stopping(stopping.reason())));
-            case RunEvent.TaskEnded task when Sentences.isFailure(event) -> failure(task);
+            case RunEvent.AttemptFailed failed -> screen.print(List.of(EventText.retry(failed)));
+            case RunEvent.TaskUndone undone -> screen.print(List.of(EventText.undone(undone)));
+            case RunEvent.RunStopping stopping -> screen.print(List.of(EventText.stopping(stopping.reason())));
+            case RunEvent.TaskEnded task when EventText.isFailure(event) -> failure(task);
             case RunEvent.RunEnded end -> {
                 ended = true;
                 List<AttributedString> last = new ArrayList<>(
-                        board.lines(screen.console().columns(), screen.console().rows()));
+                        view.lines(screen.console().columns(), screen.console().rows()));
                 Account account = end.summary().account();
                 if (account != null) {
-                    last.add(Sentences.account(account));
+                    last.add(EventText.account(account));
                 }
-                last.add(Sentences.end(end));
+                last.add(EventText.end(end));
                 screen.clear();
                 screen.print(last);
             }
@@ -54,7 +54,7 @@ final class LiveDisplay implements RunListener {
 
     private void failure(RunEvent.TaskEnded event) throws IOException {
         List<AttributedString> lines = new ArrayList<>();
-        lines.add(Sentences.ended(event.result()));
+        lines.add(EventText.ended(event.result()));
         for (String line : Tail.of(event.result().output(), LAST_LINES)) {
             lines.add(new AttributedString("    " + line, AttributedStyle.DEFAULT.faint()));
         }
@@ -64,7 +64,7 @@ final class LiveDisplay implements RunListener {
     @Override
     public void tick() throws IOException {
         if (begun && !ended) {
-            screen.draw(board.lines(screen.console().columns(), screen.console().rows()));
+            screen.draw(view.lines(screen.console().columns(), screen.console().rows()));
         }
     }
 }

@@ -2,7 +2,7 @@ package dev.raddle.cli.show;
 
 import java.io.IOException;
 
-/** Nobody reads what is written to a console any more. */
+/** Thrown when the reader of a console has closed it. */
 public final class OutputClosedException extends IOException {
     private static final long serialVersionUID = 1;
 

@@ -15,8 +15,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Prints what each task printed, as a whole, when it has ended: standard output to standard output, standard error to
- * standard error. Either in the order in which tasks end, or in the order of their ids, which are then 1, 2, 3 and so on.
+ * Prints the output of each task as a whole when the task has ended: standard output to standard output, standard error
+ * to standard error. Prints either in the order in which tasks end, or in the order of their ids, which are then 1, 2,
+ * 3, ….
  */
 public final class OutputPrinter implements RunListener {
     private final Console out;
@@ -25,22 +26,23 @@ public final class OutputPrinter implements RunListener {
     private final Function<String, Printed> files;
     private final Consumer<String> onPrinted;
     private final boolean ordered;
-    private final Map<Long, String> early = new HashMap<>(); // ended before an earlier one
+    private final Map<Long, String> pending = new HashMap<>(); // ended before an earlier task
     private long next = 1;
 
     /**
      * The files of one task.
      *
-     * @param keep whether they stay when they have been printed
+     * @param keep whether the files are kept after they have been printed
      */
     public record Printed(Path out, Path err, boolean keep) {}
 
     /**
-     * A printer.
+     * Creates a printer.
      *
-     * @param screen has the lines that must make room
-     * @param files the files by the id of the task
-     * @param onPrinted is told the id of every task that needs its files no longer, also of those that never ran
+     * @param screen the screen whose fixed lines are hidden while output is printed
+     * @param files the function from the id of a task to its files
+     * @param onPrinted the action to run with the id of every task whose files are no longer needed, including tasks
+     *     that never ran
      * @param ordered whether to print in the order of ids
      */
     public OutputPrinter(
@@ -66,8 +68,8 @@ public final class OutputPrinter implements RunListener {
                 print(result.id());
                 return;
             }
-            early.put(Long.parseLong(result.id()), result.id());
-            for (String id = early.remove(next); id != null; id = early.remove(next)) {
+            pending.put(Long.parseLong(result.id()), result.id());
+            for (String id = pending.remove(next); id != null; id = pending.remove(next)) {
                 next++;
                 print(id);
             }
@@ -77,7 +79,7 @@ public final class OutputPrinter implements RunListener {
     private void print(String id) throws IOException {
         Printed printed = files.apply(id);
         try {
-            screen.aside(() -> {
+            screen.writeAside(() -> {
                 copy(printed.out, out);
                 copy(printed.err, err);
             });
@@ -99,12 +101,12 @@ public final class OutputPrinter implements RunListener {
             input.transferTo(stream);
         }
         if (to.isTerminal() && stream.last != '\n') {
-            stream.write('\n'); // or the next line would be drawn behind this one
+            stream.write('\n'); // otherwise the next line would be drawn after this one
         }
         stream.flush();
     }
 
-    /** Remembers the last byte that went by. */
+    /** Remembers the last byte written. */
     private static final class LastByte extends OutputStream {
         private final OutputStream to;
         private int last = '\n';

@@ -1,6 +1,6 @@
 package dev.raddle.cli.show;
 
-/** How many things end a second, judged by the last few. It falls while nothing ends. */
+/** The number of ends per second, computed from the last few. It falls while nothing ends. */
 final class Rate {
     private static final int REMEMBERED = 64;
     private static final double SECOND = 1e9;
@@ -9,7 +9,7 @@ final class Rate {
     private final long start;
     private long count;
 
-    /** A rate that is watched from a moment on. */
+    /** Creates a rate that is measured from a moment on. */
     Rate(long start) {
         this.start = start;
     }
@@ -18,7 +18,7 @@ final class Rate {
         moments[(int) (count++ % REMEMBERED)] = nanos;
     }
 
-    /** Things a second; 0 if there is nothing to judge by. */
+    /** Returns the ends per second, or 0 if there are too few to compute it. */
     double perSecond(long now) {
         long known = Math.min(count, REMEMBERED);
         long since = count <= REMEMBERED ? start : moments[(int) (count % REMEMBERED)];

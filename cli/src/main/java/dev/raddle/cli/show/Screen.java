@@ -6,31 +6,32 @@ import java.util.List;
 import org.jline.utils.AttributedString;
 
 /**
- * Text that scrolls by, and below it, on a terminal, lines that stay and are drawn anew. For one thread, but for
- * {@link #restore}.
+ * Scrolling text and, on a terminal, fixed lines below it that are redrawn. For one thread, except {@link #restore}.
  */
 public final class Screen {
     private static final String HIDE_CURSOR = "\033[?25l";
     private static final String SHOW_CURSOR = "\033[?25h";
-    /** Not from the first column: a terminal that is told to erase all of its screen may take that into what scrolls by. */
+    /**
+     * Does not erase from the first column: a terminal may move text to the scrollback if its whole screen is erased.
+     */
     private static final String ERASE_BELOW = "\r\033[K \033[J\r\033[K";
 
     private static final String NO_WRAP = "\033[?7l";
     private static final String WRAP = "\033[?7h";
 
     /*
-     * While lines stay, the cursor rests at the beginning of the first of them, not behind the last. A terminal that becomes narrower
-     * may break lines anew, so that they take more rows, or cut them, and nobody knows which; but it keeps the cursor at the text
-     * where it was. So from there down all is to be erased, whatever became of the lines.
+     * While there are fixed lines, the cursor is at the beginning of the first of them, not behind the last. A terminal
+     * that becomes narrower may wrap the lines, so that they take more rows, or cut them, and a program cannot know
+     * which; but it keeps the cursor at the same text. So erasing everything below the cursor is correct in both cases.
      */
 
     private final Console console;
     private List<AttributedString> bars = List.of();
     private volatile boolean cursorHidden;
 
-    /** Something that writes elsewhere to the same terminal. */
+    /** An action that writes to the same terminal by other means. */
     @FunctionalInterface
-    interface Writing {
+    interface WriteAction {
         void write() throws IOException;
     }
 
@@ -50,8 +51,8 @@ public final class Screen {
         console.write(text.append(drawn()).toString());
     }
 
-    /** Lets something else write where the scrolling text stands. */
-    void aside(Writing writing) throws IOException {
+    /** Runs an action that writes at the position of the scrolling text. */
+    void writeAside(WriteAction writing) throws IOException {
         if (bars.isEmpty()) {
             writing.write();
             return;
@@ -61,7 +62,7 @@ public final class Screen {
         console.write(drawn());
     }
 
-    /** Replaces the lines that stay. */
+    /** Replaces the fixed lines. */
     void draw(List<AttributedString> lines) throws IOException {
         String erased = erased();
         String hidden = cursorHidden ? "" : HIDE_CURSOR;
@@ -92,7 +93,7 @@ public final class Screen {
         return text.toString();
     }
 
-    /** Takes the lines that stay away and gives the cursor back. */
+    /** Removes the fixed lines and shows the cursor again. */
     void clear() throws IOException {
         String erased = erased();
         bars = List.of();
@@ -100,13 +101,13 @@ public final class Screen {
         cursorHidden = false;
     }
 
-    /** Gives the cursor back from any thread, when the process is about to end. */
+    /** Shows the cursor again; called from any thread when the process is about to end. */
     public void restore() {
         if (cursorHidden) {
             try {
                 console.write(ERASE_BELOW + SHOW_CURSOR);
             } catch (IOException e) {
-                // nobody reads any more, so nobody misses the cursor
+                // the reader has closed the output, so the cursor does not matter
             }
         }
     }

@@ -1,6 +1,6 @@
 package dev.raddle.cli.show;
 
-import dev.raddle.cli.file.Printable;
+import dev.raddle.cli.file.value.Printable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -10,14 +10,17 @@ import java.util.List;
 import org.jline.utils.AttributedString;
 import org.jspecify.annotations.Nullable;
 
-/** The last lines of what a command printed, printable and not too long. */
+/** Reads the last lines of a command's output, printable and limited in length. */
 final class Tail {
     private static final int BYTES = 8192;
-    private static final int LONGEST_LINE = 200;
+    private static final int MAX_LINE = 200;
 
     private Tail() {}
 
-    /** At most so many lines, each cut after 200 characters, the last of the file last; none if there is no such file. */
+    /**
+     * Returns at most {@code lines} lines in the order of the file, each cut after 200 characters; none if there is no
+     * file.
+     */
     static List<String> of(@Nullable String file, int lines) {
         if (file == null) {
             return List.of();
@@ -30,14 +33,14 @@ final class Tail {
             }
             return last(StandardCharsets.UTF_8.decode(bytes.flip()).toString(), lines);
         } catch (IOException e) {
-            return List.of(); // the file is only shown for convenience; the result does not depend on it
+            return List.of(); // the output is optional here; the result does not depend on it
         }
     }
 
     private static List<String> last(String text, int lines) {
         List<String> all = AttributedString.stripAnsi(text)
                 .lines()
-                .map(line -> Words.shortened(Printable.oneLine(line.stripTrailing()), LONGEST_LINE))
+                .map(line -> TextFormat.shortened(Printable.oneLine(line.stripTrailing()), MAX_LINE))
                 .filter(line -> !line.isEmpty())
                 .toList();
         return all.subList(Math.max(0, all.size() - lines), all.size());

@@ -11,8 +11,8 @@ import org.jline.utils.Signals;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The size of a terminal, zero if it cannot be known. It is asked for only when needed, and again when the terminal says
- * that it has changed: asking starts a process. For one thread.
+ * The size of a terminal, or zero if it is unknown. It is read only when needed, and again after the terminal signals a
+ * change, because reading it starts a process. For one thread.
  */
 final class TerminalSize implements Supplier<Size> {
     private static final String CHANGED = "WINCH";
@@ -42,8 +42,8 @@ final class TerminalSize implements Supplier<Size> {
 
     private Terminal terminal() throws IOException {
         if (terminal == null) {
-            // devTty: standard input may be a pipe. No probing: what a terminal answers would end up in the shell's
-            // line.
+            // devTty: standard input may be a pipe. No probing: the terminal's answers would appear in the shell's
+            // input.
             terminal = TerminalBuilder.builder()
                     .system(true)
                     .provider("exec")

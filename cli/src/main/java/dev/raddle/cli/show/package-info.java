@@ -1,9 +1,10 @@
 /**
- * What people and programs see of a run. Start at {@link dev.raddle.cli.show.Displays}.
+ * Shows a run to people and programs. Start at {@link dev.raddle.cli.show.Displays}.
  *
- * <p>Everything here listens: to a terminal it shows live bars, to a file or pipe a line for every event, to a program
- * JSON. What commands print is made {@linkplain dev.raddle.cli.file.Printable printable} before it is shown. Listeners are
- * called by one thread, so nothing here is safe for many.
+ * <p>The classes here are listeners: they show live bars on a terminal, write a line for every event to a file or pipe,
+ * and write JSON for a program. The output of commands is made
+ * {@linkplain dev.raddle.cli.file.value.Printable printable} before it is shown. Listeners are called by one thread, so
+ * nothing here is thread-safe.
  */
 @NullMarked
 package dev.raddle.cli.show;

@@ -2,6 +2,10 @@ package dev.raddle.cli.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.cli.file.data.Row;
+import dev.raddle.cli.file.template.Condition;
+import dev.raddle.cli.file.template.DeferredCommand;
+import dev.raddle.cli.file.value.Location;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -9,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What a run file says of dependencies. */
+/** The dependencies in a run file. */
 class FlowFileTest {
     private static final String FILE = """
             params: { day: monday }
@@ -76,11 +80,13 @@ class FlowFileTest {
     }
 
     @Test
-    void what_other_tasks_printed_reaches_a_script_by_variables_and_is_never_code() throws Exception {
+    void output_of_other_tasks_reaches_a_script_in_variables_and_is_never_code() throws Exception {
         Plan plan = RunFiles.plan(FILE);
-        Late late = Objects.requireNonNull(task(plan, "report").flow().late());
+        DeferredCommand deferred =
+                Objects.requireNonNull(task(plan, "report").flow().deferred());
 
-        Late.Filled filled = late.fill(Map.of("a.stdout", "x; rm -rf /", "b.stdout", "it's", "a.exit", "0"));
+        DeferredCommand.Filled filled =
+                deferred.fill(Map.of("a.stdout", "x; rm -rf /", "b.stdout", "it's", "a.exit", "0"));
 
         assertThat(filled.command().words())
                 .containsExactly(
@@ -93,7 +99,7 @@ class FlowFileTest {
     }
 
     @Test
-    void params_are_filled_in_before_anything_runs() throws Exception {
+    void params_are_replaced_before_anything_runs() throws Exception {
         Plan plan = new PlanReader("checks.yaml", RunFiles.DIRECTORY, name -> new byte[0])
                 .params(Map.of("day", "friday"))
                 .read(FILE);
@@ -105,7 +111,7 @@ class FlowFileTest {
     }
 
     @Test
-    void a_reference_is_shown_as_it_is_written_until_it_is_known() throws Exception {
+    void a_reference_is_shown_in_its_textual_form_until_its_value_is_known() throws Exception {
         assertThat(task(RunFiles.plan(FILE), "report").command().shown())
                 .isEqualTo("echo '${a.stdout}' '${b.stdout}' $HOME ${HOME:-x} ${a.stdout}");
     }
@@ -120,7 +126,7 @@ class FlowFileTest {
 
         TaskFlow flow = task(plan, "t2").flow();
         assertThat(flow.onlyUpstream()).containsExactly("s2");
-        assertThat(Objects.requireNonNull(flow.late())
+        assertThat(Objects.requireNonNull(flow.deferred())
                         .fill(Map.of("task.stdout", "x"))
                         .command()
                         .values())
@@ -128,7 +134,7 @@ class FlowFileTest {
     }
 
     @Test
-    void a_task_that_says_nothing_of_others_has_no_flow() throws Exception {
+    void a_task_without_relations_to_others_has_no_flow() throws Exception {
         Plan plan = RunFiles.plan("tasks: [{ id: a, run: 'echo ${HOME}' }, { id: b, run: [echo, '$${x}'] }]");
 
         assertThat(plan.isFlow()).isFalse();
@@ -162,7 +168,7 @@ class FlowFileTest {
     }
 
     @Test
-    void the_places_of_needs_are_kept() throws Exception {
+    void the_locations_of_needs_are_kept() throws Exception {
         Need need = task(RunFiles.plan(FILE), "report").flow().needs().getLast();
 
         assertThat(need.places())

@@ -9,10 +9,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** Everything that can be wrong with the dependencies of a run file, with its place. */
+/** The mistakes in the dependencies of a run file, each with its location. */
 class InvalidFlowFileTest {
     @Test
-    void all_problems_of_the_graph_are_told_in_one_go_each_with_its_line_and_column() {
+    void all_problems_of_the_graph_are_reported_together_each_with_its_line_and_column() {
         assertThat(RunFiles.problems("""
                         params: { day: today, unused: 1 }
                         outputs: [report, reprot]
@@ -32,7 +32,7 @@ class InvalidFlowFileTest {
                                 + " (params: day, unused)",
                         "checks.yaml:8:81: timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s, was \"1\"",
                         "checks.yaml:2:19: outputs must name tasks of this file, was \"reprot\"; did you mean \"report\"?",
-                        "checks.yaml:5:53: the needs of task \"load\" must name a task once, \"fetch\" stands twice",
+                        "checks.yaml:5:53: the needs of task \"load\" must name a task once, \"fetch\" occurs twice",
                         "checks.yaml:5:60: the needs of task \"load\" must name tasks of this file, was \"fethc\";"
                                 + " did you mean \"fetch\"?",
                         "checks.yaml:6:38: task \"self\" must not need itself; remove it from its needs",
@@ -62,7 +62,7 @@ class InvalidFlowFileTest {
                 "needs: a, when: '${a.exit} = 0' | when must be made of ${…}, texts in quotes, words, ==, !=, contains, and, or, not, was \"= 0\"",
                 "needs: a, when: '${a.exit}' | when must compare a value by ==, != or contains, was nothing more",
                 "needs: a, when: '${a.exit} ==' | when must have a value: ${…}, a text in quotes or a word, was nothing more",
-                "needs: a, when: '${a.exit} == 0 ${a.exit}' | when must go on with and or or, was \"${a.exit}\"",
+                "needs: a, when: '${a.exit} == 0 ${a.exit}' | when must continue with and or or, was \"${a.exit}\"",
                 "needs: a, when: 'not (${a.exit} == 0' | when must close the parenthesis with ), was nothing more",
                 "needs: a, when: 'or' | when must have a value: ${…}, a text in quotes or a word, was \"or\"",
                 "needs: a, when: '${x} == 0' | when has the placeholder ${x}, but only a task with forEach has values; write $${ for the characters ${",
@@ -74,7 +74,7 @@ class InvalidFlowFileTest {
                 "needs: a, env: { X: '${b.stdout}' } | ${b.stdout} in run must name a task that is upstream of \"b\", \"b\" is not; add it to its needs",
                 "undo: 'echo ${task.stdout}' | ${task.stdout} in undo stands for the only upstream task, or the winner of the only any, and there are 0 upstream tasks; write the id of the one that is meant"
             })
-    void a_wrong_tie_is_told_with_what_is_allowed(String ties, String problem) {
+    void an_invalid_dependency_is_reported_with_the_allowed_values(String ties, String problem) {
         assertThat(RunFiles.problems("""
                         tasks:
                           - { id: a, run: "true" }
@@ -87,7 +87,7 @@ class InvalidFlowFileTest {
     }
 
     @Test
-    void a_condition_goes_wrong_at_the_column_that_is_told() {
+    void an_invalid_condition_is_reported_with_the_column_of_the_error() {
         assertThat(RunFiles.problems(
                         "tasks: [{ id: a, run: 'true' }, { id: b, run: 'true', needs: a, when: '${a.exit} = 0' }]"))
                 .singleElement()
@@ -96,7 +96,7 @@ class InvalidFlowFileTest {
     }
 
     @Test
-    void a_long_cycle_is_named_once_with_its_whole_path() {
+    void a_long_cycle_is_reported_once_with_its_whole_path() {
         assertThat(RunFiles.problems("""
                         tasks:
                           - { id: z, run: "true", needs: a }
@@ -109,9 +109,9 @@ class InvalidFlowFileTest {
                 .contains("was a -> b -> c -> a (each needs the next)");
     }
 
-    /** A recursion of one level for each task would overflow the small stack after a thousand. */
+    /** A recursion with one level per task would overflow the small stack after a thousand tasks. */
     @Test
-    void a_chain_is_no_trap_however_long_it_is() throws Exception {
+    void a_long_chain_does_not_overflow_the_stack() throws Exception {
         StringBuilder lines = new StringBuilder();
         for (int i = 1; i <= 10_000; i++) {
             lines.append("{\"i\":")
@@ -133,7 +133,7 @@ class InvalidFlowFileTest {
     }
 
     @Test
-    void a_mistake_in_one_task_is_not_told_again_of_those_that_need_it() {
+    void a_mistake_in_one_task_is_not_reported_again_for_its_downstream_tasks() {
         assertThat(RunFiles.problems("""
                         tasks:
                           - { id: a, run: "true", timeout: 1 }
@@ -156,7 +156,7 @@ class InvalidFlowFileTest {
     }
 
     @Test
-    void a_value_for_a_param_that_there_is_not_is_a_problem() {
+    void a_value_for_an_unknown_param_is_a_problem() {
         PlanReader reader =
                 new PlanReader("checks.yaml", RunFiles.DIRECTORY, name -> new byte[0]).params(Map.of("dya", "x"));
         assertThat(RunFiles.problems(reader, "params: { day: 1 }\ntasks: [{ id: a, run: 'echo ${param.day}' }]"))

@@ -3,6 +3,9 @@ package dev.raddle.cli.file;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.cli.file.value.FileSize;
+import dev.raddle.cli.file.value.InvalidFileException;
+import dev.raddle.cli.file.value.Problem;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.util.Arrays;
@@ -13,10 +16,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Everything that can be wrong with a run file, with its place. */
+/** The mistakes in a run file, each with its location. */
 class InvalidRunFileTest {
     @Test
-    void all_problems_are_told_in_one_go_each_with_its_line_and_column() {
+    void all_problems_are_reported_together_each_with_its_line_and_column() {
         assertThat(RunFiles.problems("""
                         nmae: x
                         groups:
@@ -45,8 +48,8 @@ class InvalidRunFileTest {
                         "checks.yaml:9:11: id must not be empty",
                         "checks.yaml:9:20: run must be a text (for the shell) or a list (a program and its arguments), was a map",
                         "checks.yaml:10:5: task needs the key \"id\"",
-                        "checks.yaml:11:16: forEach must name a file that exists, seen from where checks.yaml stands,"
-                                + " was \"none.txt\"");
+                        "checks.yaml:11:16: forEach must name a file that exists, relative to the directory of"
+                                + " checks.yaml, was \"none.txt\"");
     }
 
     @ParameterizedTest
@@ -68,9 +71,9 @@ class InvalidRunFileTest {
                 "threads: | 1:24: threads must be platform or virtual, was nothing",
                 "threads: 4 | 1:25: threads must be platform or virtual, was 4",
                 "threads: [platform] | 1:25: threads must be platform or virtual, was a list of 1",
-                "limit: 1, limit: 2 | 1:26: key \"limit\" stands twice in group \"a\""
+                "limit: 1, limit: 2 | 1:26: key \"limit\" occurs twice in group \"a\""
             })
-    void a_value_of_the_wrong_kind_is_told_with_what_is_allowed(String rule, String problem) {
+    void a_value_of_the_wrong_type_is_reported_with_the_allowed_values(String rule, String problem) {
         assertThat(RunFiles.problems("groups: { a: { " + rule + " } }\ntasks: [{ id: a, run: 'true' }]"))
                 .containsExactly("checks.yaml:" + problem);
     }
@@ -109,7 +112,7 @@ class InvalidRunFileTest {
                 "forEach: [a], id: a, run: 'echo `${line}`' | run has the placeholder ${line} inside `…`, where it cannot be quoted; use $(…) instead",
                 "forEach: [{ b: 1 }], id: a, run: ['${line}'] | unknown placeholder ${line} in run (known here: b, n; write $${line} for the shell's own variable)"
             })
-    void a_wrong_task_is_told_with_what_is_allowed(String task, String problem) {
+    void an_invalid_task_is_reported_with_the_allowed_values(String task, String problem) {
         assertThat(RunFiles.problems("tasks:\n  - { " + task + " }\n"))
                 .singleElement()
                 .asString()
@@ -118,19 +121,19 @@ class InvalidRunFileTest {
     }
 
     @Test
-    void an_id_is_taken_only_once_also_among_lines_of_data() {
+    void an_id_must_be_unique_also_among_lines_of_data() {
         assertThat(RunFiles.problems("""
                         tasks:
                           - { id: b, run: "true" }
                           - { forEach: a.txt, id: "${line}", run: "true" }
                         """, Map.of("a.txt", "a\nb\na\n")))
                 .containsExactly(
-                        "a.txt:2:1: the id of a task must be unique, \"b\" is taken already at checks.yaml:2:5",
-                        "a.txt:3:1: the id of a task must be unique, \"a\" is taken already at a.txt:1:1");
+                        "a.txt:2:1: the id of a task must be unique, \"b\" is already used at checks.yaml:2:5",
+                        "a.txt:3:1: the id of a task must be unique, \"a\" is already used at a.txt:1:1");
     }
 
     @Test
-    void every_line_of_data_that_does_not_fit_is_told_with_its_place() {
+    void every_unusable_line_of_data_is_reported_with_its_location() {
         assertThat(RunFiles.problems(
                         "tasks: [{ forEach: a.txt, id: 'x${n}', group: '${host}', run: 'echo ${line}' }]",
                         Map.of("a.txt", "http://a/\nplain\n\nb\0c\n")))
@@ -140,7 +143,7 @@ class InvalidRunFileTest {
     }
 
     @Test
-    void an_object_that_lacks_a_field_is_told_with_its_place() {
+    void an_object_without_a_required_field_is_reported_with_its_location() {
         assertThat(RunFiles.problems(
                         "tasks: [{ forEach: a.jsonl, id: 'x${n}', run: 'echo ${a}' }]",
                         Map.of("a.jsonl", "{\"a\": 1}\n{\"b\": 1}\n{\"a\": null}\n")))
@@ -150,7 +153,7 @@ class InvalidRunFileTest {
     }
 
     @Test
-    void a_row_with_an_empty_id_or_group_is_told_with_its_place() {
+    void a_row_with_an_empty_id_or_group_is_reported_with_its_location() {
         assertThat(RunFiles.problems(
                         "tasks: [{ forEach: a.csv, id: '${i}', group: '${g}', run: 'true' }]",
                         Map.of("a.csv", "i,g\n,x\ny,\n")))
@@ -160,7 +163,7 @@ class InvalidRunFileTest {
     }
 
     @Test
-    void text_that_is_no_yaml_is_told_with_its_place() {
+    void invalid_yaml_is_reported_with_its_location() {
         assertThat(RunFiles.problems("tasks:\n  - { id: a\n  - b\n"))
                 .containsExactly("checks.yaml:4:1: expected ',' or '}', but got <stream end>"
                         + " (while parsing a flow mapping that begins at 2:5)");
@@ -172,7 +175,7 @@ class InvalidRunFileTest {
     }
 
     @Test
-    void a_file_of_another_shape_is_told_what_it_must_be() {
+    void a_file_that_is_not_a_run_file_is_reported_with_the_expected_form() {
         assertThat(RunFiles.problems("- a\n"))
                 .containsExactly(
                         "checks.yaml:1:1: the file must be a map, was a list of 1",
@@ -186,7 +189,7 @@ class InvalidRunFileTest {
 
     @ParameterizedTest
     @ValueSource(ints = {101, 20_000, 200_000})
-    void lists_and_maps_that_are_nested_too_deep_are_told_with_their_place(int depth) {
+    void lists_and_maps_nested_too_deep_are_reported_with_their_location(int depth) {
         String rule = "lists and maps must not be nested more than 100 deep";
         assertThat(RunFiles.problems("tasks:\n " + "[".repeat(depth) + "]".repeat(depth)))
                 .containsExactly("checks.yaml:2:101: " + rule);
@@ -199,7 +202,7 @@ class InvalidRunFileTest {
     }
 
     @Test
-    void as_deep_as_a_run_file_can_be_is_not_too_deep() {
+    void the_deepest_valid_run_file_is_accepted() {
         assertThat(RunFiles.problems("[".repeat(100) + "]".repeat(100)))
                 .containsExactly(
                         "checks.yaml:1:1: the file must be a map, was a list of 1",
@@ -207,7 +210,7 @@ class InvalidRunFileTest {
     }
 
     @Test
-    void a_file_that_is_too_large_is_told_how_large_it_may_be() {
+    void a_file_that_is_too_large_is_reported_with_the_limit() {
         byte[] large = new byte[16 * 1024 * 1024 + 1];
         Arrays.fill(large, (byte) '#');
 
@@ -222,17 +225,17 @@ class InvalidRunFileTest {
     }
 
     @Test
-    void no_more_is_read_of_a_file_than_shows_that_it_is_too_large(@TempDir Path directory) throws Exception {
+    void only_as_much_of_a_file_is_read_as_shows_that_it_is_too_large(@TempDir Path directory) throws Exception {
         Path endless = directory.resolve("endless");
         try (RandomAccessFile file = new RandomAccessFile(endless.toFile(), "rw")) {
-            file.setLength(1L << 40); // takes no room
+            file.setLength(1L << 40); // a sparse file
         }
 
         assertThat(FileSize.LINES.read(endless)).hasSize(64 * 1024 * 1024 + 1);
     }
 
     @Test
-    void a_data_file_that_is_too_large_is_told_how_large_it_may_be() {
+    void a_data_file_that_is_too_large_is_reported_with_the_limit() {
         byte[] large = new byte[64 * 1024 * 1024 + 1];
         PlanReader reader = new PlanReader("checks.yaml", RunFiles.DIRECTORY, name -> large);
 
@@ -257,7 +260,7 @@ class InvalidRunFileTest {
     }
 
     @Test
-    void a_file_that_refers_to_itself_is_no_trap() {
+    void a_file_that_refers_to_itself_is_rejected() {
         assertThat(RunFiles.problems("tasks: &t [*t]\n"))
                 .contains("checks.yaml:1:8: task must be a map, was a list of 1");
         assertThat(RunFiles.problems("tasks: [&t { <<: *t, id: a, run: 'true' }]\n"))

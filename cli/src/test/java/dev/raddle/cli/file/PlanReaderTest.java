@@ -2,6 +2,9 @@ package dev.raddle.cli.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.cli.file.template.Command;
+import dev.raddle.cli.file.value.Backoff;
+import dev.raddle.cli.file.value.InvalidFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -58,13 +61,13 @@ class PlanReaderTest {
                                 Map.of("PGHOST", "localhost", "A", "2"),
                                 RunFiles.DIRECTORY.resolve("sub"),
                                 Duration.ofMinutes(1),
-                                new Retry(2, Backoff.USUAL),
+                                new Retry(2, Backoff.DEFAULT),
                                 7,
                                 1));
     }
 
     @Test
-    void what_is_left_out_has_the_usual_values() throws InvalidFileException {
+    void missing_keys_have_default_values() throws InvalidFileException {
         Plan plan = RunFiles.plan("tasks: [{ id: a, run: 'true' }]");
         PlannedTask task = plan.tasks().getFirst();
 
@@ -82,8 +85,7 @@ class PlanReaderTest {
     }
 
     @Test
-    void the_total_may_be_automatic_or_unlimited_and_is_never_below_a_limit_that_was_asked_for()
-            throws InvalidFileException {
+    void the_total_may_be_automatic_or_unlimited_and_is_never_below_an_explicit_limit() throws InvalidFileException {
         String task = "\ntasks: [{ id: a, run: 'true' }]";
 
         assertThat(RunFiles.plan("globalMaxInFlight: auto" + task).limits().total())
@@ -171,7 +173,7 @@ class PlanReaderTest {
     }
 
     @Test
-    void any_number_of_aliases_may_stand_in_a_file() throws InvalidFileException {
+    void a_file_may_contain_any_number_of_aliases() throws InvalidFileException {
         StringBuilder text = new StringBuilder("tasks:\n  - { id: t0, run: &run [echo, x], env: &env { A: 1 } }\n");
         for (int i = 1; i <= 1_000; i++) {
             text.append("  - { id: t" + i + ", run: *run, env: *env }\n");
@@ -186,7 +188,7 @@ class PlanReaderTest {
     }
 
     @Test
-    void what_is_merged_may_merge_others_and_the_nearest_counts() throws InvalidFileException {
+    void a_merged_map_may_merge_others_and_the_nearest_value_counts() throws InvalidFileException {
         Plan plan = RunFiles.plan("""
                 tasks:
                   - &a { id: a, run: 'true', timeout: 1s, priority: 1, env: { A: a } }
@@ -202,7 +204,7 @@ class PlanReaderTest {
     }
 
     @Test
-    void merges_that_double_at_each_step_are_no_trap() throws InvalidFileException {
+    void merges_that_double_at_each_step_are_read_in_linear_time() throws InvalidFileException {
         StringBuilder text = new StringBuilder("tasks:\n  - &t0 { id: t0, run: 'true', priority: 7 }\n");
         for (int i = 1; i <= 200; i++) {
             text.append("  - &t" + i + " { <<: [*t" + (i - 1) + ", *t" + (i - 1) + "], id: t" + i + " }\n");

@@ -1,12 +1,15 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.cli.file.data.InputFiles;
+import dev.raddle.cli.file.value.InvalidFileException;
+import dev.raddle.cli.file.value.Problem;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 
-/** Run files and data files that stand in the test itself. */
+/** Run files and data files whose content is in the test. */
 final class RunFiles {
     static final Path DIRECTORY = Path.of("/somewhere");
 
@@ -27,7 +30,7 @@ final class RunFiles {
         return plan(text, Map.of());
     }
 
-    /** The problems of a file, as they are printed. */
+    /** Returns the problems of a file in their printed form. */
     static List<String> problems(String text, Map<String, String> data) {
         try {
             plan(text, data);
@@ -41,7 +44,7 @@ final class RunFiles {
         return problems(text, Map.of());
     }
 
-    /** The problems that a reader with settings of its own finds. */
+    /** Returns the problems that a configured reader finds. */
     static List<String> problems(PlanReader reader, String text) {
         try {
             reader.read(text);

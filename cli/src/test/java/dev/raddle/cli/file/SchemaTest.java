@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
-/** The published schema against what the reader accepts. */
+/** Compares the published schema with the keys that the reader accepts. */
 class SchemaTest {
     private Map<?, ?> schema = Map.of();
 
@@ -41,7 +41,7 @@ class SchemaTest {
     }
 
     @Test
-    void it_has_the_keys_that_the_reader_accepts_and_no_others() {
+    void the_schema_has_exactly_the_keys_that_the_reader_accepts() {
         Map<?, ?> retry = (Map<?, ?>) ((List<?>) in(schema, "$defs", "retry").get("oneOf")).get(1);
 
         assertThat(keys(schema)).containsExactlyElementsOf(Keys.FILE);
@@ -56,7 +56,7 @@ class SchemaTest {
     }
 
     @Test
-    void its_patterns_of_times_are_those_of_the_reader() {
+    void the_patterns_of_durations_are_those_of_the_reader() {
         String duration = (String) in(schema, "$defs", "duration").get("pattern");
         Map<?, ?> retry = (Map<?, ?>) ((List<?>) in(schema, "$defs", "retry").get("oneOf")).get(1);
         String backoff = (String) in(retry, "properties", "backoff").get("pattern");
@@ -68,12 +68,12 @@ class SchemaTest {
     }
 
     @Test
-    void its_words_for_threads_are_those_of_the_reader() {
+    void the_words_for_threads_are_those_of_the_reader() {
         assertThat(in(schema, "$defs", "threads").get("enum")).isEqualTo(ThreadKind.WORDS);
     }
 
     @Test
-    void every_reference_in_it_leads_somewhere() {
+    void every_reference_in_the_schema_can_be_resolved() {
         assertThat(references(schema)).isNotEmpty().allSatisfy(reference -> {
             assertThat(reference).startsWith("#/$defs/");
             assertThat(in(schema, "$defs").get(reference.substring("#/$defs/".length())))

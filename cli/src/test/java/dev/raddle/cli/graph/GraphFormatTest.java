@@ -31,7 +31,7 @@ class GraphFormatTest {
     }
 
     @Test
-    void a_terminal_gets_the_tasks_by_layer_each_with_its_needs() throws Exception {
+    void text_for_a_terminal_lists_the_tasks_by_layer_each_with_its_needs() throws Exception {
         assertThat(GraphFormat.TEXT.write(build())).isEqualTo("""
                 build: 4 tasks, 5 edges, 3 layers
 
@@ -48,7 +48,7 @@ class GraphFormatTest {
     }
 
     @Test
-    void mermaid_gets_numbers_for_names_and_dashes_for_what_is_not_a_must() throws Exception {
+    void mermaid_has_numbers_for_names_and_dashed_edges_for_needs_other_than_must() throws Exception {
         assertThat(GraphFormat.MERMAID.write(build())).isEqualTo("""
                 flowchart LR
                     n0["fetch"]
@@ -64,7 +64,7 @@ class GraphFormatTest {
     }
 
     @Test
-    void graphviz_gets_quoted_names() throws Exception {
+    void graphviz_has_quoted_names() throws Exception {
         assertThat(GraphFormat.DOT.write(build()))
                 .startsWith("digraph \"build\" {\n")
                 .contains("    \"a \\\"b\\\" <c>\";\n")
@@ -121,7 +121,7 @@ class GraphFormatTest {
                 .containsExactly("b1", "b2", "b3", "b4");
     }
 
-    /** A hundred layers of a hundred tasks, each of which needs two of the layer before. */
+    /** Returns a hundred layers of a hundred tasks, each of which needs two tasks of the previous layer. */
     private static PlanGraph tenThousand() throws Exception {
         StringBuilder file = new StringBuilder("tasks:\n");
         for (int layer = 0; layer < 100; layer++) {

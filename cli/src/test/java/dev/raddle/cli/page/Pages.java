@@ -17,7 +17,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** Pages of runs that were made up. */
+/** Pages of invented runs. */
 final class Pages {
     static final Instant BEGIN = Instant.parse("2026-01-31T09:30:00Z");
 
@@ -27,7 +27,7 @@ final class Pages {
         return new PlanReader("build.yaml", Path.of("/somewhere"), name -> new byte[0]).read(text);
     }
 
-    /** A result of a task that was ready, began and ended at some milliseconds. */
+    /** Returns the result of a task that was ready, began and ended at given milliseconds. */
     static TaskResult result(
             PlannedTask task, TaskState state, long ready, long start, long end, @Nullable Path output) {
         boolean ran = state != TaskState.SKIPPED;
@@ -103,7 +103,7 @@ final class Pages {
         return write(plan, results, directory.resolve("ten-thousand.html"));
     }
 
-    /** A small build in which something failed and something was hostile. */
+    /** Writes the page of a small build with a failure and hostile content. */
     static Path build(Path directory) throws Exception {
         Plan plan = plan("""
                 name: "</script><script>document.title='owned'</script>"

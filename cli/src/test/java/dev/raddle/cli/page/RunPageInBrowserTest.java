@@ -25,8 +25,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * The page in a real browser, from disk and without a network. Screenshots stay in target/screenshots. Playwright is for one thread,
- * so the tests of this class are not run beside each other.
+ * Opens the page in a real browser, from disk and without a network. Screenshots are kept in target/screenshots.
+ * Playwright is not thread-safe, so the tests of this class do not run in parallel.
  */
 @Timeout(180)
 @Execution(ExecutionMode.SAME_THREAD)
@@ -110,7 +110,7 @@ class RunPageInBrowserTest {
     }
 
     @Test
-    void a_script_that_gets_into_the_page_all_the_same_is_not_run() throws Exception {
+    void a_script_injected_into_the_page_is_not_executed() throws Exception {
         Page shown = opened(Pages.build(directory), "run-page.png");
         String title = shown.title();
 
@@ -133,7 +133,7 @@ class RunPageInBrowserTest {
     }
 
     @Test
-    void the_critical_path_and_the_slowest_tasks_are_listed_with_waiting_and_running_apart() throws Exception {
+    void the_critical_path_and_the_slowest_tasks_are_listed_with_separate_wait_and_run_times() throws Exception {
         Page shown = opened(Pages.build(directory), "run-page.png");
 
         assertThat(shown.locator("#critical tbody tr").allTextContents())
@@ -171,7 +171,7 @@ class RunPageInBrowserTest {
     }
 
     @Test
-    void tasks_are_found_by_state_and_by_part_of_their_id() throws Exception {
+    void tasks_can_be_filtered_by_state_and_by_part_of_their_id() throws Exception {
         Page shown = opened(Pages.build(directory), "run-page.png");
 
         shown.locator("#search").fill("fetch");
@@ -183,7 +183,7 @@ class RunPageInBrowserTest {
     }
 
     @Test
-    void ten_thousand_tasks_are_drawn_by_layer_and_only_rows_that_are_seen_are_elements() throws Exception {
+    void ten_thousand_tasks_are_drawn_by_layer_and_only_visible_rows_are_elements() throws Exception {
         Path file = Pages.tenThousand(directory);
         assertThat(Files.size(file)).isLessThan(20_000_000);
 

@@ -12,7 +12,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The page as a text; what a browser makes of it is in {@link RunPageInBrowserTest}. */
+/** Checks the text of the page; {@link RunPageInBrowserTest} checks it in a browser. */
 class RunPageTest {
     @TempDir
     private Path directory;

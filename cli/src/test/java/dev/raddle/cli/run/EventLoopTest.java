@@ -21,7 +21,7 @@ class EventLoopTest {
     }
 
     @Test
-    void every_listener_hears_every_event_in_the_order_of_its_poster() {
+    void every_listener_receives_every_event_in_the_order_of_its_poster() {
         Recorder one = new Recorder();
         Recorder two = new Recorder();
         try (EventLoop loop = new EventLoop(List.of(one, two), (listener, e) -> {}).start()) {
@@ -44,7 +44,7 @@ class EventLoopTest {
     }
 
     @Test
-    void a_listener_that_fails_is_told_about_and_not_called_again_while_others_go_on() {
+    void a_failed_listener_is_reported_and_not_called_again_and_others_continue() {
         List<Throwable> failures = new CopyOnWriteArrayList<>();
         List<RunEvent> heard = new ArrayList<>();
         RunListener broken = event -> {
@@ -66,7 +66,7 @@ class EventLoopTest {
     }
 
     @Test
-    void who_posts_later_never_waits_and_is_heard_all_the_same() throws Exception {
+    void posting_later_never_waits_and_loses_no_event() throws Exception {
         CountDownLatch stuck = new CountDownLatch(1);
         CountDownLatch go = new CountDownLatch(1);
         Recorder recorder = new Recorder();
@@ -77,7 +77,7 @@ class EventLoopTest {
         try (EventLoop loop = new EventLoop(List.of(slow, recorder), (listener, e) -> {}).start()) {
             loop.post(event("first"));
             stuck.await();
-            IntStream.range(0, 3000).forEach(i -> loop.postLater(event("x" + i))); // more than there is room for
+            IntStream.range(0, 3000).forEach(i -> loop.postLater(event("x" + i))); // more than fit into the queue
             go.countDown();
             recorder.await(
                     RunEvent.TaskQueued.class, queued -> recorder.events().size() == 3001);

@@ -13,7 +13,7 @@ class ExitCodeTest {
     }
 
     @Test
-    void failed_comes_before_timed_out_before_rejected() {
+    void failed_takes_precedence_over_timed_out_and_that_over_rejected() {
         assertThat(of(0, 0, 0, 0)).isEqualTo(0);
         assertThat(of(1, 1, 1, 0)).isEqualTo(1);
         assertThat(of(0, 1, 1, 0)).isEqualTo(124);
@@ -21,7 +21,7 @@ class ExitCodeTest {
     }
 
     @Test
-    void an_interrupt_comes_before_everything_also_when_it_came_second() {
+    void an_interrupt_takes_precedence_even_if_it_was_second() {
         stop.request(Stop.Reason.FAIL_FAST);
         assertThat(of(1, 0, 0, 5)).isEqualTo(1);
 
@@ -39,7 +39,7 @@ class ExitCodeTest {
     }
 
     @Test
-    void what_ends_a_run_from_outside_has_a_code_of_its_own() {
+    void a_closed_output_has_its_own_exit_code() {
         stop.request(Stop.Reason.OUTPUT_CLOSED);
         assertThat(of(1, 0, 0, 1)).isEqualTo(141);
     }

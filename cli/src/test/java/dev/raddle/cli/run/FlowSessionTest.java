@@ -2,9 +2,9 @@ package dev.raddle.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.raddle.cli.file.JsonLine;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlanReader;
+import dev.raddle.cli.file.data.JsonLine;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -52,7 +52,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void a_task_starts_when_what_it_needs_has_succeeded_and_reads_what_that_printed() throws Exception {
+    void a_task_starts_when_its_upstreams_have_succeeded_and_reads_their_output() throws Exception {
         int exitCode = session.run("""
                 params: { greeting: hello }
                 tasks:
@@ -68,7 +68,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void groups_limit_tasks_of_a_flow_as_any_others() throws Exception {
+    void groups_limit_the_tasks_of_a_flow() throws Exception {
         int exitCode = session.run("""
                 groups: { one: { limit: 1 } }
                 tasks:
@@ -88,7 +88,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void what_needs_a_failed_task_ends_as_that_did_without_being_started() throws Exception {
+    void a_downstream_of_a_failed_task_ends_in_the_same_state_without_being_started() throws Exception {
         int exitCode = session.run("""
                 tasks:
                   - { id: a, run: "exit 3" }
@@ -100,16 +100,16 @@ class FlowSessionTest {
         assertThat(exitCode).isEqualTo(ExitCode.FAILED);
         assertThat(error("b")).isEqualTo("not started: it needs \"a\", which failed");
         assertThat(error("c"))
-                .isEqualTo("not started: it needs any of b, and that cannot be any more after \"b\", which failed");
+                .isEqualTo("not started: it needs any of b, which is impossible after \"b\", which failed");
         assertThat(session.output("d.log")).isEqualTo("failed 3 \n");
         assertThat(directory.resolve("b")).doesNotExist();
         assertThat(explain("c"))
-                .isEqualTo("\"c\" failed: not started: it needs any of b, and that cannot be any more after \"b\","
+                .isEqualTo("\"c\" failed: not started: it needs any of b, which is impossible after \"b\","
                         + " which failed (\"a\": exit code 3).");
     }
 
     @Test
-    void a_task_all_of_whose_needs_are_optional_is_told_of_the_last_to_fail_in_plain_words() throws Exception {
+    void a_task_with_only_optional_needs_names_the_last_upstream_to_fail() throws Exception {
         int exitCode = session.run("""
                 tasks:
                   - { id: a, run: "exit 3" }
@@ -119,14 +119,14 @@ class FlowSessionTest {
 
         assertThat(exitCode).isEqualTo(ExitCode.FAILED);
         assertThat(error("b"))
-                .isEqualTo("not started: it needs any of a, and that cannot be any more after \"a\", which failed");
+                .isEqualTo("not started: it needs any of a, which is impossible after \"a\", which failed");
         assertThat(error("c"))
-                .isEqualTo("not started: it needs any of a, b, and that cannot be any more after \"a\", which failed");
+                .isEqualTo("not started: it needs any of a, b, which is impossible after \"a\", which failed");
         assertThat(explain("b")).endsWith("(\"a\": exit code 3).");
     }
 
     @Test
-    void the_report_has_what_the_wanted_tasks_printed() throws Exception {
+    void the_report_has_the_output_of_the_requested_tasks() throws Exception {
         session.run("""
                 outputs: [a, b, c]
                 tasks:
@@ -142,7 +142,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void a_failure_that_no_end_depends_on_degrades_the_run() throws Exception {
+    void a_failure_without_effect_on_results_degrades_the_run() throws Exception {
         int exitCode = session.run("""
                 tasks:
                   - { id: extra, run: "exit 1", default: nothing }
@@ -154,7 +154,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void a_fallback_makes_up_for_a_failure() throws Exception {
+    void a_fallback_replaces_a_failed_command() throws Exception {
         int exitCode = session.run("""
                 tasks:
                   - { id: a, run: "echo partly; exit 3", fallback: "echo cached" }
@@ -171,7 +171,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void the_first_of_several_is_enough_and_the_others_are_not_begun() throws Exception {
+    void the_first_of_several_is_sufficient_and_the_others_are_not_started() throws Exception {
         int exitCode = session.run("""
                 groups: { one: { limit: 1 } }
                 tasks:
@@ -192,7 +192,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void a_condition_chooses_a_branch() throws Exception {
+    void a_condition_selects_a_branch() throws Exception {
         int exitCode = session.run("""
                 groups: { default: { limit: 2 } }
                 tasks:
@@ -209,7 +209,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void what_had_succeeded_is_undone_in_reverse_order_when_the_run_fails() throws Exception {
+    void succeeded_tasks_are_undone_in_reverse_order_when_the_run_fails() throws Exception {
         int exitCode = session.run("""
                 tasks:
                   - { id: a, run: "echo id-7", undo: "echo undo a ${a.stdout} >> undone" }
@@ -226,7 +226,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void what_was_undone_runs_again_when_the_run_is_resumed_and_so_does_what_depends_on_it() throws Exception {
+    void undone_tasks_and_their_downstream_tasks_run_again_when_the_run_is_resumed() throws Exception {
         String file = """
                 tasks:
                   - { id: a, run: "echo ran >> a.txt", undo: "echo undone >> a.txt" }
@@ -244,7 +244,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void a_resumed_task_reads_what_an_earlier_run_printed() throws Exception {
+    void a_resumed_task_reads_the_output_of_an_earlier_run() throws Exception {
         session.run("""
                 tasks:
                   - { id: a, run: "echo once; echo ran >> a.txt" }
@@ -261,7 +261,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void only_a_target_and_what_it_needs_run() throws Exception {
+    void only_a_target_and_its_upstreams_run() throws Exception {
         int exitCode = session.only("b").run("""
                 tasks:
                   - { id: a, run: "true" }
@@ -271,11 +271,11 @@ class FlowSessionTest {
 
         assertThat(exitCode).isEqualTo(ExitCode.OK);
         assertThat(state("b")).isEqualTo(TaskState.SUCCEEDED);
-        assertThat(error("c")).isEqualTo("it is not among what --only asks for");
+        assertThat(error("c")).isEqualTo("it is not selected by --only");
     }
 
     @Test
-    void fail_fast_starts_nothing_more_and_undoes_what_was_done() throws Exception {
+    void fail_fast_starts_no_further_task_and_undoes_succeeded_ones() throws Exception {
         int exitCode = session.failFast().run("""
                 tasks:
                   - { id: a, run: "true", undo: "touch undone" }
@@ -290,7 +290,9 @@ class FlowSessionTest {
         assertThat(state("c")).isEqualTo(TaskState.CANCELLED);
     }
 
-    /** The compiles of a build of which one is broken; the others wait for a header, which takes until the broken one has failed. */
+    /**
+     * The compiles of a build, one of which fails; the others wait for a header that is ready only after the failure.
+     */
     private static final String BUILD = """
             tasks:
               - { id: a, run: "touch failed; exit 1" }
@@ -313,7 +315,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void without_keep_going_what_only_failed_tasks_need_is_skipped() throws Exception {
+    void without_keep_going_tasks_that_only_failed_tasks_need_are_skipped() throws Exception {
         int exitCode = session.run(BUILD);
 
         assertThat(exitCode).isEqualTo(ExitCode.FAILED);
@@ -322,7 +324,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void keep_going_runs_what_is_left_of_a_resumed_run() throws Exception {
+    void keep_going_runs_the_rest_of_a_resumed_run() throws Exception {
         session.run(BUILD);
         Session second = new Session(directory).keepGoing();
 
@@ -333,7 +335,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void retries_and_timeouts_hold_in_flows_as_elsewhere() throws Exception {
+    void retries_and_timeouts_apply_in_flows() throws Exception {
         int exitCode = session.run("""
                 tasks:
                   - { id: a, run: "echo x >> tries; [ $(wc -l < tries) -ge 3 ]", retry: { attempts: 3, backoff: 10ms } }
@@ -349,7 +351,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void priority_and_cost_hold_in_flows_as_elsewhere() throws Exception {
+    void priority_and_cost_apply_in_flows() throws Exception {
         int exitCode = session.run("""
                 groups: { two: { limit: 2 } }
                 tasks:
@@ -362,7 +364,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void a_task_beyond_the_queue_is_rejected_and_so_is_what_needs_it() throws Exception {
+    void a_task_beyond_the_queue_is_rejected_together_with_its_downstream_tasks() throws Exception {
         session.run("""
                 groups: { one: { limit: 1, queue: 1 } }
                 tasks:
@@ -378,7 +380,7 @@ class FlowSessionTest {
     }
 
     @Test
-    void output_that_no_command_could_be_handed_is_told_with_what_to_do() throws Exception {
+    void output_too_large_for_a_command_is_reported_with_advice() throws Exception {
         session.run("""
                 tasks:
                   - { id: a, run: "head -c 200000 /dev/zero | tr '\\\\0' x" }
@@ -386,12 +388,12 @@ class FlowSessionTest {
                 """);
 
         assertThat(error("b"))
-                .isEqualTo("not started: what \"a\" printed must be at most 120000 bytes to be handed on, was 200000;"
-                        + " let it write a file and print its name");
+                .isEqualTo("not started: the output of \"a\" must be at most 120000 bytes to be passed on, was 200000;"
+                        + " write it to a file and print the file's name");
     }
 
     @Test
-    void ten_thousand_tasks_in_a_chain_are_planned_and_skipped_without_running() throws Exception {
+    void a_chain_of_ten_thousand_tasks_is_planned_and_skipped_without_running() throws Exception {
         StringBuilder file = new StringBuilder("tasks:\n  - { id: t0, run: 'exit 1' }\n");
         for (int i = 1; i < 10_000; i++) {
             file.append("  - { id: t")
@@ -408,9 +410,9 @@ class FlowSessionTest {
     }
 
     @Test
-    void an_interrupted_flow_hands_back_what_had_not_begun_and_undoes_nothing() throws Throwable {
+    void an_interrupted_flow_hands_back_unstarted_tasks_and_undoes_nothing() throws Throwable {
         int exitCode;
-        try (HeardSignal heard = new HeardSignal()) {
+        try (DefaultSignal heard = new DefaultSignal()) {
             assertThat(heard).isNotNull();
             exitCode = session.run("""
                     tasks:

@@ -2,13 +2,13 @@ package dev.raddle.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.raddle.cli.file.Backoff;
-import dev.raddle.cli.file.Command;
 import dev.raddle.cli.file.GroupRule;
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.Retry;
 import dev.raddle.cli.file.ThreadKind;
+import dev.raddle.cli.file.template.Command;
+import dev.raddle.cli.file.value.Backoff;
 import dev.raddle.pool.ShutdownReport;
 import dev.raddle.testing.VirtualTime;
 import java.nio.file.Files;
@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A drain in the midst of real processes: the same account, whatever the threads. Time passes when told to. */
+/** Drains real processes: the account is the same for every kind of thread. Time is virtual. */
 @Timeout(120)
 class GroupRunnerTest {
     private static final Duration GRACE = Duration.ofSeconds(5);
@@ -50,13 +50,13 @@ class GroupRunnerTest {
 
     private Threads threads(ThreadKind kind) {
         Threads threads = new Threads(limits(kind), GRACE, time);
-        stop.onDrain(threads::drain, threads::cut);
+        stop.onDrain(threads::drain, threads::endGrace);
         return threads;
     }
 
     private GroupRunner runner(ThreadKind kind, Threads threads) {
         return new GroupRunner(
-                limits(kind), threads, events, stop, Session.CLOCK, false, Children.of(Children.newKey()));
+                limits(kind), threads, events, stop, Session.CLOCK, false, ProcessStarter.of(ProcessStarter.newKey()));
     }
 
     private void submit(GroupRunner runner, String id, String script) {
@@ -82,7 +82,7 @@ class GroupRunnerTest {
         }
     }
 
-    /** Begins a drain and returns when the grace of one kind of thread has begun to run. */
+    /** Begins a drain and returns when the grace period of one kind of thread has begun. */
     private void drain() throws InterruptedException {
         int alarms = time.alarms();
         stop.drain();
@@ -105,7 +105,7 @@ class GroupRunnerTest {
 
     @ParameterizedTest
     @EnumSource
-    void what_runs_may_end_within_the_grace_and_what_waits_is_handed_back(ThreadKind kind) throws Exception {
+    void running_tasks_may_end_within_the_grace_and_waiting_ones_are_handed_back(ThreadKind kind) throws Exception {
         try (Threads threads = threads(kind);
                 GroupRunner runner = runner(kind, threads)) {
             submit(runner, "one", UNTIL_FINISH);
@@ -135,11 +135,11 @@ class GroupRunnerTest {
 
     @ParameterizedTest
     @EnumSource
-    void what_fails_within_the_grace_has_failed_unless_it_had_attempts_left(ThreadKind kind) throws Exception {
+    void a_task_that_fails_within_the_grace_is_failed_unless_it_had_attempts_left(ThreadKind kind) throws Exception {
         try (Threads threads = threads(kind);
                 GroupRunner runner = runner(kind, threads)) {
             submit(runner, "once", UNTIL_FINISH + "; exit 7");
-            submit(runner, "often", UNTIL_FINISH + "; exit 7", new Retry(9, Backoff.USUAL));
+            submit(runner, "often", UNTIL_FINISH + "; exit 7", new Retry(9, Backoff.DEFAULT));
             awaitStart("once", "often");
             drain();
 
@@ -156,17 +156,17 @@ class GroupRunnerTest {
 
     @ParameterizedTest
     @EnumSource
-    void what_waits_for_its_next_attempt_has_none_once_the_run_is_drained(ThreadKind kind) throws Exception {
-        ends_at_once_when_it_rests(kind, stop::drain);
+    void a_drain_ends_the_pause_between_attempts(ThreadKind kind) throws Exception {
+        assertEndsAtOnceWhilePausing(kind, stop::drain);
     }
 
     @ParameterizedTest
     @EnumSource
-    void what_waits_for_its_next_attempt_has_none_once_the_run_is_stopped(ThreadKind kind) throws Exception {
-        ends_at_once_when_it_rests(kind, () -> stop.request(Stop.Reason.INTERRUPTED));
+    void a_stop_ends_the_pause_between_attempts(ThreadKind kind) throws Exception {
+        assertEndsAtOnceWhilePausing(kind, () -> stop.request(Stop.Reason.INTERRUPTED));
     }
 
-    private void ends_at_once_when_it_rests(ThreadKind kind, Runnable stopping) throws Exception {
+    private void assertEndsAtOnceWhilePausing(ThreadKind kind, Runnable stopping) throws Exception {
         Backoff anHour = new Backoff(Duration.ofHours(1), Duration.ofHours(1));
         try (Threads threads = threads(kind);
                 GroupRunner runner = runner(kind, threads)) {
@@ -187,7 +187,7 @@ class GroupRunnerTest {
 
     @ParameterizedTest
     @EnumSource
-    void what_does_not_end_within_the_grace_is_told_to(ThreadKind kind) throws Exception {
+    void a_task_that_exceeds_the_grace_is_terminated(ThreadKind kind) throws Exception {
         try (Threads threads = threads(kind);
                 GroupRunner runner = runner(kind, threads)) {
             submit(runner, "one", FOR_LONG);
@@ -210,11 +210,10 @@ class GroupRunnerTest {
 
     @ParameterizedTest
     @EnumSource
-    void what_has_time_left_until_its_timeout_is_told_to_end_with_the_grace_all_the_same(ThreadKind kind)
-            throws Exception {
+    void a_task_is_terminated_at_the_end_of_the_grace_even_before_its_timeout(ThreadKind kind) throws Exception {
         try (Threads threads = threads(kind);
                 GroupRunner runner = runner(kind, threads)) {
-            submit(runner, "one", FOR_LONG, new Retry(9, Backoff.USUAL), Duration.ofHours(1));
+            submit(runner, "one", FOR_LONG, new Retry(9, Backoff.DEFAULT), Duration.ofHours(1));
             awaitStart("one");
             drain();
 
@@ -248,7 +247,7 @@ class GroupRunnerTest {
 
     @ParameterizedTest
     @EnumSource
-    void what_does_not_end_at_all_is_given_up_and_reported(ThreadKind kind) throws Exception {
+    void a_task_that_does_not_end_is_abandoned_and_reported(ThreadKind kind) throws Exception {
         try (Threads threads = threads(kind);
                 GroupRunner runner = runner(kind, threads)) {
             for (String id : List.of("one", "two")) {

@@ -19,7 +19,7 @@ class JournalTest {
 
     private static RunEvent ended(String id, TaskState state) {
         return new RunEvent.TaskEnded(
-                NOW, new TaskResult(id, "g", "echo 'x'", state, 1, 2, 30, 400, "/o/x.log", "exit code 1"));
+                NOW, new TaskResult(id, "g", "echo 'x'", state, 1, 2, 30, 400, "/o/x.log", "exit code 1", null, null));
     }
 
     private static RunEvent started(String id, int attempt) {
@@ -30,7 +30,18 @@ class JournalTest {
     void what_is_written_is_read_back() throws Exception {
         Path path = directory.resolve("journal.jsonl");
         TaskResult result = new TaskResult(
-                "a\n\"b\"", "gröup", "echo '\u0007'", TaskState.TIMED_OUT, null, 2, 30, 400, null, "ran out of time");
+                "a\n\"b\"",
+                "gröup",
+                "echo '\u0007'",
+                TaskState.TIMED_OUT,
+                null,
+                2,
+                30,
+                400,
+                null,
+                "ran out of time",
+                null,
+                null);
         try (Journal journal = Journal.open(path)) {
             journal.on(started("x", 1));
             journal.on(new RunEvent.TaskEnded(NOW, result));
@@ -44,7 +55,7 @@ class JournalTest {
     }
 
     @Test
-    void the_last_result_of_a_task_counts_and_what_has_ended_is_not_open() throws Exception {
+    void the_last_result_of_a_task_counts_and_an_ended_task_is_not_open() throws Exception {
         Path path = directory.resolve("journal.jsonl");
         try (Journal journal = Journal.open(path)) {
             journal.on(started("a", 1));
@@ -76,7 +87,7 @@ class JournalTest {
     }
 
     @Test
-    void a_torn_line_is_passed_over_and_does_not_spoil_the_next() throws Exception {
+    void an_incomplete_line_is_skipped_and_does_not_affect_the_next() throws Exception {
         Path path = directory.resolve("journal.jsonl");
         try (Journal journal = Journal.open(path)) {
             journal.on(ended("a", TaskState.SUCCEEDED));
@@ -96,14 +107,14 @@ class JournalTest {
     }
 
     @Test
-    void only_one_may_write_a_journal_also_when_it_is_read_meanwhile() throws Exception {
+    void only_one_process_may_write_a_journal_even_while_it_is_read() throws Exception {
         Path path = directory.resolve("journal.jsonl");
         try (Journal journal = Journal.open(path)) {
             Journal.read(path);
 
             assertThatThrownBy(() -> Journal.open(path))
                     .isInstanceOf(Journal.JournalInUseException.class)
-                    .hasMessage(path + " is being written by another raddle");
+                    .hasMessage(path + " is in use by another raddle process");
             journal.on(ended("a", TaskState.SUCCEEDED));
         }
         Journal.open(path).close();

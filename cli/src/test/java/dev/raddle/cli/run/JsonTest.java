@@ -2,7 +2,7 @@ package dev.raddle.cli.run;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.raddle.cli.file.JsonLine;
+import dev.raddle.cli.file.data.JsonLine;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -45,7 +45,7 @@ class JsonTest {
     }
 
     @Test
-    void half_a_character_is_written_so_that_every_reader_survives() {
+    void an_unpaired_surrogate_is_escaped() {
         assertThat(Json.text("a\uD83Db\uDE00")).isEqualTo("\"a\\ud83db\\ude00\"");
     }
 }

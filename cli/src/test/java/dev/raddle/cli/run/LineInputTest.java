@@ -20,7 +20,7 @@ class LineInputTest {
     }
 
     @Test
-    void blank_lines_are_passed_over_and_every_line_keeps_its_number() throws IOException {
+    void blank_lines_are_skipped_and_every_line_keeps_its_number() throws IOException {
         assertThat(lines("a\n\n \t\r\nb b\r\nc\rd".getBytes(StandardCharsets.UTF_8)))
                 .containsExactly(
                         new LineInput.Line(1, "a", true),
@@ -35,7 +35,7 @@ class LineInputTest {
     }
 
     @Test
-    void nothing_has_no_lines() throws IOException {
+    void an_empty_input_has_no_lines() throws IOException {
         assertThat(lines(new byte[0])).isEmpty();
     }
 }

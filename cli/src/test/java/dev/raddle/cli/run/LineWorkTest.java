@@ -3,11 +3,11 @@ package dev.raddle.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.cli.file.Command;
 import dev.raddle.cli.file.GroupRule;
 import dev.raddle.cli.file.Limits;
 import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.Retry;
+import dev.raddle.cli.file.template.Command;
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -35,8 +35,8 @@ class LineWorkTest {
 
     private final Recorder recorder = new Recorder();
 
-    /** Numbered lines without end, of which it counts how many were asked for. */
-    @SuppressWarnings("InputStreamSlowMultibyteRead") // the slower, the better to count
+    /** Endless numbered lines; counts how many were read. */
+    @SuppressWarnings("InputStreamSlowMultibyteRead") // a slow stream is easier to count
     private static final class Endless extends InputStream {
         private final AtomicInteger lines = new AtomicInteger();
         private byte[] line = {};
@@ -58,11 +58,11 @@ class LineWorkTest {
         return new LineWork(new LineInput(input), this::task, limits, files, null, List.of(), readAhead);
     }
 
-    private LineTasks.Made task(LineInput.Line line, long number) {
+    private LineTasks.LineTask task(LineInput.Line line, long number) {
         Command command = new Command(List.of("echo", line.text()), Map.of(), line.text());
         PlannedTask task =
                 new PlannedTask(Long.toString(number), "all", command, Map.of(), directory, null, Retry.NONE, 0, 1);
-        return new LineTasks.Made(task, line.text().equals("3") ? "three is no good" : "");
+        return new LineTasks.LineTask(task, line.text().equals("3") ? "three is no good" : "");
     }
 
     private Callable<Integer> session(LineWork work, RunListener... others) {
@@ -72,7 +72,7 @@ class LineWorkTest {
         return () -> new RunSession(settings, displays, () -> {}, Session.CLOCK).run(work);
     }
 
-    /** The lines have no end, so something must break. */
+    /** The input is endless, so a failure must end the run. */
     private static void breakAfterFive(RunEvent event) {
         if (event instanceof RunEvent.TaskEnded ended && ended.result().id().equals("5")) {
             throw new IllegalStateException("that is enough");
@@ -115,7 +115,7 @@ class LineWorkTest {
 
     @Test
     @SuppressWarnings("InputStreamSlowMultibyteRead")
-    void input_that_breaks_off_with_an_error_is_an_error_of_the_run() throws Exception {
+    void an_error_of_the_input_is_an_error_of_the_run() throws Exception {
         InputStream input = new InputStream() {
             @Override
             public int read() throws IOException {

@@ -10,15 +10,15 @@ import org.junit.jupiter.api.Test;
 
 class LocaleTextTest {
     @Test
-    void a_text_that_the_locale_cannot_express_is_refused_and_not_garbled() {
+    void a_text_that_the_locale_cannot_encode_is_refused() {
         assertThatThrownBy(() -> LocaleText.check(List.of("echo", "größe"), Map.of(), StandardCharsets.US_ASCII))
-                .hasMessage("the locale's character set, US-ASCII, cannot express \"größe\"; set LC_ALL=C.UTF-8");
+                .hasMessage("the locale's character set, US-ASCII, cannot encode \"größe\"; set LC_ALL=C.UTF-8");
         assertThatThrownBy(() -> LocaleText.check(List.of(), Map.of("A", "日本"), StandardCharsets.ISO_8859_1))
-                .hasMessageContaining("cannot express \"日本\"");
+                .hasMessageContaining("cannot encode \"日本\"");
     }
 
     @Test
-    void what_it_can_express_passes() {
+    void a_text_that_the_locale_can_encode_is_accepted() {
         assertThatCode(() -> LocaleText.check(List.of("größe"), Map.of("A", "b"), StandardCharsets.ISO_8859_1))
                 .doesNotThrowAnyException();
         assertThatCode(() -> LocaleText.check(List.of("日本 😀"), Map.of(), StandardCharsets.UTF_8))

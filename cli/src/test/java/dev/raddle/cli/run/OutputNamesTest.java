@@ -35,12 +35,12 @@ class OutputNamesTest {
             "x".repeat(5001));
 
     @Test
-    void a_plain_id_is_its_own_name() {
+    void a_safe_id_is_its_own_name() {
         assertThat(new OutputNames().name("fetch-a_1.2")).isEqualTo("fetch-a_1.2");
     }
 
     @Test
-    void every_id_gets_a_safe_name_of_its_own(@TempDir Path directory) throws Exception {
+    void every_id_gets_a_unique_safe_name(@TempDir Path directory) throws Exception {
         OutputNames names = new OutputNames();
         Set<String> taken = new HashSet<>();
         for (String id : IDS) {

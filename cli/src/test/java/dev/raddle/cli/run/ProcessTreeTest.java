@@ -34,7 +34,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 @Timeout(value = 20, unit = TimeUnit.MINUTES)
 class ProcessTreeTest {
-    /** How often each race is run; {@code -Draddle.process.rounds=2000} hunts for long. */
+    /** The number of repetitions of each race; {@code -Draddle.process.rounds=2000} for a long search. */
     private static final int ROUNDS = Integer.getInteger("raddle.process.rounds", 3);
 
     @TempDir
@@ -42,7 +42,7 @@ class ProcessTreeTest {
 
     private static final Duration LONG = Duration.ofMinutes(5);
 
-    /** A grace so long that a tree which ends within the time of a test was ended by SIGTERM. */
+    /** A grace so long that a tree which ends during a test was ended by SIGTERM. */
     private static final Duration ONLY_BY_TERM = Duration.ofHours(10);
 
     private final List<Process> started = new ArrayList<>();
@@ -52,7 +52,7 @@ class ProcessTreeTest {
         started.forEach(Process::destroyForcibly);
     }
 
-    /** A shell that prints the number of a child and then "ready". */
+    /** Starts a shell that prints the process id of a child and then "ready". */
     private Process start(String script) throws IOException {
         Process process =
                 new ProcessBuilder("sh", "-c", script).redirectErrorStream(true).start();
@@ -72,7 +72,7 @@ class ProcessTreeTest {
     }
 
     @Test
-    void the_end_reaches_children_and_their_children() throws Exception {
+    void terminating_reaches_children_and_their_children() throws Exception {
         Process process = start("sh -c 'sleep 600 & echo $!; echo ready; wait' & wait; echo never");
         BufferedReader output = process.inputReader();
         ProcessHandle grandchild = child(output);
@@ -85,7 +85,7 @@ class ProcessTreeTest {
     }
 
     @Test
-    void a_shell_does_not_go_on_with_its_next_command() throws Exception {
+    void a_shell_does_not_continue_with_its_next_command() throws Exception {
         Process process = start("echo $$; echo ready; sleep 600; echo never");
         BufferedReader output = process.inputReader();
         child(output);
@@ -96,7 +96,7 @@ class ProcessTreeTest {
     }
 
     @Test
-    void a_process_has_time_to_end_in_its_own_way() throws Exception {
+    void a_process_has_time_to_end_by_itself() throws Exception {
         Process process =
                 start("trap 'sleep 0.2; echo bye; exit 5' TERM; echo $$; echo ready; while :; do sleep 0.01; done");
         BufferedReader output = process.inputReader();
@@ -109,7 +109,7 @@ class ProcessTreeTest {
     }
 
     @Test
-    void who_ignores_the_end_is_killed_after_the_grace_also_an_orphan() throws Exception {
+    void a_process_that_ignores_sigterm_is_killed_after_the_grace_also_an_orphan() throws Exception {
         Process process = start("(trap '' TERM; sh -c 'echo $$; echo ready; while :; do sleep 1; done') & wait");
         ProcessHandle stubborn = child(process.inputReader());
 
@@ -120,7 +120,7 @@ class ProcessTreeTest {
     }
 
     @Test
-    void kill_takes_the_rest_of_the_grace() throws Exception {
+    void kill_ends_the_grace_period() throws Exception {
         Process process = start("trap '' TERM; echo $$; echo ready; while :; do sleep 1; done");
         child(process.inputReader());
         ProcessTree tree = ProcessTree.of(process.toHandle());
@@ -133,8 +133,8 @@ class ProcessTreeTest {
     }
 
     @Test
-    void ending_twice_is_ending_once_and_both_wait() throws Exception {
-        // The child says ready itself: one that is born after the end was announced hears nothing of it.
+    void two_calls_end_a_tree_once_and_both_wait() throws Exception {
+        // The child prints ready itself: one that is started after the end was announced does not receive the signal.
         Process process = start("trap 'echo term' TERM; echo $$; sh -c 'echo ready; exec sleep 600' & wait; wait");
         BufferedReader output = process.inputReader();
         child(output);
@@ -149,8 +149,8 @@ class ProcessTreeTest {
     }
 
     /*
-     * The forms in which a command leaves processes behind. Each prints "ready" when its last process can be running or is
-     * about to be forked, which is when the hardest race begins.
+     * Ways in which a command leaves processes behind. Each prints "ready" when its last process can be running or is
+     * about to be forked, which is the start of the hardest race.
      */
     static Stream<Arguments> forms() {
         List<String> scripts = List.of(
@@ -165,14 +165,14 @@ class ProcessTreeTest {
                 "(trap '' TERM HUP INT; echo ready; (setsid sleep 600 &); sleep 600)",
                 "bash -mc 'sleep 600 | cat & echo ready; wait'",
                 "env -u RADDLE_TREE sh -c 'echo ready; (sleep 600 &); sleep 600'");
-        return Stream.of(Children.of(Children.newKey()), Children.plain(Children.newKey()))
-                .flatMap(children -> scripts.stream()
-                        // Without a session what has cleared its environment is lost.
-                        .filter(script -> !(children.toString().equals("plain") && script.startsWith("env")))
-                        .map(script -> Arguments.of(children, script)));
+        return Stream.of(ProcessStarter.of(ProcessStarter.newKey()), ProcessStarter.plain(ProcessStarter.newKey()))
+                .flatMap(starter -> scripts.stream()
+                        // Without a session, a process that has cleared its environment cannot be found.
+                        .filter(script -> !(starter.toString().equals("plain") && script.startsWith("env")))
+                        .map(script -> Arguments.of(starter, script)));
     }
 
-    private static Set<Long> carriers(Child child) {
+    private static Set<Long> carriers(ChildProcess child) {
         return ProcessTable.ALL.read().stream()
                 .filter(entry -> entry.has(child.token()) || entry.session() == child.pid())
                 .map(ProcessTable.Entry::pid)
@@ -181,15 +181,16 @@ class ProcessTreeTest {
 
     @ParameterizedTest
     @MethodSource("forms")
-    void no_process_is_left_behind_whatever_is_just_being_forked(Children children, String script) throws Exception {
+    void no_process_is_left_behind_regardless_of_concurrent_forks(ProcessStarter starter, String script)
+            throws Exception {
         Path pipe = directory.resolve("pipe");
         new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor();
         for (int i = 0; i < ROUNDS; i++) {
-            Child child;
+            ChildProcess child;
             try (FileChannel both = FileChannel.open(pipe, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-                child = children.start(
+                child = starter.start(
                         List.of("sh", "-c", script), Map.of(), directory, new Posix.Target(pipe, true), null);
-                both.read(ByteBuffer.allocate(1)); // the first byte that it prints
+                both.read(ByteBuffer.allocate(1)); // the first byte of its output
             }
             ProcessTree.of(child).terminate(script.contains("trap") ? Duration.ofMillis(20) : ONLY_BY_TERM);
 
@@ -199,8 +200,8 @@ class ProcessTreeTest {
         }
     }
 
-    private Child startChild(String script) throws IOException {
-        return Children.of(Children.newKey())
+    private ChildProcess startChild(String script) throws IOException {
+        return ProcessStarter.of(ProcessStarter.newKey())
                 .start(
                         List.of("sh", "-c", script),
                         Map.of(),
@@ -209,7 +210,7 @@ class ProcessTreeTest {
                         null);
     }
 
-    /** A pipe with a name, which this process holds open, so that neither end waits for the other to open it. */
+    /** A named pipe that this process keeps open, so that neither end waits for the other to open it. */
     private FileChannel pipe(String name) throws Exception {
         Path pipe = directory.resolve(name);
         new ProcessBuilder("mkfifo", pipe.toString()).start().waitFor();
@@ -238,7 +239,7 @@ class ProcessTreeTest {
         try (FileChannel ready = pipe("ready");
                 FileChannel go = pipe("go");
                 FileChannel gone = pipe("gone")) {
-            Child child = startChild(
+            ChildProcess child = startChild(
                     "sh -c 'echo >ready; read x <go; exec setsid sh -c \"echo >gone; exec sleep 36000\"' & wait");
             read(ready);
             AtomicBoolean moved = new AtomicBoolean();
@@ -265,14 +266,15 @@ class ProcessTreeTest {
         try (FileChannel ready = pipe("ready");
                 FileChannel go = pipe("go");
                 FileChannel gone = pipe("gone")) {
-            // The program after exec handles no SIGTERM: another one would end it before it has tidied up.
+            // The program after exec does not handle SIGTERM: a second signal would end it before its cleanup.
             String tidy = "echo >gone; read x <go; echo tidied";
-            Child child = startChild("sh -c 'trap \"read x <go; exec setsid sh -c \\\"" + tidy
+            ChildProcess child = startChild("sh -c 'trap \"read x <go; exec setsid sh -c \\\"" + tidy
                     + "\\\"\" TERM; echo >ready; sleep 36000 & wait' & wait");
             read(ready);
             AtomicInteger reading = new AtomicInteger();
 
-            // SIGTERM follows the first reading. The second shows the process in its group, the third in a new one.
+            // SIGTERM follows the first reading. The second reading shows the process in its group, the third in a new
+            // one.
             ProcessTree.of(child, () -> {
                         int number = reading.incrementAndGet();
                         if (number == 3) {
@@ -292,9 +294,9 @@ class ProcessTreeTest {
     }
 
     @Test
-    void what_begins_in_a_trap_has_its_time() throws Exception {
+    void a_process_started_in_a_trap_has_time_to_end() throws Exception {
         Path log = directory.resolve("log");
-        Child child = Children.of(Children.newKey())
+        ChildProcess child = ProcessStarter.of(ProcessStarter.newKey())
                 .start(
                         List.of(
                                 "sh",
@@ -320,11 +322,11 @@ class ProcessTreeTest {
     }
 
     @Test
-    void a_table_without_proc_and_functions_ends_children_and_theirs() throws Exception {
+    void children_and_their_children_are_ended_without_proc_and_native_functions() throws Exception {
         Process process = start("sh -c 'sleep 600 & echo $!; echo ready; wait' & wait; echo never");
         ProcessHandle grandchild = child(process.inputReader());
-        Child child =
-                new Child(process.pid(), "none.p1", false, process.onExit().thenApply(Process::exitValue), () -> {});
+        ChildProcess child = new ChildProcess(
+                process.pid(), "none.p1", false, process.onExit().thenApply(Process::exitValue), () -> {});
 
         ProcessTree.of(child, new ProcessTable(0, false)).terminate(LONG);
 
@@ -332,7 +334,7 @@ class ProcessTreeTest {
     }
 
     @Test
-    void a_process_that_has_ended_needs_no_ending() throws Exception {
+    void terminating_an_ended_process_has_no_effect() throws Exception {
         Process process = start("exit 0");
         process.waitFor();
 

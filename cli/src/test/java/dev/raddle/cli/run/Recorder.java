@@ -7,7 +7,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
-/** Remembers events, and lets a test wait for one. */
+/** Records events, and lets a test wait for one. */
 final class Recorder implements RunListener {
     private final List<RunEvent> events = new CopyOnWriteArrayList<>();
     private final BlockingQueue<RunEvent> unseen = new LinkedBlockingQueue<>();
@@ -34,7 +34,7 @@ final class Recorder implements RunListener {
                 .orElseThrow();
     }
 
-    /** Waits for the next event of a kind that is as wanted, passing over others. */
+    /** Waits for the next event of a kind that matches, skipping others. */
     <T extends RunEvent> T await(Class<T> kind, Predicate<T> wanted) throws InterruptedException {
         while (true) {
             RunEvent event = unseen.poll(60, TimeUnit.SECONDS);

@@ -3,7 +3,7 @@ package dev.raddle.cli.run;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.cli.file.JsonLine;
+import dev.raddle.cli.file.data.JsonLine;
 import java.io.IOException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
@@ -40,7 +40,7 @@ class ResumeTest {
     }
 
     @Test
-    void only_what_did_not_succeed_runs_again_and_the_reports_become_one() throws Exception {
+    void only_unsuccessful_tasks_run_again_and_the_reports_are_merged() throws Exception {
         failOnce();
         Files.writeString(directory.resolve("repaired"), "");
         Session second = new Session(directory);
@@ -72,7 +72,7 @@ class ResumeTest {
     }
 
     @Test
-    void output_of_a_task_that_runs_again_is_added() throws Exception {
+    void output_of_a_task_that_runs_again_is_appended() throws Exception {
         Session first = new Session(directory);
         first.run("tasks: [{ id: a, run: 'echo hello; exit 1' }]");
 
@@ -82,13 +82,13 @@ class ResumeTest {
     }
 
     @Test
-    void a_run_that_was_killed_goes_on_where_its_journal_ends() throws Exception {
+    void a_killed_run_continues_where_its_journal_ends() throws Exception {
         failOnce();
         Path run = directory.resolve("run");
         Files.delete(run.resolve("report.json"));
         String journal = Files.readString(run.resolve("journal.jsonl"));
         int lastLine = journal.lastIndexOf('\n', journal.length() - 2);
-        Files.writeString(run.resolve("journal.jsonl"), journal.substring(0, lastLine + 20)); // torn in the middle
+        Files.writeString(run.resolve("journal.jsonl"), journal.substring(0, lastLine + 20)); // cut in the middle
         Session second = new Session(directory);
 
         second.resume();
@@ -120,7 +120,7 @@ class ResumeTest {
             Files.writeString(
                     first.out().resolve("journal.jsonl"),
                     line("a", orphan.pid(), orphan.info().startInstant().orElseThrow())
-                            + line("b", stranger.pid(), Instant.EPOCH), // its number was another's then
+                            + line("b", stranger.pid(), Instant.EPOCH), // it belonged to another process then
                     StandardOpenOption.APPEND);
 
             first.resume();
@@ -133,12 +133,12 @@ class ResumeTest {
         }
     }
 
-    private static String line(String id, long pid, Instant born) {
-        return Json.text(Map.of("event", "started", "id", id, "pid", pid, "born", born)) + "\n";
+    private static String line(String id, long pid, Instant processStart) {
+        return Json.text(Map.of("event", "started", "id", id, "pid", pid, "born", processStart)) + "\n";
     }
 
     @Test
-    void a_directory_holds_one_run_only() throws Exception {
+    void a_directory_contains_only_one_run() throws Exception {
         failOnce();
 
         assertThatThrownBy(() -> RunDirectory.create(directory.resolve("run")))
@@ -147,7 +147,7 @@ class ResumeTest {
     }
 
     @Test
-    void two_fresh_runs_of_one_second_get_directories_of_their_own() throws Exception {
+    void two_runs_started_in_one_second_get_different_directories() throws Exception {
         Instant now = Instant.parse("2026-01-31T09:30:00Z");
 
         RunDirectory one = RunDirectory.createFresh("../odd name", now, directory);

@@ -15,7 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What a run makes of a directory in which somebody else has put something. */
+/** Runs in directories into which another user has put files or links. */
 @Timeout(60)
 class RunDirectoryTest {
     private static final String FILE =
@@ -33,7 +33,7 @@ class RunDirectoryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"output", "output/a.log", "notes.txt", ".hidden"})
-    void a_directory_with_anything_in_it_is_no_new_one(String name) throws Exception {
+    void a_directory_that_is_not_empty_is_refused(String name) throws Exception {
         Path out = directory.resolve("run");
         Path file = out.resolve(name);
         Files.createDirectories(file.getParent());
@@ -46,7 +46,7 @@ class RunDirectoryTest {
     }
 
     @Test
-    void an_empty_directory_is_a_new_one() throws Exception {
+    void an_empty_directory_is_accepted() throws Exception {
         Files.createDirectory(directory.resolve("run"));
 
         assertThat(new Session(directory).run("tasks: [{ id: a, run: 'true' }]"))
@@ -55,7 +55,7 @@ class RunDirectoryTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"output/a.log", "values/a.out", "output/b.log"})
-    void a_link_in_the_place_of_an_output_is_a_failure_of_the_task(String name) throws Exception {
+    void a_link_at_the_path_of_an_output_is_a_failure_of_the_task(String name) throws Exception {
         Session session = new Session(directory);
         session.run(
                 "tasks: [{ id: a, run: 'echo hello; exit 1' }, { id: b, run: \"echo ${a.stdout}; exit 1\", needs: [{ after: a }] }]");
@@ -70,25 +70,24 @@ class RunDirectoryTest {
         assertThat(List.of(
                         String.valueOf(second.recorder().result("a").error()),
                         String.valueOf(second.recorder().result("b").error())))
-                .anyMatch(error -> error.contains("is a symbolic link, through which nothing is written"));
+                .anyMatch(error -> error.contains("is a symbolic link, which is not followed"));
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"output", "values"})
-    void a_link_in_the_place_of_a_directory_is_an_error(String name) throws Exception {
+    void a_link_at_the_path_of_a_directory_is_an_error(String name) throws Exception {
         Session session = new Session(directory);
         session.run(FILE);
         Path moved = Files.move(session.out().resolve(name), directory.resolve("elsewhere"));
         Files.createSymbolicLink(session.out().resolve(name), moved);
 
         assertThatThrownBy(() -> new Session(directory).resume())
-                .hasMessageContaining("must be a directory and no symbolic link");
+                .hasMessageContaining("must be a directory and not a symbolic link");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"output", "values"})
-    void a_link_that_takes_the_place_of_a_directory_during_a_run_is_a_failure_of_the_next_task(String name)
-            throws Exception {
+    void a_link_that_replaces_a_directory_during_a_run_is_a_failure_of_the_next_task(String name) throws Exception {
         Session session = new Session(directory);
         Path place = session.out().resolve(name);
         Path elsewhere = directory.resolve("elsewhere");
@@ -103,13 +102,13 @@ class RunDirectoryTest {
 
         assertThat(session.recorder().result("a").state()).isEqualTo(TaskState.SUCCEEDED);
         assertThat(session.recorder().result("b").error())
-                .contains(place + " is a symbolic link, through which nothing is written");
+                .contains(place + " is a symbolic link, which is not followed");
         assertThat(elsewhere.resolve("b.log")).doesNotExist();
         assertThat(elsewhere.resolve("b.out")).doesNotExist();
     }
 
     @Test
-    void a_link_in_the_place_of_a_value_gets_no_fallback() throws Exception {
+    void a_link_at_the_path_of_a_value_has_no_fallback() throws Exception {
         Session session = new Session(directory);
         Path value = session.out().resolve("values/b.out");
 
@@ -121,13 +120,12 @@ class RunDirectoryTest {
                 """.formatted(victim, value));
 
         assertThat(victim).hasContent("untouched");
-        assertThat(session.recorder().result("b").error())
-                .contains("is a symbolic link, through which nothing is written");
+        assertThat(session.recorder().result("b").error()).contains("is a symbolic link, which is not followed");
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"journal.jsonl", "journal.jsonl.lock"})
-    void a_link_in_the_place_of_a_file_of_the_run_is_not_followed(String name) throws Exception {
+    void a_link_at_the_path_of_a_file_of_the_run_is_not_followed(String name) throws Exception {
         Session session = new Session(directory);
         session.run(FILE);
         Path file = session.out().resolve(name);
@@ -140,7 +138,7 @@ class RunDirectoryTest {
     }
 
     @Test
-    void a_link_in_the_place_of_a_reports_draft_is_replaced() throws Exception {
+    void a_link_at_the_path_of_a_temporary_report_is_replaced() throws Exception {
         Session session = new Session(directory);
         session.run(FILE);
         Path draft = Files.createSymbolicLink(session.out().resolve("report.json.new"), victim);

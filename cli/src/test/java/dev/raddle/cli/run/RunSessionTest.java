@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.tuple;
 
-import dev.raddle.cli.file.JsonLine;
+import dev.raddle.cli.file.data.JsonLine;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -34,7 +34,7 @@ class RunSessionTest {
     }
 
     @Test
-    void every_task_runs_and_its_output_is_in_a_file_of_its_own() throws Exception {
+    void every_task_runs_and_has_its_own_output_file() throws Exception {
         int exitCode = session.run("""
                 tasks:
                   - { id: a, run: "echo out; echo err >&2" }
@@ -50,11 +50,11 @@ class RunSessionTest {
     }
 
     @Test
-    void a_report_that_cannot_be_written_is_neither_promised_nor_left_half() throws Exception {
+    void a_report_that_cannot_be_written_is_neither_announced_nor_left_incomplete() throws Exception {
         Path inTheWay = session.out().resolve("report.json.new/x");
-        session.tell(event -> {
+        session.listen(event -> {
             if (event instanceof RunEvent.RunStarted) {
-                Files.createDirectories(inTheWay); // stands for a full disk: the file cannot be made
+                Files.createDirectories(inTheWay); // simulates a full disk: the file cannot be created
             }
         });
 
@@ -93,7 +93,7 @@ class RunSessionTest {
     }
 
     @Test
-    void the_total_and_the_bulkhead_hold_as_well() throws Exception {
+    void the_total_and_the_bulkhead_limit_running_tasks() throws Exception {
         session.run("""
                 globalMaxInFlight: 2
                 groups: { bulk: { limit: 3, maxInFlight: 1 } }
@@ -112,7 +112,7 @@ class RunSessionTest {
     @Test
     void commands_of_a_platform_group_run_from_threads_with_its_name_that_end_with_the_run() throws Exception {
         Set<Thread> reports = ConcurrentHashMap.newKeySet();
-        session.tell(event -> {
+        session.listen(event -> {
                     if (event instanceof RunEvent.AttemptStarted) {
                         reports.addAll(threadsNamed("reports-"));
                         Files.writeString(directory.resolve("go-on"), "");
@@ -135,7 +135,7 @@ class RunSessionTest {
         assertThat(threadsNamed("reports-")).isEmpty();
     }
 
-    /** The platform threads that live. */
+    /** Returns the live platform threads whose names begin with a prefix. */
     private static List<Thread> threadsNamed(String start) {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith(start))
@@ -143,7 +143,7 @@ class RunSessionTest {
     }
 
     @Test
-    void the_queue_over_all_groups_has_its_limit() throws Exception {
+    void the_global_queue_is_limited() throws Exception {
         int exitCode = session.run("""
                 globalMaxInFlight: 1
                 globalQueue: 1
@@ -174,7 +174,7 @@ class RunSessionTest {
     }
 
     @Test
-    void a_failed_task_is_tried_again_and_its_attempts_stay_apart_in_its_output() throws Exception {
+    void a_failed_task_is_retried_and_its_attempts_are_separate_in_its_output() throws Exception {
         int exitCode = session.run("""
                 tasks:
                   - id: flaky
@@ -198,7 +198,7 @@ class RunSessionTest {
     }
 
     @Test
-    void a_task_that_fails_to_the_end_says_why() throws Exception {
+    void a_task_that_fails_in_every_attempt_has_an_error() throws Exception {
         int exitCode = session.run("tasks: [{ id: a, run: 'exit 7', retry: { attempts: 2, backoff: 1ms } }]");
 
         assertThat(exitCode).isEqualTo(ExitCode.FAILED);
@@ -209,14 +209,14 @@ class RunSessionTest {
     }
 
     @Test
-    void a_process_that_died_of_a_signal_says_which() throws Exception {
+    void the_error_names_the_signal_that_killed_a_process() throws Exception {
         session.run("tasks: [{ id: a, run: 'kill -9 $$' }]");
 
         assertThat(session.recorder().result("a").error()).isEqualTo("exit code 137 (signal 9)");
     }
 
     @Test
-    void a_timeout_ends_the_whole_tree_of_processes() throws Exception {
+    void a_timeout_ends_the_whole_process_tree() throws Exception {
         int exitCode = session.run("""
                 tasks:
                   - id: slow
@@ -263,7 +263,7 @@ class RunSessionTest {
     }
 
     @Test
-    void failed_comes_before_timed_out_and_timed_out_before_rejected() throws Exception {
+    void the_exit_code_prefers_failed_to_timed_out_and_timed_out_to_rejected() throws Exception {
         String rejected = """
                 groups: { small: { limit: 1, queue: 0 } }
                 tasks:
@@ -280,7 +280,7 @@ class RunSessionTest {
     }
 
     @Test
-    void a_program_that_cannot_be_started_fails_and_says_why() throws Exception {
+    void a_program_that_cannot_be_started_fails_with_the_reason() throws Exception {
         Files.writeString(directory.resolve("checks.txt"), "no program");
 
         int exitCode = session.run("""
@@ -301,7 +301,7 @@ class RunSessionTest {
     }
 
     @Test
-    void a_command_has_its_directory_its_variables_and_nothing_to_read() throws Exception {
+    void a_command_has_its_directory_its_variables_and_an_empty_input() throws Exception {
         Files.createDirectory(directory.resolve("work"));
 
         session.run("""
@@ -313,7 +313,7 @@ class RunSessionTest {
     }
 
     @Test
-    void fail_fast_ends_what_runs_and_starts_nothing_new() throws Exception {
+    void fail_fast_ends_running_tasks_and_starts_no_new_ones() throws Exception {
         int exitCode = session.failFast().run("""
                 groups: { long: { limit: 1 } }
                 tasks:
@@ -337,7 +337,7 @@ class RunSessionTest {
     }
 
     @Test
-    void a_process_that_ignores_the_end_is_killed_after_the_grace() throws Exception {
+    void a_process_that_ignores_sigterm_is_killed_after_the_grace() throws Exception {
         session.grace(Duration.ofMillis(100)).run("""
                 tasks: [{ id: a, run: "trap '' TERM; while :; do sleep 1; done", timeout: 200ms }]
                 """);
@@ -361,7 +361,7 @@ class RunSessionTest {
     }
 
     @Test
-    void a_task_takes_as_many_places_as_it_costs() throws Exception {
+    void a_task_occupies_as_many_permits_as_it_costs() throws Exception {
         session.run("""
                 groups: { g: { limit: 2 } }
                 tasks: [{ forEach: [1, 2, 3], id: "wide${n}", group: g, cost: 2, run: "sleep 0.02" }]

@@ -1,8 +1,8 @@
 package dev.raddle.cli.run;
 
-import dev.raddle.cli.file.InvalidFileException;
 import dev.raddle.cli.file.Plan;
 import dev.raddle.cli.file.PlanReader;
+import dev.raddle.cli.file.value.InvalidFileException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,9 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 
-/** A run of a file in a directory of a test, in this process. */
+/** Runs a file in the directory of a test, in this process. */
 final class Session {
-    /** A lock for tests that run sessions: each handles the signals of the process while it lasts. */
+    /** The resource lock of tests that run sessions: each session handles the signals of the process. */
     static final String SIGNALS = "the signals of this process";
 
     static final InstantSource CLOCK = InstantSource.fixed(Instant.parse("2026-01-31T09:30:00Z"));
@@ -47,8 +47,8 @@ final class Session {
         return this;
     }
 
-    /** Adds somebody who hears every event. */
-    Session tell(RunListener listener) {
+    /** Adds a listener for every event. */
+    Session listen(RunListener listener) {
         listeners.add(listener);
         return this;
     }
@@ -76,7 +76,7 @@ final class Session {
         return run(plan, created, Journal.Past.NONE);
     }
 
-    /** Goes on with a run. */
+    /** Resumes a run. */
     int resume() throws IOException, InterruptedException, InvalidFileException {
         RunDirectory reopened = RunDirectory.reopen(out());
         return run(plan(reopened.origin()), reopened, Journal.read(reopened.journal()));

@@ -16,26 +16,26 @@ class StopTest {
     }
 
     @Test
-    void trees_that_run_end_and_so_does_one_that_comes_too_late() throws Exception {
+    void running_trees_are_ended_and_so_is_one_registered_later() throws Exception {
         Stop stop = new Stop(Duration.ofMinutes(5));
         Process before = sleeper();
         Process after = sleeper();
-        stop.enter(ProcessTree.of(before.toHandle()));
+        stop.register(ProcessTree.of(before.toHandle()));
 
         stop.request(Stop.Reason.FAIL_FAST);
-        stop.enter(ProcessTree.of(after.toHandle()));
+        stop.register(ProcessTree.of(after.toHandle()));
 
         assertThat(before.waitFor()).isEqualTo(143);
         assertThat(after.waitFor()).isEqualTo(143);
     }
 
     @Test
-    void a_tree_that_has_left_is_left_alone() throws Exception {
+    void an_unregistered_tree_is_not_ended() throws Exception {
         Stop stop = new Stop(Duration.ofMinutes(5));
         Process process = sleeper();
         ProcessTree tree = ProcessTree.of(process.toHandle());
-        stop.enter(tree);
-        stop.leave(tree);
+        stop.register(tree);
+        stop.unregister(tree);
 
         stop.request(Stop.Reason.INTERRUPTED);
 
@@ -44,12 +44,12 @@ class StopTest {
     }
 
     @Test
-    void kill_waits_for_nobody() throws Exception {
+    void kill_does_not_wait() throws Exception {
         Stop stop = new Stop(Duration.ofMinutes(5));
         Process stubborn =
                 new ProcessBuilder("sh", "-c", "trap '' TERM; echo ready; while :; do sleep 1; done").start();
         stubborn.inputReader().readLine();
-        stop.enter(ProcessTree.of(stubborn.toHandle()));
+        stop.register(ProcessTree.of(stubborn.toHandle()));
 
         stop.request(Stop.Reason.INTERRUPTED);
         stop.kill();
@@ -58,13 +58,13 @@ class StopTest {
     }
 
     @Test
-    void a_drain_leaves_alone_what_runs_and_a_request_cuts_it_short() throws Exception {
+    void a_drain_does_not_end_running_trees_and_a_request_cuts_it_short() throws Exception {
         Stop stop = new Stop(Duration.ofMinutes(5));
         List<String> calls = new ArrayList<>();
         stop.onRequest(reason -> calls.add("told " + reason));
         stop.onDrain(() -> calls.add("drain"), () -> calls.add("cut"));
         Process process = sleeper();
-        stop.enter(ProcessTree.of(process.toHandle()));
+        stop.register(ProcessTree.of(process.toHandle()));
 
         stop.drain();
         stop.drain();
@@ -74,7 +74,7 @@ class StopTest {
         stop.request(Stop.Reason.FAIL_FAST);
         stop.request(Stop.Reason.INTERRUPTED);
 
-        assertThat(process.isAlive()).isTrue(); // to end it is for the thread that waits for it
+        assertThat(process.isAlive()).isTrue(); // the thread that waits for the process ends it
         assertThat(calls).containsExactly("drain", "told TERMINATED", "cut");
         assertThat(stop.isEnding()).isTrue();
         assertThat(stop.isDrained()).isTrue();
@@ -83,7 +83,7 @@ class StopTest {
     }
 
     @Test
-    void what_is_being_ended_is_not_drained_any_more() {
+    void a_requested_stop_cannot_become_a_drain() {
         Stop stop = new Stop(Duration.ZERO);
         stop.request(Stop.Reason.FAIL_FAST);
 
@@ -94,20 +94,20 @@ class StopTest {
     }
 
     @Test
-    void it_is_told_once_before_anything_follows_from_it() throws Exception {
+    void the_listener_is_called_once_before_any_effect() throws Exception {
         Stop stop = new Stop(Duration.ZERO);
-        List<String> told = new ArrayList<>();
-        stop.onRequest(reason -> told.add(reason + " " + stop.isRequested()));
+        List<String> notified = new ArrayList<>();
+        stop.onRequest(reason -> notified.add(reason + " " + stop.isRequested()));
 
         stop.request(Stop.Reason.FAIL_FAST);
         stop.request(Stop.Reason.INTERRUPTED);
 
-        assertThat(told).containsExactly("FAIL_FAST false");
+        assertThat(notified).containsExactly("FAIL_FAST false");
         assertThat(stop.reason()).isEqualTo(Stop.Reason.INTERRUPTED);
     }
 
     @Test
-    void who_waits_for_it_wakes() throws Exception {
+    void a_waiting_thread_is_woken() throws Exception {
         Stop stop = new Stop(Duration.ZERO);
         assertThat(stop.await(Duration.ofMillis(1))).isFalse();
 

@@ -15,7 +15,7 @@ class TallyTest {
 
     private void end(String id, String group, TaskState state, long runMillis) {
         tally.on(new RunEvent.TaskEnded(
-                Instant.EPOCH, new TaskResult(id, group, "x", state, 0, 1, 5, runMillis, null, null)));
+                Instant.EPOCH, new TaskResult(id, group, "x", state, 0, 1, 5, runMillis, null, null, null, null)));
     }
 
     @Test
@@ -34,7 +34,7 @@ class TallyTest {
     }
 
     @Test
-    void the_peak_is_how_many_tasks_ran_at_once_however_often_they_were_tried() {
+    void the_peak_is_the_number_of_concurrent_tasks_regardless_of_retries() {
         start("a", "g");
         start("a", "g");
         start("b", "g");
@@ -47,7 +47,7 @@ class TallyTest {
     }
 
     @Test
-    void the_ten_slowest_come_longest_first() {
+    void the_ten_slowest_are_listed_longest_first() {
         for (int i = 1; i <= 30; i++) {
             end("t" + i, "g", TaskState.SUCCEEDED, i * 7 % 31);
         }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class ThreadsTest {
     private static final Limits LIMITS = new Limits(
-            GroupRule.SILENT,
+            GroupRule.UNSET,
             Map.of("reports", new GroupRule(4, null, null, null, ThreadKind.PLATFORM)),
             256,
             Limits.UNLIMITED);
@@ -46,13 +46,13 @@ class ThreadsTest {
     }
 
     @Test
-    void when_they_are_closed_no_thread_is_left() throws Exception {
+    void closing_ends_all_threads() throws Exception {
         Thread platform = threadOf(threads.scheduler("reports"));
         Thread virtual = threadOf(threads.scheduler("others"));
 
         threads.close();
 
-        platform.join(); // would wait for the idle time of a pool that was left behind
+        platform.join(); // with an abandoned pool, join() would wait for its idle time
         virtual.join();
         assertThat(threads.reports().join()).hasSize(2).allMatch(ShutdownReport::terminated);
         assertThat(threads.reports().join().stream().mapToLong(ShutdownReport::accepted))
@@ -60,7 +60,7 @@ class ThreadsTest {
     }
 
     @Test
-    void a_group_that_comes_up_during_a_drain_gets_no_thread() {
+    void a_group_that_is_first_used_during_a_drain_gets_no_thread() {
         threads.drain();
 
         assertThatThrownBy(() -> threads.scheduler("reports").execute(() -> {}))
@@ -70,7 +70,7 @@ class ThreadsTest {
     }
 
     @Test
-    void the_grace_of_all_can_be_cut_short() throws Exception {
+    void the_grace_period_of_all_pools_can_be_cut_short() throws Exception {
         CountDownLatch begun = new CountDownLatch(2);
         for (String group : List.of("reports", "others")) {
             threads.scheduler(group).execute(() -> {
@@ -78,14 +78,14 @@ class ThreadsTest {
                 try {
                     new CountDownLatch(1).await();
                 } catch (InterruptedException e) {
-                    // as it should be
+                    // the expected interrupt
                 }
             });
         }
         begun.await();
         threads.drain();
 
-        threads.cut();
+        threads.endGrace();
 
         assertThat(threads.reports().join())
                 .hasSize(2)

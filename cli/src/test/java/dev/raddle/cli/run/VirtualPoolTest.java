@@ -32,7 +32,7 @@ class VirtualPoolTest {
         release.countDown();
     }
 
-    /** A task that has begun, ends when it is interrupted or released. */
+    /** Starts a task that ends when it is interrupted or released. */
     private Thread begin(Executor executor) throws InterruptedException {
         return begin(executor, () -> {
             release.await();
@@ -46,14 +46,14 @@ class VirtualPoolTest {
                 try {
                     release.await();
                 } catch (InterruptedException e) {
-                    // that is what makes it stubborn
+                    // ignores the interrupt
                 }
             }
             return null;
         });
     }
 
-    /** Returns the thread of a task that has begun. */
+    /** Returns the thread of a started task. */
     private static Thread begin(Executor executor, Callable<?> task) throws InterruptedException {
         CompletableFuture<Thread> begun = new CompletableFuture<>();
         executor.execute(() -> {
@@ -75,7 +75,7 @@ class VirtualPoolTest {
     }
 
     @Test
-    void what_ends_within_the_grace_has_completed_during_the_drain() throws Exception {
+    void a_task_that_ends_within_the_grace_has_completed_during_the_drain() throws Exception {
         begin(pool);
         FutureTask<ShutdownReport> drain = drain();
         time.advance(GRACE.minusNanos(1));
@@ -90,7 +90,7 @@ class VirtualPoolTest {
     }
 
     @Test
-    void what_runs_when_the_grace_is_over_is_interrupted() throws Exception {
+    void a_task_that_exceeds_the_grace_is_interrupted() throws Exception {
         begin(pool);
         FutureTask<ShutdownReport> drain = drain();
 
@@ -103,7 +103,7 @@ class VirtualPoolTest {
     }
 
     @Test
-    void what_ignores_its_interrupt_is_still_running() throws Exception {
+    void a_task_that_ignores_its_interrupt_is_still_running() throws Exception {
         beginStubborn(pool);
         FutureTask<ShutdownReport> drain = drain();
         time.advance(GRACE);
@@ -121,7 +121,7 @@ class VirtualPoolTest {
     }
 
     @Test
-    void an_interrupt_of_who_drains_ends_the_grace() throws Exception {
+    void an_interrupt_of_the_draining_thread_ends_the_grace() throws Exception {
         begin(pool);
         FutureTask<ShutdownReport> drain = new FutureTask<>(() -> {
             ShutdownReport report = pool.drain(GRACE, LAST_WAIT);
@@ -145,7 +145,7 @@ class VirtualPoolTest {
     }
 
     @Test
-    void it_gives_the_account_that_a_pool_of_platform_threads_gives() throws Exception {
+    void the_account_equals_that_of_a_pool_of_platform_threads() throws Exception {
         Duration moment = Duration.ofMillis(100);
         ThreadPool platform = ThreadPool.builder("platform")
                 .threads(9)
@@ -165,7 +165,9 @@ class VirtualPoolTest {
         assertThat(platformNumbers).isEqualTo(virtualNumbers);
     }
 
-    /** Drains a pool, lets time pass only when the task that obeys has ended with its thread, and gives the numbers. */
+    /**
+     * Drains a pool, advances the time only when the obedient task has ended with its thread, and returns the numbers.
+     */
     private String drained(Callable<ShutdownReport> action, Thread obeys) throws Exception {
         FutureTask<ShutdownReport> drain = new FutureTask<>(action);
         Thread.ofVirtual().start(drain);

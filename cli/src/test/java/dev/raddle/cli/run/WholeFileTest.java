@@ -35,7 +35,7 @@ class WholeFileTest {
     }
 
     @Test
-    void what_a_crash_or_somebody_else_left_in_its_place_is_replaced_and_not_followed() throws Exception {
+    void a_leftover_file_or_link_is_replaced_and_not_followed() throws Exception {
         Path victim = Files.writeString(directory.resolve("victim"), "mine");
         Files.createSymbolicLink(directory.resolve("report.json.new"), victim);
 

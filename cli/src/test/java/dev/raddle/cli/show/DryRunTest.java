@@ -9,7 +9,7 @@ import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class DryRunTest {
-    private final Page page = Page.file();
+    private final TestConsole page = TestConsole.file();
 
     private static Plan plan() throws Exception {
         return new PlanReader("checks.yaml", Path.of("/somewhere"), name -> new byte[0]).read("""
@@ -23,7 +23,7 @@ class DryRunTest {
     }
 
     @Test
-    void it_shows_each_task_under_its_group_with_its_rules() throws Exception {
+    void each_task_is_printed_under_its_group_with_its_rules() throws Exception {
         new DryRun(page.console(), false).print(plan(), Set.of(), 0);
 
         assertThat(page.text()).isEqualTo("""
@@ -37,14 +37,14 @@ class DryRunTest {
     }
 
     @Test
-    void a_task_that_is_left_out_has_not_succeeded_before() throws Exception {
+    void an_omitted_task_does_not_count_as_succeeded_before() throws Exception {
         new DryRun(page.console(), false).print(plan(), Set.of("fetch", "x-a;b"), 1);
 
         assertThat(page.text()).startsWith("checks: 1 task in 1 group, at most 8 at once; 1 succeeded before\n");
     }
 
     @Test
-    void what_is_done_already_would_not_run() throws Exception {
+    void tasks_that_have_succeeded_would_not_run() throws Exception {
         new DryRun(page.console(), false).print(plan(), Set.of("fetch", "x-a;b"), 2);
 
         assertThat(page.text())
@@ -53,7 +53,7 @@ class DryRunTest {
     }
 
     @Test
-    void programs_get_a_line_of_json_for_each_task() throws Exception {
+    void with_json_each_task_is_one_line() throws Exception {
         new DryRun(page.console(), true).print(plan(), Set.of(), 0);
 
         assertThat(page.text().lines())

@@ -37,7 +37,8 @@ final class Events {
         boolean ran = state != TaskState.REJECTED;
         Integer exitCode = state == TaskState.SUCCEEDED ? Integer.valueOf(0) : null;
         return new RunEvent.TaskEnded(
-                NOW, new TaskResult(id, group, "echo x", state, exitCode, ran ? 1 : 0, 5, 210, output, error));
+                NOW,
+                new TaskResult(id, group, "echo x", state, exitCode, ran ? 1 : 0, 5, 210, output, error, null, null));
     }
 
     static RunEvent succeeded(String id, String group) {
@@ -50,7 +51,9 @@ final class Events {
 
     static RunEvent dropped(String id, String group) {
         return new RunEvent.TaskEnded(
-                NOW, new TaskResult(id, group, "echo x", TaskState.CANCELLED, null, 0, 5, 0, null, "not started"));
+                NOW,
+                new TaskResult(
+                        id, group, "echo x", TaskState.CANCELLED, null, 0, 5, 0, null, "not started", null, null));
     }
 
     static RunEvent drained(int tasks, List<String> handedBack) {

@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class JsonDisplayTest {
-    private final Page page = Page.file();
+    private final TestConsole page = TestConsole.file();
 
     @Test
     void every_event_is_a_line_with_the_documented_fields() throws Exception {
@@ -45,7 +45,7 @@ class JsonDisplayTest {
     }
 
     @Test
-    void a_run_that_was_drained_gives_an_account() throws Exception {
+    void a_drained_run_has_an_account() throws Exception {
         RunListener display = Displays.json(page.console());
         display.on(new RunEvent.RunStopping(Events.NOW, Stop.Reason.TERMINATED));
         display.on(Events.drained(6, List.of("a", "b\n")));

@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class LineDisplayTest {
-    private final Page page = Page.file();
+    private final TestConsole page = TestConsole.file();
 
-    private void show(Displays.Loudness loudness, RunEvent... events) throws Exception {
-        RunListener display = Displays.of(new Screen(page.console()), loudness);
+    private void show(Displays.Verbosity verbosity, RunEvent... events) throws Exception {
+        RunListener display = Displays.of(new Screen(page.console()), verbosity);
         for (RunEvent event : events) {
             display.on(event);
             display.tick();
@@ -46,7 +46,7 @@ class LineDisplayTest {
     void every_event_is_one_line(@TempDir Path directory) throws Exception {
         Path output = Files.writeString(directory.resolve("b.log"), "some\nlast words\n");
 
-        show(Displays.Loudness.NORMAL, everything(output));
+        show(Displays.Verbosity.NORMAL, everything(output));
 
         assertThat(page.text()).isEqualTo("""
                         checks: 12 tasks in 3 groups; output in runs/checks
@@ -63,24 +63,24 @@ class LineDisplayTest {
     }
 
     @Test
-    void quiet_tells_only_what_went_wrong(@TempDir Path directory) throws Exception {
-        show(Displays.Loudness.QUIET, everything(directory.resolve("none")));
+    void quiet_prints_only_failures(@TempDir Path directory) throws Exception {
+        show(Displays.Verbosity.QUIET, everything(directory.resolve("none")));
 
         assertThat(page.text().lines().map(line -> line.split(" ", 2)[0]))
                 .containsExactly("failed", "timed-out", "rejected", "stop", "done");
     }
 
     @Test
-    void quiet_says_nothing_when_all_is_well() throws Exception {
-        show(Displays.Loudness.QUIET, Events.begin(1, 1), Events.succeeded("a", "g"), Events.end(0, 1, 0));
+    void quiet_prints_nothing_if_all_tasks_succeed() throws Exception {
+        show(Displays.Verbosity.QUIET, Events.begin(1, 1), Events.succeeded("a", "g"), Events.end(0, 1, 0));
 
         assertThat(page.text()).isEmpty();
     }
 
     @Test
-    void a_run_that_was_drained_gives_an_account() throws Exception {
+    void a_drained_run_has_an_account() throws Exception {
         show(
-                Displays.Loudness.QUIET,
+                Displays.Verbosity.QUIET,
                 new RunEvent.RunStopping(Events.NOW, Stop.Reason.TERMINATED),
                 Events.drained(6, List.of("a", "b\n")),
                 Events.drained(15, IntStream.range(0, 12).mapToObj(i -> "t" + i).toList()),
@@ -99,8 +99,8 @@ class LineDisplayTest {
     }
 
     @Test
-    void what_succeeded_before_is_told() throws Exception {
-        show(Displays.Loudness.NORMAL, new RunEvent.RunStarted(Events.NOW, "checks", 10, 1, Events.DIRECTORY, 7));
+    void tasks_that_succeeded_before_are_reported() throws Exception {
+        show(Displays.Verbosity.NORMAL, new RunEvent.RunStarted(Events.NOW, "checks", 10, 1, Events.DIRECTORY, 7));
 
         assertThat(page.text()).isEqualTo("checks: 10 tasks in 1 group, 7 succeeded before; output in runs/checks\n");
     }
@@ -110,7 +110,7 @@ class LineDisplayTest {
         Path output = Files.writeString(directory.resolve("b.log"), "x".repeat(50_000));
 
         show(
-                Displays.Loudness.NORMAL,
+                Displays.Verbosity.NORMAL,
                 Events.failed("a".repeat(50_000), "g".repeat(50_000), output.toString()),
                 Events.ended("b", "g", TaskState.FAILED, null, "e".repeat(50_000)));
 
@@ -118,8 +118,8 @@ class LineDisplayTest {
     }
 
     @Test
-    void a_report_that_was_not_written_is_not_promised() throws Exception {
-        show(Displays.Loudness.NORMAL, Events.begin(1, 1), Events.endWithoutReport());
+    void a_report_that_was_not_written_is_not_announced() throws Exception {
+        show(Displays.Verbosity.NORMAL, Events.begin(1, 1), Events.endWithoutReport());
 
         assertThat(page.text().lines().toList().getLast()).isEqualTo("done      1 task: 1 succeeded, 3.21 s");
     }

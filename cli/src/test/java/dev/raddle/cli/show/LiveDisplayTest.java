@@ -9,11 +9,11 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 class LiveDisplayTest {
-    private final Page page = Page.terminal(100, 24);
-    private final RunListener display = Displays.of(new Screen(page.console()), Displays.Loudness.NORMAL);
+    private final TestConsole page = TestConsole.terminal(100, 24);
+    private final RunListener display = Displays.of(new Screen(page.console()), Displays.Verbosity.NORMAL);
 
     @Test
-    void failures_stand_above_the_bars_at_once_with_the_last_lines_of_their_output(@TempDir Path directory)
+    void failures_are_printed_above_the_bars_at_once_with_the_last_lines_of_their_output(@TempDir Path directory)
             throws Exception {
         Path output = Files.writeString(directory.resolve("b.log"), "1\n2\n3\n4\n5\n6\n");
         display.on(Events.begin(3, 1));
@@ -42,7 +42,7 @@ class LiveDisplayTest {
     }
 
     @Test
-    void the_bars_stay_when_all_is_done_and_the_cursor_is_back() throws Exception {
+    void the_bars_remain_after_the_end_and_the_cursor_is_shown_again() throws Exception {
         display.on(Events.begin(1, 1));
         display.on(Events.queued("a", "web"));
         display.tick();
@@ -56,7 +56,7 @@ class LiveDisplayTest {
     }
 
     @Test
-    void what_succeeds_and_what_is_dropped_is_not_told_one_by_one() throws Exception {
+    void succeeded_and_dropped_tasks_are_not_printed_individually() throws Exception {
         display.on(Events.begin(2, 1));
         display.on(Events.succeeded("a", "web"));
         display.on(Events.dropped("b", "web"));

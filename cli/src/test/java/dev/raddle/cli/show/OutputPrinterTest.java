@@ -13,11 +13,11 @@ class OutputPrinterTest {
     @TempDir
     private Path directory;
 
-    private final Page out = Page.file();
-    private final Page err = Page.file();
+    private final TestConsole out = TestConsole.file();
+    private final TestConsole err = TestConsole.file();
     private final List<String> printed = new ArrayList<>();
 
-    private OutputPrinter printer(Page to, boolean ordered, boolean keep) {
+    private OutputPrinter printer(TestConsole to, boolean ordered, boolean keep) {
         return new OutputPrinter(
                 to.console(),
                 err.console(),
@@ -33,7 +33,7 @@ class OutputPrinterTest {
     }
 
     @Test
-    void output_comes_as_a_whole_when_a_task_ends_and_its_files_go() throws Exception {
+    void output_is_printed_as_a_whole_when_a_task_ends_and_its_files_are_deleted() throws Exception {
         OutputPrinter printer = printer(out, false, false);
         write("1", "a1\na2\n", "oops\n");
         write("2", "b1", "");
@@ -49,7 +49,7 @@ class OutputPrinterTest {
     }
 
     @Test
-    void in_order_means_that_who_ends_early_waits_for_those_before() throws Exception {
+    void in_order_the_output_of_a_task_waits_for_that_of_earlier_tasks() throws Exception {
         OutputPrinter printer = printer(out, true, true);
         write("1", "one\n", "");
         write("2", "two\n", "");
@@ -68,8 +68,8 @@ class OutputPrinterTest {
     }
 
     @Test
-    void on_a_terminal_the_next_line_never_stands_behind_the_output() throws Exception {
-        Page terminal = Page.terminal(80, 24);
+    void on_a_terminal_the_next_line_never_continues_the_output() throws Exception {
+        TestConsole terminal = TestConsole.terminal(80, 24);
         write("1", "no line feed", "");
 
         printer(terminal, false, false).on(Events.succeeded("1", "g"));
@@ -78,7 +78,7 @@ class OutputPrinterTest {
     }
 
     @Test
-    void bytes_go_through_as_they_are() throws Exception {
+    void bytes_are_copied_unchanged() throws Exception {
         byte[] bytes = new byte[100_000];
         for (int i = 0; i < bytes.length; i++) {
             bytes[i] = (byte) (i * 31);

@@ -10,12 +10,12 @@ class RateTest {
     private static final Offset<Double> CLOSE = Offset.offset(0.01);
 
     @Test
-    void nothing_ended_is_no_rate() {
+    void the_rate_is_zero_before_the_first_end() {
         assertThat(new Rate(0).perSecond(5 * SECOND)).isZero();
     }
 
     @Test
-    void the_first_few_are_judged_from_the_start() {
+    void the_first_few_ends_are_measured_from_the_start() {
         Rate rate = new Rate(0);
         rate.ended(SECOND);
         rate.ended(2 * SECOND);
@@ -24,7 +24,7 @@ class RateTest {
     }
 
     @Test
-    void later_only_the_last_count_so_that_a_change_shows() {
+    void later_only_the_last_ends_count_so_that_a_change_is_visible() {
         Rate rate = new Rate(0);
         for (int i = 1; i <= 1000; i++) {
             rate.ended(i * SECOND);

@@ -17,8 +17,8 @@ class ScreenTest {
     }
 
     @Test
-    void text_scrolls_by_above_the_lines_that_stay() throws Exception {
-        Page page = Page.terminal(40, 24);
+    void text_scrolls_above_the_fixed_lines() throws Exception {
+        TestConsole page = TestConsole.terminal(40, 24);
         Screen screen = new Screen(page.console());
 
         screen.print(lines("first"));
@@ -31,8 +31,8 @@ class ScreenTest {
     }
 
     @Test
-    void lines_that_stay_are_cut_so_that_they_never_wrap() throws Exception {
-        Page page = Page.terminal(10, 24);
+    void fixed_lines_are_cut_so_that_they_never_wrap() throws Exception {
+        TestConsole page = TestConsole.terminal(10, 24);
 
         new Screen(page.console()).draw(lines("0123456789abc", "日本日本日本"));
 
@@ -40,8 +40,8 @@ class ScreenTest {
     }
 
     @Test
-    void the_cursor_is_hidden_once_and_comes_back() throws Exception {
-        Page page = Page.terminal(40, 24);
+    void the_cursor_is_hidden_once_and_shown_again() throws Exception {
+        TestConsole page = TestConsole.terminal(40, 24);
         Screen screen = new Screen(page.console());
 
         screen.draw(lines("bar"));
@@ -55,8 +55,8 @@ class ScreenTest {
     }
 
     @Test
-    void the_cursor_comes_back_when_the_process_gives_up() throws Exception {
-        Page page = Page.terminal(40, 24);
+    void the_cursor_is_shown_again_when_the_process_ends_at_once() throws Exception {
+        TestConsole page = TestConsole.terminal(40, 24);
         Screen screen = new Screen(page.console());
         screen.draw(lines("bar"));
 
@@ -66,21 +66,21 @@ class ScreenTest {
     }
 
     @Test
-    void something_else_may_write_where_the_lines_stood() throws Exception {
-        Page page = Page.terminal(40, 24);
+    void another_writer_may_use_the_position_of_the_fixed_lines() throws Exception {
+        TestConsole page = TestConsole.terminal(40, 24);
         Screen screen = new Screen(page.console());
         screen.draw(lines("bar 1", "bar 2"));
 
-        screen.aside(() -> page.console().write("output\n"));
+        screen.writeAside(() -> page.console().write("output\n"));
 
         assertThat(page.seen()).isEqualTo("output\nbar 1\nbar 2");
     }
 
     @Test
-    void colours_are_only_for_who_wants_them() throws Exception {
+    void colours_are_used_only_if_enabled() throws Exception {
         AttributedString red = new AttributedString("x", AttributedStyle.DEFAULT.foreground(AttributedStyle.RED));
-        Page colours = Page.colourTerminal();
-        Page plain = Page.terminal(80, 24);
+        TestConsole colours = TestConsole.colourTerminal();
+        TestConsole plain = TestConsole.terminal(80, 24);
 
         new Screen(colours.console()).print(List.of(red));
         new Screen(plain.console()).print(List.of(red));
@@ -91,10 +91,10 @@ class ScreenTest {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void nothing_of_the_old_lines_is_left_when_the_terminal_changes_its_size(boolean reflows) throws Exception {
-        Emulator terminal = new Emulator(40, 10, reflows);
+    void old_lines_are_erased_completely_when_the_terminal_changes_its_size(boolean reflows) throws Exception {
+        TerminalEmulator terminal = new TerminalEmulator(40, 10, reflows);
         AtomicReference<Size> size = new AtomicReference<>(Size.of(40, 10));
-        Screen screen = new Screen(Page.on(terminal, size::get));
+        Screen screen = new Screen(TestConsole.on(terminal, size::get));
         List<AttributedString> bars = lines("1".repeat(39), "2".repeat(39), "3".repeat(39));
         screen.print(lines("first", "second"));
         screen.draw(bars);
@@ -111,9 +111,9 @@ class ScreenTest {
     }
 
     @Test
-    void lines_that_stay_do_not_wrap_when_the_new_width_is_not_known_yet() throws Exception {
-        Emulator terminal = new Emulator(40, 10, true);
-        Screen screen = new Screen(Page.on(terminal, () -> Size.of(40, 10)));
+    void fixed_lines_do_not_wrap_while_the_new_width_is_unknown() throws Exception {
+        TerminalEmulator terminal = new TerminalEmulator(40, 10, true);
+        Screen screen = new Screen(TestConsole.on(terminal, () -> Size.of(40, 10)));
         terminal.resize(10, 10);
 
         screen.draw(lines("1".repeat(39), "2".repeat(39)));
@@ -124,9 +124,9 @@ class ScreenTest {
     }
 
     @Test
-    void lines_at_the_top_of_the_screen_do_not_get_into_what_scrolls_by() throws Exception {
-        Emulator terminal = new Emulator(40, 10, true);
-        Screen screen = new Screen(Page.on(terminal, () -> Size.of(40, 10)));
+    void lines_at_the_top_of_the_screen_do_not_enter_the_scrollback() throws Exception {
+        TerminalEmulator terminal = new TerminalEmulator(40, 10, true);
+        Screen screen = new Screen(TestConsole.on(terminal, () -> Size.of(40, 10)));
 
         screen.draw(lines("bar 1", "bar 2"));
         screen.draw(lines("BAR 1", "BAR 2"));

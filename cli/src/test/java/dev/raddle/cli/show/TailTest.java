@@ -17,7 +17,7 @@ class TailTest {
     }
 
     @Test
-    void it_is_the_last_lines_that_say_something() throws Exception {
+    void the_tail_is_the_last_lines_that_are_not_blank() throws Exception {
         assertThat(Tail.of(file("one\ntwo\n\nthree\r\nfour  \n\n"), 2)).containsExactly("three", "four");
         assertThat(Tail.of(file("one"), 5)).containsExactly("one");
         assertThat(Tail.of(file(""), 5)).isEmpty();
@@ -29,7 +29,7 @@ class TailTest {
     }
 
     @Test
-    void what_a_command_printed_cannot_play_with_the_terminal() throws Exception {
+    void output_of_a_command_cannot_control_the_terminal() throws Exception {
         assertThat(Tail.of(file("\033[31mred\033[0m\033]0;title\007 \033[2J\u0008x\n"), 1))
                 .singleElement()
                 .asString()
@@ -38,14 +38,14 @@ class TailTest {
     }
 
     @Test
-    void bytes_that_are_no_text_do_no_harm() throws Exception {
+    void bytes_that_are_not_text_are_replaced() throws Exception {
         Files.write(directory.resolve("b.log"), new byte[] {(byte) 0xFF, (byte) 0xC3, 'a', '\n'});
 
         assertThat(Tail.of(directory.resolve("b.log").toString(), 1)).containsExactly("\uFFFD\uFFFDa");
     }
 
     @Test
-    void no_file_has_no_last_lines() {
+    void a_missing_file_has_no_last_lines() {
         assertThat(Tail.of(null, 3)).isEmpty();
         assertThat(Tail.of(directory.resolve("none").toString(), 3)).isEmpty();
     }

@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.function.ToDoubleFunction;
 
 /**
- * The meters of a pool, each with the tag {@code pool}, the pool's name. They read {@link ThreadPool#stats()} when a registry
- * asks, and cost the pool's tasks nothing.
+ * The meters of a pool, each with the tag {@code pool}, the pool's name. They read {@link ThreadPool#stats()} when a
+ * registry polls them, and add no cost to the pool's tasks.
  *
  * {@snippet :
  * ThreadPool renderers = ThreadPool.builder("renderers").threads(4).build();
@@ -24,12 +24,12 @@ import java.util.function.ToDoubleFunction;
  * }
  *
  * <p>Gauges: {@code raddle.pool.threads} and {@code raddle.pool.threads.core}, {@code .max}, {@code .largest};
- * {@code raddle.pool.active}, {@code raddle.pool.queued}, {@code raddle.pool.queue.capacity}, which is infinite if the queue is
- * unbounded. Counters: {@code raddle.pool.completed}, {@code .rejected},
- * {@code .handed.back}, {@code .removed}.
+ * {@code raddle.pool.active}, {@code raddle.pool.queued}, {@code raddle.pool.queue.capacity}, which is infinite if the
+ * queue is unbounded. Counters: {@code raddle.pool.completed}, {@code .rejected}, {@code .handed.back},
+ * {@code .removed}.
  *
- * <p>The meters do not keep the pool from being forgotten; when it is, they show no value. {@link #close} removes them. Two pools of one name need
- * different tags.
+ * <p>The meters refer to the pool weakly; when it has been collected, they show no value. {@link #close} removes them.
+ * Two pools with the same name need different tags.
  */
 public final class PoolMeters implements MeterBinder, AutoCloseable {
 
@@ -40,7 +40,7 @@ public final class PoolMeters implements MeterBinder, AutoCloseable {
     /**
      * Creates the meters of a pool.
      *
-     * @param pool whose
+     * @param pool the pool to measure
      */
     public PoolMeters(ThreadPool pool) {
         this(pool, Tags.empty());
@@ -49,8 +49,8 @@ public final class PoolMeters implements MeterBinder, AutoCloseable {
     /**
      * Creates the meters of a pool.
      *
-     * @param pool whose
-     * @param tags for each of them, besides {@code pool}
+     * @param pool the pool to measure
+     * @param tags the tags of each meter, besides {@code pool}
      */
     public PoolMeters(ThreadPool pool, Tags tags) {
         this.pool = Objects.requireNonNull(pool, "pool");
@@ -59,19 +59,19 @@ public final class PoolMeters implements MeterBinder, AutoCloseable {
 
     @Override
     public void bindTo(MeterRegistry registry) {
-        gauge(registry, "threads", BaseUnits.THREADS, "Threads that there are", ThreadPool.Stats::threads);
+        gauge(registry, "threads", BaseUnits.THREADS, "Current threads", ThreadPool.Stats::threads);
         gauge(
                 registry,
                 "threads.core",
                 BaseUnits.THREADS,
-                "Threads that are kept although idle",
+                "Threads that are kept even if idle",
                 ThreadPool.Stats::coreThreads);
-        gauge(registry, "threads.max", BaseUnits.THREADS, "Threads that there may be", ThreadPool.Stats::maxThreads);
+        gauge(registry, "threads.max", BaseUnits.THREADS, "Maximum number of threads", ThreadPool.Stats::maxThreads);
         gauge(
                 registry,
                 "threads.largest",
                 BaseUnits.THREADS,
-                "Most threads at a time so far",
+                "Largest number of threads so far",
                 ThreadPool.Stats::largestThreads);
         gauge(registry, "active", BaseUnits.TASKS, "Tasks that run or are about to", ThreadPool.Stats::active);
         gauge(registry, "queued", BaseUnits.TASKS, "Tasks that wait", ThreadPool.Stats::queued);
@@ -87,15 +87,15 @@ public final class PoolMeters implements MeterBinder, AutoCloseable {
         counter(
                 registry,
                 "handed.back",
-                "Tasks that were accepted, and given back by a stop",
+                "Tasks that were accepted and handed back by a shutdown",
                 ThreadPool.Stats::handedBack);
-        counter(registry, "removed", "Tasks that others took out of the queue", ThreadPool.Stats::removed);
+        counter(registry, "removed", "Tasks that were removed from the queue", ThreadPool.Stats::removed);
     }
 
     private static double queueCapacity(ThreadPool pool) {
         BlockingQueue<Runnable> queue = pool.getQueue();
-        int room = queue.remainingCapacity();
-        return room == Integer.MAX_VALUE ? Double.POSITIVE_INFINITY : (double) room + queue.size();
+        int remaining = queue.remainingCapacity();
+        return remaining == Integer.MAX_VALUE ? Double.POSITIVE_INFINITY : (double) remaining + queue.size();
     }
 
     private void gauge(
@@ -128,7 +128,7 @@ public final class PoolMeters implements MeterBinder, AutoCloseable {
         removals.add(() -> registry.remove(meter));
     }
 
-    /** Removes the meters from each registry that they were bound to. Closed again, this does nothing. */
+    /** Removes the meters from each registry to which they were bound. Further calls have no effect. */
     @Override
     public void close() {
         for (Runnable removal; (removal = removals.poll()) != null; ) {

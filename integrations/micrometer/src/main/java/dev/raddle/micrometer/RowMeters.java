@@ -16,7 +16,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.ToDoubleFunction;
 
-/** The meters of one row, all of them registered from the beginning, so that none can come after they were removed. */
+/** The meters of one row. All are registered by the constructor, so that none can be added after their removal. */
 final class RowMeters {
 
     static final String OTHER = "other";
@@ -27,11 +27,11 @@ final class RowMeters {
     static final List<TaskStatus> UNSTARTED =
             List.of(TaskStatus.FAILED, TaskStatus.CANCELLED, TaskStatus.SKIPPED, TaskStatus.SUCCESS);
 
-    /** How many meters a row has, besides those of limits. */
+    /** The number of meters of a row, besides those of limits. */
     static final int COUNT = 3 + RAN.size() + UNSTARTED.size() + REASONS.size() + 1;
 
-    private final List<Meter> all = new ArrayList<>(); // changed by one thread after the other
-    private boolean showsLimits; // likewise
+    private final List<Meter> all = new ArrayList<>(); // changed by one thread at a time
+    private boolean showsLimits; // changed by one thread at a time
     private final Timer waiting;
     private final Map<TaskStatus, Timer> running = new HashMap<>();
     private final Map<TaskStatus, Counter> unstarted = new HashMap<>();
@@ -39,11 +39,11 @@ final class RowMeters {
     private final Counter rejectedOtherwise;
 
     /**
-     * Registers them.
+     * Registers the meters.
      *
-     * @param prefix what their names begin with, as in {@code raddle.group}
-     * @param tags of each of them
-     * @param subject what the gauges read; weakly referred to
+     * @param prefix the prefix of their names, as in {@code raddle.group}
+     * @param tags the tags of each meter
+     * @param subject the object that the gauges read; referred to weakly
      */
     <T> RowMeters(
             MeterRegistry registry,
@@ -71,7 +71,7 @@ final class RowMeters {
             unstarted.put(
                     status,
                     noted(Counter.builder(prefix + ".unstarted")
-                            .description("Tasks that ended, and had neither started nor been rejected")
+                            .description("Tasks that ended without having been started or rejected")
                             .baseUnit(BaseUnits.TASKS)
                             .tags(tags)
                             .tag("outcome", status.name().toLowerCase(Locale.ROOT))
@@ -85,14 +85,14 @@ final class RowMeters {
 
     private Counter rejections(MeterRegistry registry, String prefix, Tags tags, String reason) {
         return noted(Counter.builder(prefix + ".rejected")
-                .description("Tasks that were not admitted, or thrown out while they waited")
+                .description("Tasks that were rejected on submission or while they waited")
                 .baseUnit(BaseUnits.TASKS)
                 .tags(tags)
                 .tag("reason", reason)
                 .register(registry));
     }
 
-    /** Registers the gauges of the limits of the row's group, unless they are there. */
+    /** Registers the gauges of the limits of the row's group, unless they are registered. */
     void showLimits(MeterRegistry registry, String prefix, Tags tags, WatchedExecutors executors, String key) {
         if (!showsLimits) {
             showsLimits = true;
@@ -138,7 +138,7 @@ final class RowMeters {
         }
     }
 
-    /** Counts a task that was not rejected and has ended without having started. */
+    /** Counts a task that has ended without having been started or rejected. */
     void endedUnstarted(TaskStatus status) {
         Counter counter = unstarted.get(status);
         if (counter != null) {
@@ -146,7 +146,7 @@ final class RowMeters {
         }
     }
 
-    /** Counts by the reason's first word, which says which rule left no room. */
+    /** Counts a rejection by the first word of the reason, which names the rule that caused it. */
     void rejected(String reason) {
         int colon = reason.indexOf(':');
         Counter counter = rejected.get(colon < 0 ? reason : reason.substring(0, colon));

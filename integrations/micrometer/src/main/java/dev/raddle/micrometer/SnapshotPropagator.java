@@ -6,8 +6,8 @@ import io.micrometer.context.ContextSnapshotFactory;
 import java.util.Objects;
 
 /**
- * Carries every context that Micrometer's context-propagation library knows from the submitter into the task: thread-locals
- * for which a {@code ThreadLocalAccessor} is registered, such as the current observation.
+ * Propagates every context that is registered with Micrometer's context-propagation library from the submitter to the
+ * task: thread-locals for which a {@code ThreadLocalAccessor} is registered, such as the current observation.
  *
  * {@snippet :
  * GroupPolicy policy = GroupPolicy.builder()
@@ -24,8 +24,8 @@ public final class SnapshotPropagator implements ContextPropagator {
     }
 
     /**
-     * Returns a propagator for what the global {@code ContextRegistry} knows. A task sees the values that its submitter had,
-     * and none of the thread that runs it.
+     * Returns a propagator for the contexts of the global {@code ContextRegistry}. A task sees the values of its
+     * submitter, and none of the thread that runs it.
      *
      * @return a new propagator
      */
@@ -36,7 +36,8 @@ public final class SnapshotPropagator implements ContextPropagator {
     /**
      * Returns a propagator for the snapshots of a factory.
      *
-     * @param factory knows what to capture, and what becomes of values that the submitter did not have
+     * @param factory the factory, which determines what is captured, and how values are treated that the submitter did
+     *     not have
      * @return a new propagator
      */
     public static SnapshotPropagator of(ContextSnapshotFactory factory) {

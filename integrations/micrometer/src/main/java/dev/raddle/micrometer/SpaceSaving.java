@@ -6,27 +6,29 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * Counts how often keys come, for more keys than it remembers. Not safe for many threads.
+ * Counts the occurrences of keys, for more keys than it remembers. Not thread-safe.
  *
- * @see <a href="https://doi.org/10.1007/978-3-540-30570-5_27">Metwally, Agrawal, El Abbadi: Efficient Computation of Frequent
- *     and Top-k Elements in Data Streams (2005)</a>
+ * @see <a href="https://doi.org/10.1007/978-3-540-30570-5_27">Metwally, Agrawal, El Abbadi: Efficient Computation of
+ *     Frequent and Top-k Elements in Data Streams (2005)</a>
  */
 final class SpaceSaving {
 
     /*
      * Overview.
      *
-     * There are at most `capacity` counters. A key without one takes over the smallest: its count goes on from there, and
-     * what was there before is its error. So of a key that came n times, and of n that came in all:
+     * There are at most `capacity` counters. A key without a counter takes over the one with the smallest count: the
+     * count continues from there, and its previous value is the error. So for a key with n occurrences, of `all`
+     * occurrences in total:
      *
-     *   (1)  count - error <= times that it came since it has the counter <= times that it came <= count
-     *   (2)  a key that came more often than all / capacity has a counter
+     *     (1)  count - error <= occurrences since it has the counter <= n <= count
+     *     (2)  a key with more than all / capacity occurrences has a counter
      *
-     * The smallest is found in a heap by rank. A rank is a count as it was once, never larger than it is now; the smallest
-     * is found when a counter on top has the rank that it should have. Each counted key costs one correction at most.
+     * The smallest count is found in a heap by rank. A rank is a former value of the count, never larger than its
+     * present value; the smallest count is found when the counter at the top has its present count as its rank. Each
+     * counted occurrence causes at most one correction of a rank.
      */
 
-    /** What is known of one key. */
+    /** The counter of one key. */
     static final class Counter {
         private String key;
         private long count;
@@ -39,7 +41,7 @@ final class SpaceSaving {
             this.rank = count;
         }
 
-        /** How often the key came, at least. */
+        /** Returns the minimum number of occurrences of the key. */
         long certain() {
             return count - error;
         }
@@ -54,7 +56,7 @@ final class SpaceSaving {
         this.capacity = capacity;
     }
 
-    /** Counts a key that came once more. */
+    /** Counts an occurrence of a key. */
     Counter count(String key) {
         Counter counter = counters.get(key);
         if (counter == null) {
@@ -64,7 +66,7 @@ final class SpaceSaving {
         return counter;
     }
 
-    /** Goes on with a key that was counted elsewhere. There must be room, and no counter of it. */
+    /** Adds a key that was counted elsewhere. There must be a free counter, and no counter of the key. */
     void add(String key, long count) {
         added(key, count);
     }
@@ -102,7 +104,7 @@ final class SpaceSaving {
         byRank.remove(counter);
     }
 
-    /** Forgets half of what was counted, several times over. The order of the ranks stays. */
+    /** Halves all counts {@code times} times. The order of the ranks is unchanged. */
     void halve(int times) {
         for (Counter counter : counters.values()) {
             counter.count >>= times;

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /**
- * The meters of the tasks of groups, of scopes, or of flows: how many run and wait, how long they do, how they end and why
- * they are rejected.
+ * The meters of the tasks of groups, scopes or flows: how many run and wait, how long they wait and run, how they end,
+ * and why they are rejected.
  *
  * {@snippet :
  * GroupPolicy policy = GroupPolicy.builder()
@@ -31,41 +31,41 @@ import java.util.function.Function;
  *   <li>timer {@code .wait}: from submission to start, of tasks that have started
  *   <li>timer {@code .run}, by {@code outcome} ({@code success}, {@code failed}, {@code cancelled}): from start to end
  *   <li>counter {@code .rejected}, by {@code reason} ({@code group-queue}, {@code bulkhead}, {@code global-queue},
- *       {@code queue-timeout}, {@code shutdown}, {@code evicted}, {@code other}): each rejection, whatever a rejection
- *       policy or handler then makes of the task
- *   <li>counter {@code .unstarted}, by {@code outcome} ({@code failed}, {@code cancelled}, {@code skipped}, {@code success}):
- *       tasks that ended and had neither started nor been rejected, such as those whose timeout passed while they waited, and
- *       nodes whose upstreams failed or whose values a journal has
+ *       {@code queue-timeout}, {@code shutdown}, {@code evicted}, {@code other}): each rejection, regardless of
+ *       what a rejection policy or handler then does with the task
+ *   <li>counter {@code .unstarted}, by {@code outcome} ({@code failed}, {@code cancelled}, {@code skipped},
+ *       {@code success}): tasks that ended without having been started or rejected, such as those whose timeout passed
+ *       while they waited, and nodes whose upstreams failed or whose values come from a journal
  * </ul>
  *
  * <p>{@link #watch} adds gauges of limits. {@link #close} removes all meters.
  *
  * <h2>Which keys have meters</h2>
  *
- * A million tenants do not become a million meters: at most {@code topKeys} keys have meters of their own, all others share
- * those with the key {@code other}. The rule:
+ * A million tenants do not create a million meters: at most {@code topKeys} keys have meters of their own, all others
+ * share those with the key {@code other}. The rule:
  *
  * <ol>
- *   <li>A key's traffic is how many tasks were submitted for it. It is halved every ten minutes, so that keys which have
- *       become quiet make room.
+ *   <li>A key's traffic is the number of tasks submitted for it. It is halved every ten minutes, so that keys with
+ *       little recent traffic can be replaced.
  *   <li>The first {@code topKeys} keys get meters with their first tasks.
- *   <li>After that the traffic of ten times as many keys without meters is estimated, by the Space-Saving algorithm. A key
- *       takes the place of the quietest with meters when it certainly has more than twice its traffic.
- *   <li>The meters of a key that has lost its place are removed from the registry, and what they had counted with them. Its
- *       tasks that have not ended count for {@code other}; so do, if it comes back, those from before.
+ *   <li>After that the traffic of ten times as many keys without meters is estimated, by the Space-Saving algorithm. A
+ *       key replaces the key with meters that has the least traffic when it certainly has more than twice that traffic.
+ *   <li>The meters of a replaced key are removed from the registry, and with them their counts. Its unfinished tasks
+ *       count for {@code other}, even if the key gets meters again.
  * </ol>
  *
- * <p>So the sum over all keys of {@code .running} and {@code .waiting} is exact when nothing is happening. No more than
- * 17 meters, and 2 for limits, exist for each key with meters and for {@code other}, and no more than eleven times
- * {@code topKeys} keys are remembered, besides those of tasks that have not ended: for each of these, an entry in a map. A key
- * that is called {@code other} is among the others.
+ * <p>So the sum over all keys of {@code .running} and {@code .waiting} is exact when no task is submitted, starts or
+ * ends. There are at most 17 meters, and 2 for limits, for each key with meters and for {@code other}. At most eleven
+ * times {@code topKeys} keys are remembered, and one map entry for each task that has not ended. A key that is named
+ * {@code other} shares the meters of the others.
  *
- * <p>One object may serve several doors of one kind, which then share its meters. Two objects on one registry need different
- * tags. A meter filter may rename keys, but must not make one of two.
+ * <p>One object may serve several executors, or scopes, or flows, which then share its meters. Two objects on one
+ * registry need different tags. A meter filter may rename keys, but must not give two keys the same name.
  */
 public final class TaskMeters implements TaskListener, AutoCloseable {
 
-    /** How many keys have meters of their own unless another number is given. */
+    /** The default number of keys with meters of their own. */
     public static final int DEFAULT_TOP_KEYS = 100;
 
     private final MeterRegistry registry;
@@ -76,7 +76,7 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
     private final LongAdder running = new LongAdder();
     private final TopKeys topKeys;
     private final RowMeters otherMeters;
-    private final Map<TaskIdentity, Row.Standing> tasks = new ConcurrentHashMap<>(); // from onSubmitted to onSettled
+    private final Map<TaskIdentity, Row.TaskState> tasks = new ConcurrentHashMap<>(); // from onSubmitted to onSettled
 
     private final WatchedExecutors executors = new WatchedExecutors();
 
@@ -102,8 +102,8 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
     /**
      * Returns meters for groups, with {@value #DEFAULT_TOP_KEYS} top keys.
      *
-     * @param registry where to register them
-     * @return a listener that keeps them up to date
+     * @param registry the registry of the meters
+     * @return a listener that updates the meters
      */
     public static TaskMeters forGroups(MeterRegistry registry) {
         return forGroups(registry, DEFAULT_TOP_KEYS, Tags.empty());
@@ -112,10 +112,10 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
     /**
      * Returns meters for groups.
      *
-     * @param registry where to register them
-     * @param topKeys how many keys have meters of their own, at least 0
-     * @param tags for each meter, besides {@code group}
-     * @return a listener that keeps them up to date
+     * @param registry the registry of the meters
+     * @param topKeys the maximum number of keys with meters of their own, at least 0
+     * @param tags the tags of each meter, besides {@code group}
+     * @return a listener that updates the meters
      * @throws IllegalArgumentException if {@code topKeys} is negative
      */
     public static TaskMeters forGroups(MeterRegistry registry, int topKeys, Tags tags) {
@@ -125,8 +125,8 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
     /**
      * Returns meters for scopes, with {@value #DEFAULT_TOP_KEYS} top names.
      *
-     * @param registry where to register them
-     * @return a listener that keeps them up to date
+     * @param registry the registry of the meters
+     * @return a listener that updates the meters
      */
     public static TaskMeters forScopes(MeterRegistry registry) {
         return forScopes(registry, DEFAULT_TOP_KEYS, Tags.empty());
@@ -135,10 +135,10 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
     /**
      * Returns meters for scopes.
      *
-     * @param registry where to register them
-     * @param topKeys how many names have meters of their own, at least 0
-     * @param tags for each meter, besides {@code scope}
-     * @return a listener that keeps them up to date
+     * @param registry the registry of the meters
+     * @param topKeys the maximum number of names with meters of their own, at least 0
+     * @param tags the tags of each meter, besides {@code scope}
+     * @return a listener that updates the meters
      * @throws IllegalArgumentException if {@code topKeys} is negative
      */
     public static TaskMeters forScopes(MeterRegistry registry, int topKeys, Tags tags) {
@@ -148,8 +148,8 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
     /**
      * Returns meters for flows, with {@value #DEFAULT_TOP_KEYS} top names.
      *
-     * @param registry where to register them
-     * @return a listener that keeps them up to date
+     * @param registry the registry of the meters
+     * @return a listener that updates the meters
      */
     public static TaskMeters forFlows(MeterRegistry registry) {
         return forFlows(registry, DEFAULT_TOP_KEYS, Tags.empty());
@@ -158,10 +158,10 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
     /**
      * Returns meters for flows, whose nodes are the tasks.
      *
-     * @param registry where to register them
-     * @param topKeys how many names have meters of their own, at least 0
-     * @param tags for each meter, besides {@code flow}
-     * @return a listener that keeps them up to date
+     * @param registry the registry of the meters
+     * @param topKeys the maximum number of names with meters of their own, at least 0
+     * @param tags the tags of each meter, besides {@code flow}
+     * @return a listener that updates the meters
      * @throws IllegalArgumentException if {@code topKeys} is negative
      */
     public static TaskMeters forFlows(MeterRegistry registry, int topKeys, Tags tags) {
@@ -169,10 +169,10 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
     }
 
     /**
-     * Adds gauges of the limits of an executor that has this as its listener: {@code raddle.group.limit} and
-     * {@code raddle.group.queue.capacity} of each key with meters of its own, {@code raddle.group.cap}, {@code .cap.used} and
-     * {@code .queue.threshold} of the whole. If there is no limit they are infinite; of a group that is forgotten because it is
-     * idle they show no value. Of several executors they show the sums.
+     * Adds gauges of the limits of an executor that has this object as its listener: {@code raddle.group.limit} and
+     * {@code raddle.group.queue.capacity} of each key with meters of its own, {@code raddle.group.cap},
+     * {@code .cap.used} and {@code .queue.threshold} of the executor. A missing limit is infinite; the gauges of a
+     * group that was evicted show no value. For several executors the gauges show the sums.
      *
      * {@snippet :
      * TaskMeters meters = TaskMeters.forGroups(registry);
@@ -181,7 +181,7 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
      * meters.watch(executor);
      * }
      *
-     * @param executor the executor, which this keeps until it is {@linkplain #close closed}
+     * @param executor the executor, to which this object refers until it is {@linkplain #close closed}
      * @throws IllegalStateException if these are not the meters of groups
      */
     public void watch(GroupExecutor executor) {
@@ -190,21 +190,22 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
             throw new IllegalStateException("only meters of groups show limits, these are " + this);
         }
         executors.add(executor, registry, prefix, tags);
-        topKeys.change(this::showLimits);
+        topKeys.applyToAll(this::showLimits);
     }
 
     /**
-     * Removes all meters from the registry, and what they have counted with them. Tasks that go on or are submitted later are in
-     * no meter. Close it after what it listens to. Closed again, this does nothing.
+     * Removes all meters from the registry, and with them their counts. Tasks that are still running or are submitted
+     * later are not counted. Close this object after the executors, scopes or flows that it observes. Further calls
+     * have no effect.
      */
     @Override
     public void close() {
-        topKeys.end();
+        topKeys.removeAll();
         otherMeters.remove(registry);
         executors.remove(registry);
     }
 
-    // The listener.
+    // TaskListener.
 
     @Override
     public void onSubmitted(TaskIdentity task) {
@@ -217,11 +218,11 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
 
     @Override
     public void onStarted(TaskIdentity task, long waitNanos) {
-        Row.Standing standing = tasks.get(task);
-        if (standing == null) {
+        Row.TaskState state = tasks.get(task);
+        if (state == null) {
             return;
         }
-        Row row = standing.row();
+        Row row = state.row();
         tasks.put(task, row.runs);
         row.waiting.decrement();
         waiting.decrement();
@@ -232,12 +233,12 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
 
     @Override
     public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
-        Row.Standing standing = tasks.remove(task);
-        if (standing == null) {
+        Row.TaskState state = tasks.remove(task);
+        if (state == null) {
             return;
         }
-        Row row = standing.row();
-        if (standing.runs()) {
+        Row row = state.row();
+        if (state.runs()) {
             row.running.decrement();
             running.decrement();
             metersOf(row).ended(outcome.status(), runNanos);
@@ -288,27 +289,29 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
         }
     }
 
-    /** Returns what is left of a sum over all keys for those that have no row, those included that have lost theirs. */
+    /**
+     * Returns the part of a sum over all keys that belongs to keys without a row, including keys that have lost theirs.
+     */
     private double others(LongAdder all, Function<Row, LongAdder> ofRow) {
         long rest = all.sum();
         for (Row row : topKeys.rows()) {
             rest -= ofRow.apply(row).sum();
         }
-        return Math.max(0, rest); // tasks go on while this adds up
+        return Math.max(0, rest); // tasks may end while this method adds
     }
 
-    /** Returns how many keys are remembered, those of tasks that have not ended not counted. */
+    /** Returns the number of remembered keys, except those of tasks that have not ended. */
     int rememberedKeys() {
         return topKeys.remembered();
     }
 
-    /** Returns how many tasks have not ended. */
+    /** Returns the number of tasks that have not ended. */
     int rememberedTasks() {
         return tasks.size();
     }
 
     @Override
     public String toString() {
-        return "meters " + prefix + ", " + topKeys.rows().size() + " keys with their own";
+        return "meters " + prefix + ", " + topKeys.rows().size() + " keys with meters of their own";
     }
 }

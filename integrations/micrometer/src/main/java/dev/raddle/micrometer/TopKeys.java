@@ -12,31 +12,31 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** Decides which keys have a row, and so meters, of their own. {@link TaskMeters} says by which rule. */
+/** Decides which keys have a row, and so meters, of their own. {@link TaskMeters} documents the rule. */
 final class TopKeys {
 
     /*
      * Overview.
      *
-     * A key has a row, or a counter among the candidates, or it is not remembered. A task of a key that has a row adds to
-     * the row's traffic, without a lock. All other tasks come under one lock, which guards the candidates and which keys have
-     * rows:
+     * A key has a row, or a counter among the candidates, or it is not remembered. A task of a key with a row adds to
+     * the row's traffic, without a lock. All other tasks take one lock, which guards the candidates and the set of keys
+     * with rows:
      *
-     *   (1)  rows.size() <= most,  candidates.size() <= CANDIDATES_PER_ROW * most,  no key has both
-     *   (2)  floor <= the least traffic of a row
+     *     (1)  rows.size() <= maxRows,  candidates.size() <= CANDIDATES_PER_ROW * maxRows,  no key has both
+     *     (2)  floor <= the least traffic of a row
      *
-     * The floor spares most tasks the search for the quietest row. It may be too low, since traffic grows without the lock;
-     * it is found anew by who would be let in by it.
+     * The floor avoids the search for the quietest row for most tasks. It may be too low, because traffic grows without
+     * the lock; a thread whose key exceeds it computes it again.
      *
-     * Rows get their meters and lose them outside of the lock, one after the other in the order of the decisions: else the
-     * meters of a key that comes back could be removed as those of its former row. Whoever adds to `changes` comes to
-     * makeChanges(); if somebody is at it already, that one goes on with them.
+     * Meters of rows are added and removed outside the lock, one after the other in the order of the decisions:
+     * otherwise the meters of a key that returns could be removed as those of its former row. A thread that adds to
+     * `changes` then calls makeChanges(); if another thread is already in it, that thread also makes these changes.
      */
 
     static final int CANDIDATES_PER_ROW = 10;
     static final Duration HALF_LIFE = Duration.ofMinutes(10);
 
-    private final int most;
+    private final int maxRows;
     private final Clock clock;
     private final Row other;
     private final Consumer<Row> open;
@@ -45,37 +45,37 @@ final class TopKeys {
     private final ReentrantLock lock = new ReentrantLock();
     private final SpaceSaving candidates; // guarded by lock
     private long floor; // guarded by lock
-    private long halved; // guarded by lock; when
-    private boolean ended; // guarded by lock
+    private long lastHalving; // guarded by lock; the time of the last halving
+    private boolean removed; // guarded by lock
     private final Queue<Runnable> changes = new ConcurrentLinkedQueue<>(); // in the order of the decisions
-    private final AtomicInteger unmade = new AtomicInteger();
+    private final AtomicInteger pendingChanges = new AtomicInteger();
 
     /**
-     * Begins without rows.
+     * Creates an object without rows.
      *
-     * @param most how many there may be
-     * @param other the row of all other keys, and of its own key
-     * @param open gives a row its meters
-     * @param close takes them away
+     * @param maxRows the maximum number of rows
+     * @param other the row of all other keys, and of the key with its name
+     * @param open the action that adds the meters of a row
+     * @param close the action that removes them
      */
-    TopKeys(int most, Clock clock, Row other, Consumer<Row> open, Consumer<Row> close) {
-        this.most = most;
+    TopKeys(int maxRows, Clock clock, Row other, Consumer<Row> open, Consumer<Row> close) {
+        this.maxRows = maxRows;
         this.clock = clock;
         this.other = other;
         this.open = open;
         this.close = close;
-        this.candidates = new SpaceSaving(CANDIDATES_PER_ROW * most);
-        this.halved = clock.monotonicTime();
+        this.candidates = new SpaceSaving(CANDIDATES_PER_ROW * maxRows);
+        this.lastHalving = clock.monotonicTime();
     }
 
-    /** Counts a task that was submitted, and returns the row that it belongs to; {@link #makeChanges} must follow. */
+    /** Counts a submitted task, and returns its row; the caller must call {@link #makeChanges} afterwards. */
     Row submitted(String key) {
         Row row = rows.get(key);
         if (row != null) {
             row.traffic.increment();
             return row;
         }
-        if (most == 0 || key.equals(other.key)) {
+        if (maxRows == 0 || key.equals(other.key)) {
             return other;
         }
         long now = clock.monotonicTime();
@@ -92,14 +92,14 @@ final class TopKeys {
     private @Nullable Row decide(String key) {
         Row row = rows.get(key);
         if (row != null) {
-            row.traffic.increment(); // since this thread looked
+            row.traffic.increment(); // since the caller read the rows
             return row;
         }
-        if (ended) {
+        if (removed) {
             return null;
         }
-        if (rows.size() < most) {
-            return enter(key, 1);
+        if (rows.size() < maxRows) {
+            return addRow(key, 1);
         }
         SpaceSaving.Counter candidate = candidates.count(key);
         long certain = candidate.certain();
@@ -115,10 +115,10 @@ final class TopKeys {
         rows.remove(quietest.key);
         changes.add(() -> close.accept(quietest));
         candidates.add(quietest.key, floor);
-        return enter(key, certain);
+        return addRow(key, certain);
     }
 
-    private Row enter(String key, long traffic) {
+    private Row addRow(String key, long traffic) {
         Row row = new Row(key, traffic);
         rows.put(key, row);
         changes.add(() -> open.accept(row));
@@ -132,11 +132,11 @@ final class TopKeys {
     }
 
     private void halve(long now) {
-        long passed = (now - halved) / HALF_LIFE.toNanos();
+        long passed = (now - lastHalving) / HALF_LIFE.toNanos();
         if (passed <= 0) {
             return;
         }
-        halved += passed * HALF_LIFE.toNanos();
+        lastHalving += passed * HALF_LIFE.toNanos();
         int times = (int) Math.min(passed, Long.SIZE - 1);
         candidates.halve(times);
         for (Row row : rows.values()) {
@@ -146,8 +146,8 @@ final class TopKeys {
         floor >>= times;
     }
 
-    /** Has something done to each row, in the order of the other changes. */
-    void change(Consumer<Row> action) {
+    /** Applies an action to each row, in the order of the other changes. */
+    void applyToAll(Consumer<Row> action) {
         lock.lock();
         try {
             for (Row row : rows.values()) {
@@ -159,11 +159,11 @@ final class TopKeys {
         makeChanges();
     }
 
-    /** Takes all rows away. There are none from now on. */
-    void end() {
+    /** Removes all rows. None is added afterwards. */
+    void removeAll() {
         lock.lock();
         try {
-            ended = true;
+            removed = true;
             for (Row row : rows.values()) {
                 changes.add(() -> close.accept(row));
             }
@@ -174,17 +174,19 @@ final class TopKeys {
         makeChanges();
     }
 
-    /** Gives rows their meters and takes them away, as was decided. Throws what the registry throws, when all is done. */
+    /**
+     * Adds and removes meters of rows, as decided. Throws the exceptions of the registry after all changes are made.
+     */
     void makeChanges() {
-        if (changes.isEmpty() || unmade.getAndIncrement() != 0) {
+        if (changes.isEmpty() || pendingChanges.getAndIncrement() != 0) {
             return;
         }
         RuntimeException first = null;
         int seen = 1;
         do {
-            for (Runnable change; (change = changes.poll()) != null; ) {
+            for (Runnable applyToAll; (applyToAll = changes.poll()) != null; ) {
                 try {
-                    change.run();
+                    applyToAll.run();
                 } catch (RuntimeException failure) {
                     if (first == null) {
                         first = failure;
@@ -193,19 +195,19 @@ final class TopKeys {
                     }
                 }
             }
-            seen = unmade.addAndGet(-seen);
+            seen = pendingChanges.addAndGet(-seen);
         } while (seen != 0);
         if (first != null) {
             throw first;
         }
     }
 
-    /** Returns the rows that there are now. */
+    /** Returns the current rows. */
     Collection<Row> rows() {
         return rows.values();
     }
 
-    /** Returns how many keys are remembered. */
+    /** Returns the number of remembered keys. */
     int remembered() {
         lock.lock();
         try {

@@ -14,7 +14,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.ToDoubleFunction;
 import java.util.function.ToIntFunction;
 
-/** The executors whose limits gauges show: the sums over all of them. A limit that there is not is infinite. */
+/** The executors whose limits the gauges show: the sums over all of them. A missing limit is infinite. */
 final class WatchedExecutors {
 
     private final List<GroupExecutor> executors = new CopyOnWriteArrayList<>();
@@ -25,7 +25,7 @@ final class WatchedExecutors {
         return executors.isEmpty();
     }
 
-    /** Adds an executor; registers the gauges of what belongs to no key with the first. */
+    /** Adds an executor; the first one also registers the gauges that belong to no key. */
     synchronized void add(GroupExecutor executor, MeterRegistry registry, String prefix, Tags tags) {
         if (closed) {
             return;
@@ -43,7 +43,7 @@ final class WatchedExecutors {
         gauge(
                 registry,
                 prefix + ".cap.used",
-                "Slots of the cap that are taken",
+                "Permits of the cap that are in use",
                 tags,
                 watched -> watched.sum(stats -> stats.globalInFlightUsed()));
         gauge(
@@ -98,7 +98,7 @@ final class WatchedExecutors {
         return sum(key, GroupStats::queueCapacity);
     }
 
-    /** Returns a sum over the executors that know a group; not a number if none does. */
+    /** Returns a sum over the executors that know a group, or NaN if none does. */
     private double sum(String key, ToIntFunction<GroupStats> number) {
         double sum = Double.NaN;
         for (GroupExecutor executor : executors) {

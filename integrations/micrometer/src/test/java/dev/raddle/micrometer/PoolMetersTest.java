@@ -22,7 +22,7 @@ class PoolMetersTest {
     }
 
     @Test
-    void meters_of_a_pool_say_what_its_statistics_say() throws Exception {
+    void meters_of_a_pool_equal_its_statistics() throws Exception {
         CountDownLatch begun = new CountDownLatch(1);
         CountDownLatch exit = new CountDownLatch(1);
         try (ThreadPool pool =
@@ -61,7 +61,7 @@ class PoolMetersTest {
     }
 
     @Test
-    void closed_meters_of_a_pool_are_in_no_registry() {
+    void closed_meters_of_a_pool_are_removed_from_all_registries() {
         SimpleMeterRegistry another = new SimpleMeterRegistry();
         try (ThreadPool pool = ThreadPool.builder("renderers").threads(1).build()) {
             PoolMeters meters = new PoolMeters(pool);

@@ -38,7 +38,7 @@ class SnapshotPropagatorTest {
     }
 
     @Test
-    void a_task_sees_what_its_submitter_had() throws Exception {
+    void a_task_sees_the_values_of_its_submitter() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 with(SnapshotPropagator.create()).build())) {
             user.set("u-17");
@@ -50,7 +50,7 @@ class SnapshotPropagatorTest {
     }
 
     @Test
-    void a_task_sees_nothing_of_the_thread_that_runs_it_which_has_it_again_afterwards() {
+    void a_task_sees_no_value_of_its_thread_and_the_thread_has_its_values_again_afterwards() {
         AtomicReference<String> seen = new AtomicReference<>("nothing");
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 with(SnapshotPropagator.create()).scheduler(key -> steps).build())) {
@@ -68,7 +68,7 @@ class SnapshotPropagatorTest {
     }
 
     @Test
-    void a_factory_may_know_other_contexts() throws Exception {
+    void a_factory_may_capture_other_contexts() throws Exception {
         ThreadLocal<String> tenant = new ThreadLocal<>();
         ContextRegistry contexts = new ContextRegistry();
         contexts.registerThreadLocalAccessor("test.tenant", tenant);

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 class SpaceSavingTest {
 
     @Test
-    void keys_are_counted_exactly_while_there_is_room() {
+    void keys_are_counted_exactly_while_counters_are_free() {
         SpaceSaving counts = new SpaceSaving(2);
         counts.count("a");
         counts.count("b");
@@ -21,7 +21,7 @@ class SpaceSavingTest {
     }
 
     @Test
-    void a_key_without_a_counter_takes_over_the_smallest_and_is_certain_only_of_itself() {
+    void a_key_without_a_counter_takes_over_the_smallest_and_only_its_own_occurrences_are_certain() {
         SpaceSaving counts = new SpaceSaving(2);
         for (int i = 0; i < 5; i++) {
             counts.count("often");
@@ -31,11 +31,11 @@ class SpaceSavingTest {
         assertThat(counts.count("new").certain()).isEqualTo(1);
         assertThat(counts.size()).isEqualTo(2);
         assertThat(counts.count("often").certain()).isEqualTo(6);
-        assertThat(counts.count("seldom").certain()).isEqualTo(1); // what it had is forgotten
+        assertThat(counts.count("seldom").certain()).isEqualTo(1); // its earlier count is forgotten
     }
 
     @Test
-    void it_is_never_certain_of_more_than_there_was_and_loses_no_key_that_came_often() {
+    void certain_counts_are_never_too_large_and_no_frequent_key_is_lost() {
         int capacity = 20;
         int all = 50_000;
         Random random = new Random(17);
@@ -57,7 +57,7 @@ class SpaceSavingTest {
     }
 
     @Test
-    void half_of_it_can_be_forgotten_and_room_be_made() {
+    void counts_can_be_halved_and_counters_removed() {
         SpaceSaving counts = new SpaceSaving(2);
         counts.add("a", 40);
         SpaceSaving.Counter b = counts.count("b");

@@ -52,11 +52,11 @@ class TaskMetersTest {
     private final StepScheduler steps = new StepScheduler();
     private final List<Throwable> suppressed = new ArrayList<>();
 
-    /** A task of a door that is not there. */
-    private static final class Told implements TaskIdentity {
+    /** A task without an executor. */
+    private static final class TestTask implements TaskIdentity {
         private final String owner;
 
-        Told(String owner) {
+        TestTask(String owner) {
             this.owner = owner;
         }
 
@@ -71,20 +71,20 @@ class TaskMetersTest {
         }
     }
 
-    private static Told submitted(TaskMeters meters, String key) {
-        Told task = new Told(key);
+    private static TestTask submitted(TaskMeters meters, String key) {
+        TestTask task = new TestTask(key);
         meters.onSubmitted(task);
         return task;
     }
 
-    private static void settle(TaskMeters meters, Told task) {
+    private static void settle(TaskMeters meters, TestTask task) {
         meters.onSettled(task, new Outcome.Success<>("value"), 1);
     }
 
     /** Submits, starts and settles tasks. */
     private static void run(TaskMeters meters, String key, int tasks) {
         for (int i = 0; i < tasks; i++) {
-            Told task = submitted(meters, key);
+            TestTask task = submitted(meters, key);
             meters.onStarted(task, 1);
             settle(meters, task);
         }
@@ -207,7 +207,7 @@ class TaskMetersTest {
     }
 
     @Test
-    void rejections_of_an_executor_are_counted_by_the_rule_that_left_no_room() {
+    void rejections_of_an_executor_are_counted_by_the_rule_that_caused_them() {
         TaskMeters meters = TaskMeters.forGroups(registry);
         GroupPolicy policy = metered(meters)
                 .defaultQueueThresholdPerGroup(1)
@@ -221,7 +221,7 @@ class TaskMetersTest {
 
             executor.evictGroup("a");
             assertThat(rejected("a", "evicted")).isEqualTo(1);
-            assertThat(gauge("raddle.group.waiting", "a")).isEqualTo(1); // placed on a thread that has not begun
+            assertThat(gauge("raddle.group.waiting", "a")).isEqualTo(1); // placed on a thread that has not started
             assertThat(rejected("a", "shutdown")).isZero();
             steps.runAll();
         }
@@ -298,9 +298,9 @@ class TaskMetersTest {
     }
 
     @Test
-    void a_task_that_was_submitted_before_anybody_listened_is_left_alone() {
+    void a_task_that_was_submitted_before_the_listener_was_added_is_ignored() {
         TaskMeters meters = TaskMeters.forGroups(registry);
-        Told unknown = new Told("a");
+        TestTask unknown = new TestTask("a");
         meters.onStarted(unknown, 1);
         settle(meters, unknown);
 
@@ -311,7 +311,7 @@ class TaskMetersTest {
     // Which keys have meters.
 
     @Test
-    void a_million_keys_do_not_become_a_million_meters() {
+    void a_million_keys_do_not_create_a_million_meters() {
         TaskMeters meters = TaskMeters.forGroups(registry);
         run(meters, "busy", 1_000);
         for (int i = 0; i < 1_000_000; i++) {
@@ -327,7 +327,7 @@ class TaskMetersTest {
     }
 
     @Test
-    void a_busy_key_that_comes_late_among_many_quiet_ones_gets_meters() {
+    void a_late_key_with_much_traffic_among_many_quiet_ones_gets_meters() {
         TaskMeters meters = TaskMeters.forGroups(registry, 10, Tags.empty());
         for (int i = 0; i < 100_000; i++) {
             run(meters, "tenant-" + i, 1);
@@ -341,7 +341,7 @@ class TaskMetersTest {
     }
 
     @Test
-    void a_key_takes_the_place_of_the_quietest_when_it_has_more_than_twice_its_traffic() {
+    void a_key_replaces_the_quietest_when_it_has_more_than_twice_its_traffic() {
         TaskMeters meters = TaskMeters.forGroups(registry, 2, Tags.empty());
         run(meters, "a", 10);
         run(meters, "b", 3);
@@ -352,16 +352,16 @@ class TaskMetersTest {
 
         assertThat(keys()).containsExactly("a", "c", "other");
         assertThat(registry.getMeters()).hasSize(3 * RowMeters.COUNT);
-        assertThat(run("c", "success").count()).isEqualTo(1); // what came before is among the others
+        assertThat(run("c", "success").count()).isEqualTo(1); // earlier tasks are counted among the others
         assertThat(run("other", "success").count()).isEqualTo(6);
     }
 
     @Test
-    void tasks_of_a_key_that_has_lost_its_place_count_among_the_others_until_they_have_ended() {
+    void tasks_of_a_replaced_key_count_among_the_others_until_they_have_ended() {
         TaskMeters meters = TaskMeters.forGroups(registry, 1, Tags.empty());
-        Told runs = submitted(meters, "a");
+        TestTask runs = submitted(meters, "a");
         meters.onStarted(runs, 1);
-        Told waits = submitted(meters, "a");
+        TestTask waits = submitted(meters, "a");
         assertThat(gauge("raddle.group.running", "other")).isZero();
 
         run(meters, "b", 5);
@@ -371,7 +371,7 @@ class TaskMetersTest {
         assertThat(gauge("raddle.group.waiting", "other")).isEqualTo(1);
         assertThat(gauge("raddle.group.running", "b")).isZero();
 
-        run(meters, "a", 9); // it comes back
+        run(meters, "a", 9); // the key returns
         assertThat(keys()).containsExactly("a", "other");
         assertThat(gauge("raddle.group.running", "a")).isZero();
         assertThat(gauge("raddle.group.running", "other")).isEqualTo(1);
@@ -383,7 +383,7 @@ class TaskMetersTest {
     }
 
     @Test
-    void a_key_that_has_become_quiet_makes_room() {
+    void a_key_without_recent_traffic_is_replaced() {
         TaskMeters meters = TaskMeters.forGroups(registry, 1, Tags.empty());
         run(meters, "yesterday", 1_000);
         run(meters, "today", 10);
@@ -398,7 +398,7 @@ class TaskMetersTest {
     }
 
     @Test
-    void traffic_is_halved_once_for_each_half_life_however_long_nobody_came() {
+    void traffic_is_halved_once_for_each_half_life_even_without_submissions() {
         TaskMeters meters = TaskMeters.forGroups(registry, 1, Tags.empty());
         run(meters, "yesterday", 1_000);
 
@@ -412,9 +412,9 @@ class TaskMetersTest {
     }
 
     @Test
-    void a_key_called_other_is_among_the_others() {
+    void a_key_named_other_is_among_the_others() {
         TaskMeters meters = TaskMeters.forGroups(registry);
-        Told task = submitted(meters, "other");
+        TestTask task = submitted(meters, "other");
         assertThat(gauge("raddle.group.waiting", "other")).isEqualTo(1);
         settle(meters, task);
 
@@ -422,7 +422,7 @@ class TaskMetersTest {
     }
 
     @Test
-    void without_top_keys_all_are_others() {
+    void without_top_keys_all_keys_are_others() {
         TaskMeters meters = TaskMeters.forGroups(registry, 0, Tags.empty());
         run(meters, "a", 10);
 
@@ -460,10 +460,10 @@ class TaskMetersTest {
         assertThat(gauges("raddle.group.running")).isZero();
     }
 
-    // Many threads.
+    // Concurrency.
 
     @Test
-    void keys_that_change_places_in_many_threads_leave_neither_tasks_nor_meters_behind() throws Exception {
+    void keys_replaced_by_many_threads_leave_neither_tasks_nor_meters_behind() throws Exception {
         int threads = 4;
         TaskMeters meters = TaskMeters.forGroups(registry, 3, Tags.empty());
         CyclicBarrier start = new CyclicBarrier(threads);
@@ -526,7 +526,7 @@ class TaskMetersTest {
     }
 
     @Test
-    void nodes_that_end_without_running_are_counted_by_their_ends() throws Exception {
+    void nodes_that_end_without_running_are_counted_by_their_outcomes() throws Exception {
         TaskMeters meters = TaskMeters.forFlows(registry);
         FlowBuilder<Void> f = FlowPlan.define("checkout");
         Node<String> fails = f.node("fails", () -> {
@@ -547,12 +547,12 @@ class TaskMetersTest {
     }
 
     @Test
-    void closed_meters_leave_nothing_in_the_registry_whatever_is_submitted_later() {
+    void closed_meters_leave_nothing_in_the_registry_even_if_tasks_are_submitted_later() {
         TaskMeters meters = TaskMeters.forGroups(registry, 50, Tags.empty());
         for (int i = 0; i < 60; i++) {
             run(meters, "key " + i, 1);
         }
-        Told goesOn = submitted(meters, "key 1");
+        TestTask goesOn = submitted(meters, "key 1");
         assertThat(registry.getMeters()).hasSize(51 * RowMeters.COUNT);
 
         meters.close();

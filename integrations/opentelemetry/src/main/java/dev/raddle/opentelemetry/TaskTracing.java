@@ -19,10 +19,10 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes a span of every task, and runs the task in its submitter's context. The span is a child of the one that was current
- * when the task was submitted; it begins there, so it includes the time that the task waited, and ends when the task is
- * settled, also if it never ran. Inside the task it is the current span, and the baggage and whatever else is in the
- * submitter's {@link Context} is there too.
+ * Creates a span for every task, and runs the task in its submitter's context. The span is a child of the span that was
+ * current when the task was submitted; it begins at submission, so it includes the wait of the task, and ends when the
+ * task is settled, even if it never ran. Inside the task it is the current span, together with the baggage and all
+ * other values of the submitter's {@link Context}.
  *
  * {@snippet :
  * TaskTracing tracing = TaskTracing.of(openTelemetry);
@@ -32,10 +32,11 @@ import org.jspecify.annotations.Nullable;
  *         .build();
  * }
  *
- * <p>Make it both listener and propagator of a door. As a listener alone it makes spans that are not current in their tasks;
- * as a propagator alone it carries the context and makes no spans. One object may serve many doors: groups, scopes and flows.
+ * <p>Configure it both as listener and as propagator. As a listener alone it creates spans that are not current in
+ * their tasks; as a propagator alone it propagates the context and creates no spans. One object may serve many
+ * executors, scopes and flows.
  *
- * <p>A span has the task's name, unless {@link #withSpanName} says otherwise, and these attributes:
+ * <p>A span has the task's name, unless {@link #withSpanName} sets another, and these attributes:
  *
  * <ul>
  *   <li>{@code raddle.owner}: the key of the group, or the name of the scope or flow
@@ -44,30 +45,32 @@ import org.jspecify.annotations.Nullable;
  *   <li>{@code raddle.wait}: seconds from submission to start; missing if the task never started
  *   <li>{@code raddle.run}: seconds from start to end; missing if the task never started
  *   <li>{@code raddle.reason}: why it was rejected or skipped, for people
- *   <li>{@code error.type}: the class of what was thrown, or the rule that left no room, as in {@code group-queue}
+ *   <li>{@code error.type}: the class of the exception, or the rule that caused the rejection, as in
+ *       {@code group-queue}
  * </ul>
  *
- * <p>An event {@code started} parts waiting from running. A failed, cancelled or rejected task has the status ERROR; the
- * exception of a failed or cancelled one is recorded. A task that runs although it was rejected, in its submitter's thread or
- * by a rejection handler, has the span of a rejected task, and runs in its submitter's context.
+ * <p>An event {@code started} separates waiting from running. A failed, cancelled or rejected task has the status
+ * ERROR; the exception of a failed or cancelled task is recorded. A task that runs although it was rejected, in its
+ * submitter's thread or by a rejection handler, has the span of a rejected task, and runs in its submitter's context.
  *
- * <p>For every task that is not settled this holds an entry in a map, beside the span.
+ * <p>This object keeps one map entry for each task that is not settled, besides the span.
  */
 public final class TaskTracing implements TaskListener, ContextPropagator {
 
     /*
      * Overview.
      *
-     * onSubmitted, onStarted and onSettled are told of one TaskIdentity; install() is not. But install() follows onStarted
-     * in the same thread. So onStarted leaves the span where the thread's next install() finds it: in `running`, a stack of
-     * the tasks that this thread is inside of. It is deeper than one if a task calls another in its own thread.
+     * onSubmitted, onStarted and onSettled receive the same TaskIdentity; install() does not receive it. But install()
+     * follows onStarted in the same thread. So onStarted stores the span where the thread's next install() finds it: in
+     * `running`, a stack of the tasks that this thread is executing. It has more than one entry if a task runs another
+     * in its own thread.
      *
-     * A task may be installed more than once, for each attempt. And a thread inside a traced task may install the context of
-     * another task that has no span. To tell one from the other, a span belongs to the first captured context that is
-     * installed while it is on top; installing another context leaves it alone.
+     * A task may be installed more than once, for each attempt. And a thread inside a traced task may install the
+     * context of another task without a span. To distinguish these cases, a span belongs to the first captured context
+     * that is installed while the span is on top; installing another context does not use it.
      *
-     * A task may be settled while its thread is still inside of it, by who cancels it. Its entry then stays on that thread's
-     * stack, marked as ended, until the thread's next look at the stack throws it away.
+     * A task may be settled by a canceller while its thread is still executing it. Its entry then stays on that
+     * thread's stack, marked as ended, until the thread's next access to the stack removes it.
      */
 
     private static final AttributeKey<String> OWNER = AttributeKey.stringKey("raddle.owner");
@@ -94,7 +97,7 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
     /**
      * Returns a tracing whose spans come from the tracer {@code dev.raddle}.
      *
-     * @param openTelemetry whose tracer to use
+     * @param openTelemetry the source of the tracer
      * @return a new tracing
      */
     public static TaskTracing of(OpenTelemetry openTelemetry) {
@@ -104,7 +107,7 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
     /**
      * Returns a tracing whose spans come from a given tracer.
      *
-     * @param tracer begins the spans
+     * @param tracer the tracer that creates the spans
      * @return a new tracing
      */
     public static TaskTracing of(Tracer tracer) {
@@ -112,20 +115,22 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
     }
 
     /**
-     * Returns a tracing like this one whose spans have other names. Backends group spans by their names, so a name should
-     * stand for a kind of task: where tasks are called {@code import-1}, {@code import-2} and so on, {@code import} is better.
+     * Returns a tracing like this one with other span names. Backends group spans by their names, so a name should
+     * describe a kind of task: if tasks are called {@code import-1}, {@code import-2} and so on, {@code import} is
+     * better.
      *
-     * @param name the name of a task's span; what it throws goes to the door's sink, and the task has no span
+     * @param name the function from a task to the name of its span; if it throws, the exception goes to the exception
+     *     sink, and the task has no span
      * @return a new tracing
      */
     public TaskTracing withSpanName(Function<TaskIdentity, String> name) {
         return new TaskTracing(tracer, Objects.requireNonNull(name, "name"));
     }
 
-    /** A task with a span, and the one that its thread was inside of before. */
+    /** A task with a span, and the task that its thread was executing before. */
     private static final class Traced {
         final Span span;
-        boolean started; // written and read before and after the callable, whose end happens-after its start
+        boolean started; // written before the callable and read after it; its end happens-after its start
 
         @Nullable
         Captured owner; // used by the runner only, like `outer`
@@ -140,7 +145,7 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
         }
     }
 
-    // The listener.
+    // TaskListener.
 
     @Override
     public void onSubmitted(TaskIdentity task) {
@@ -206,14 +211,14 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
                 .recordException(thrown);
     }
 
-    // The propagator.
+    // ContextPropagator.
 
     @Override
     public Captured capture() {
         return new CapturedParent(Context.current());
     }
 
-    /** The submitter's context: an object of its own for each task, by which {@link #spanFor} knows it again. */
+    /** The submitter's context: one object for each task, by which {@link #spanFor} recognizes the task. */
     private final class CapturedParent implements Captured {
         private final Context context;
 
@@ -222,7 +227,7 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
         }
 
         @Override
-        @SuppressWarnings("MustBeClosedChecker") // by who installs it
+        @SuppressWarnings("MustBeClosedChecker") // by the caller of install()
         public Installed install() {
             Span span = spanFor(this);
             Scope scope = (span == null ? context : context.with(span)).makeCurrent();
@@ -241,7 +246,7 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
         return top.owner == installing ? top.span : null;
     }
 
-    /** Returns the task that this thread is inside of, after throwing away those that have ended. */
+    /** Returns the task that this thread is executing, after removing tasks that have ended from the stack. */
     private @Nullable Traced innermost() {
         Traced before = running.get();
         Traced top = before;
@@ -256,7 +261,7 @@ public final class TaskTracing implements TaskListener, ContextPropagator {
         return top;
     }
 
-    /** Returns how many spans have begun and not ended. */
+    /** Returns the number of spans that have begun and not ended. */
     int openSpans() {
         return open.size();
     }

@@ -1,8 +1,8 @@
 /**
- * What did this request wait for? Start at {@link dev.raddle.opentelemetry.TaskTracing}: every task becomes a span below the
- * one that submitted it, and runs in its context.
+ * Traces tasks with OpenTelemetry. Start at {@link dev.raddle.opentelemetry.TaskTracing}: every task becomes a child
+ * span of the span that was current at its submission, and runs in the submitter's context.
  *
- * <p>Nothing is null unless it says so, and everything here is safe for many threads. Nothing here configures OpenTelemetry
- * or starts an exporter.
+ * <p>Nothing is null unless stated otherwise, and every class is thread-safe. Nothing here configures OpenTelemetry or
+ * starts an exporter.
  */
 package dev.raddle.opentelemetry;

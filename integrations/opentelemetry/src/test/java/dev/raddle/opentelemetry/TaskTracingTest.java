@@ -62,7 +62,7 @@ class TaskTracingTest {
     private final List<Throwable> suppressed = new ArrayList<>();
 
     @AfterEach
-    void nothingIsLeftBehind() {
+    void assertNothingRemains() {
         assertThat(tracing.openSpans()).isZero();
         assertThat(Context.current()).isSameAs(Context.root());
         sdk.close();
@@ -100,7 +100,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void a_task_is_a_span_below_the_one_that_was_current_when_it_was_submitted() {
+    void a_task_is_a_child_span_of_the_one_that_was_current_at_its_submission() {
         Span request = tracer.spanBuilder("request").startSpan();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build())) {
@@ -128,7 +128,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void a_task_of_a_scope_is_a_span_with_the_scopes_name_and_the_ones_it_begins_are_below_it() throws Exception {
+    void a_task_of_a_scope_is_a_span_with_the_scopes_name_and_parent_of_the_spans_it_begins() throws Exception {
         Span request = tracer.spanBuilder("request").startSpan();
         try (Scope current = request.makeCurrent();
                 ThreadScope scope =
@@ -150,7 +150,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void inside_a_task_its_span_is_current_and_what_it_begins_is_below_it() throws Exception {
+    void inside_a_task_its_span_is_current_and_parent_of_the_spans_it_begins() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(traced().build())) {
             executor.submit("a", "outer", () -> {
                         tracer.spanBuilder("query").startSpan().end();
@@ -167,7 +167,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void the_submitters_baggage_is_in_the_task() throws Exception {
+    void a_task_has_the_baggage_of_its_submitter() throws Exception {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(traced().build())) {
             TaskHandle<String> handle;
             try (Scope scope = Baggage.builder().put("user", "u-17").build().makeCurrent()) {
@@ -196,7 +196,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void a_rejected_task_is_an_error_that_says_which_rule_left_no_room() {
+    void a_rejected_task_is_an_error_that_names_the_rule() {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 stepped().defaultQueueThresholdPerGroup(0).build())) {
             executor.submit("a", "runs", () -> "value");
@@ -296,8 +296,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void a_context_that_is_installed_inside_of_a_task_and_has_no_span_of_its_own_is_not_given_the_tasks()
-            throws Exception {
+    void a_context_without_a_span_that_is_installed_inside_a_task_does_not_get_the_span_of_the_task() throws Exception {
         GroupPolicy carrying =
                 GroupPolicy.builder().propagators(List.of(tracing)).build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(traced().build());
@@ -316,7 +315,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void a_thread_that_goes_on_has_the_context_again_that_it_had() throws Exception {
+    void the_previous_context_of_a_thread_is_restored() throws Exception {
         Span request = tracer.spanBuilder("request").startSpan();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(traced().build());
                 Scope scope = request.makeCurrent()) {
@@ -329,7 +328,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void spans_can_be_named_after_kinds_of_tasks() throws Exception {
+    void span_names_can_be_those_of_kinds_of_tasks() throws Exception {
         TaskTracing named = tracing.withSpanName(
                 task -> task.name().substring(0, task.name().indexOf('-')));
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -342,7 +341,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void a_task_whose_span_could_not_be_made_runs_without_one() throws Exception {
+    void a_task_whose_span_could_not_be_created_runs_without_one() throws Exception {
         IllegalStateException thrown = new IllegalStateException("on purpose");
         TaskTracing broken = tracing.withSpanName(task -> {
             throw thrown;
@@ -358,7 +357,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void a_skipped_task_says_why_and_is_no_error() {
+    void a_skipped_task_has_a_reason_and_is_not_an_error() {
         TaskIdentity task = new Named("t1");
         tracing.onSubmitted(task);
         tracing.onSettled(task, new Outcome.Skipped<>("nobody needs it"), 0);
@@ -369,7 +368,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void a_captured_context_can_be_in_force_in_several_threads_each_with_the_span_of_its_task() throws Exception {
+    void a_captured_context_can_be_installed_in_several_threads_each_with_the_span_of_its_task() throws Exception {
         ContextPropagator.Captured shared = tracing.capture();
         List<String> current = new ArrayList<>();
         for (String name : List.of("t1", "t2")) {
@@ -393,7 +392,7 @@ class TaskTracingTest {
     }
 
     @Test
-    void the_nodes_of_a_flow_are_spans_below_the_starters_and_current_in_begin_callbacks_and_all_attempts()
+    void the_nodes_of_a_flow_are_child_spans_of_the_starters_and_current_in_begin_callbacks_and_all_attempts()
             throws Exception {
         Map<String, List<String>> current = new ConcurrentHashMap<>();
         BiConsumer<String, String> see =
@@ -479,7 +478,7 @@ class TaskTracingTest {
                 latch.await();
                 open = true;
             } catch (InterruptedException cancelled) {
-                assertThat(cancelled).isNotNull(); // goes on: the task is one that does not listen
+                assertThat(cancelled).isNotNull(); // ignored: the task does not respond to interrupts
             }
         }
     }

@@ -6,13 +6,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Makes sinks that log, as warnings with their stack traces, the exceptions that must not change a task: those of listeners,
- * resolvers, propagators. Ten a minute at most, as {@link ExceptionSink#limited} says: a listener that throws for every
- * task must not fill the disk. All of them are {@linkplain ExceptionSink#count() counted}.
+ * Creates sinks that log, as warnings with their stack traces, exceptions that must not affect a task: those of
+ * listeners, resolvers, propagators. At most ten are logged per minute, as in {@link ExceptionSink#limited}: a listener
+ * that throws for every task must not fill the disk. All of them are {@linkplain ExceptionSink#count() counted}.
  *
  * {@snippet :
  * GroupPolicy policy =
- *         GroupPolicy.builder().exceptionSink(LoggingSink.create()).build();
+ *           GroupPolicy.builder().exceptionSink(LoggingSink.create()).build();
  * }
  */
 public final class LoggingSink {
@@ -31,7 +31,7 @@ public final class LoggingSink {
     /**
      * Returns a sink that logs to a given logger.
      *
-     * @param logger where to
+     * @param logger the logger for the exceptions
      * @return a new sink, with a limit of its own
      */
     public static ExceptionSink to(Logger logger) {
@@ -39,10 +39,10 @@ public final class LoggingSink {
     }
 
     /**
-     * Returns a sink that logs to a given logger, and counts minutes by a given clock.
+     * Returns a sink that logs to a given logger, and measures minutes with a given time source.
      *
-     * @param logger where to
-     * @param time what says when a minute is over
+     * @param logger the logger for the exceptions
+     * @param time the time source that determines the end of a minute
      * @return a new sink, with a limit of its own
      */
     public static ExceptionSink to(Logger logger, TimeSource time) {

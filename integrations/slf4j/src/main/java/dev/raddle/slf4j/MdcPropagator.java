@@ -6,9 +6,9 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.MDC;
 
 /**
- * Carries the MDC, SLF4J's logging context, from the submitter into the task. The task sees the entries that the submitter
- * had, and no others; what it puts there itself is gone when it has ended. Then the thread has the entries again that it
- * had before, which counts where a task runs in a thread that goes on: its caller's, or one of a pool.
+ * Propagates the MDC, SLF4J's logging context, from the submitter to the task. The task sees the entries of the
+ * submitter and no others; entries that it adds are removed when it has ended. Then the previous entries of the thread
+ * are restored, which matters for a task that runs in its caller's thread or in a pooled thread.
  *
  * {@snippet :
  * GroupPolicy policy =
@@ -20,12 +20,12 @@ import org.slf4j.MDC;
  * });
  * }
  *
- * <p>Carries the map of the MDC. The stacks behind {@link MDC#pushByKey} are not carried, and left alone: SLF4J cannot tell
- * which there are.
+ * <p>Propagates the map of the MDC. The stacks of {@link MDC#pushByKey} are not propagated and not changed, because
+ * SLF4J cannot list them.
  */
 public final class MdcPropagator implements ContextPropagator {
 
-    /** Creates a propagator. One is as good as another: it has no state. */
+    /** Creates a propagator. All propagators are equivalent, because they have no state. */
     public MdcPropagator() {}
 
     @Override
@@ -33,12 +33,12 @@ public final class MdcPropagator implements ContextPropagator {
         Map<String, String> captured = MDC.getCopyOfContextMap();
         return () -> {
             Map<String, String> before = MDC.getCopyOfContextMap();
-            putInForce(captured);
-            return () -> putInForce(before);
+            setEntries(captured);
+            return () -> setEntries(before);
         };
     }
 
-    private static void putInForce(@Nullable Map<String, String> entries) {
+    private static void setEntries(@Nullable Map<String, String> entries) {
         if (entries == null) {
             MDC.clear();
         } else {

@@ -1,7 +1,8 @@
 /**
- * How do tasks log? Start at {@link dev.raddle.slf4j.MdcPropagator}, which lets what a task logs carry the MDC of its
- * submitter, and {@link dev.raddle.slf4j.LoggingSink}, which logs the exceptions that must not change a task.
+ * Connects tasks to SLF4J. Start at {@link dev.raddle.slf4j.MdcPropagator}, which propagates the MDC of the submitter
+ * to the task, and {@link dev.raddle.slf4j.LoggingSink}, which logs the exceptions that must not affect a task.
  *
- * <p>Nothing is null unless it says so, and everything here is safe for many threads. Nothing here logs when all is well.
+ * <p>Nothing is null unless stated otherwise, and every class is thread-safe. Nothing here logs unless an exception
+ * occurs.
  */
 package dev.raddle.slf4j;

@@ -31,7 +31,7 @@ class LoggingSinkTest {
     }
 
     @Test
-    void what_a_listener_throws_is_logged_as_a_warning_with_its_stack_trace() throws Exception {
+    void an_exception_of_a_listener_is_logged_as_a_warning_with_its_stack_trace() throws Exception {
         IllegalStateException thrown = new IllegalStateException("on purpose");
         GroupPolicy policy = GroupPolicy.builder()
                 .exceptionSink(LoggingSink.to(logger))
@@ -57,7 +57,7 @@ class LoggingSinkTest {
     }
 
     @Test
-    void ten_lines_a_minute_are_written_and_the_next_one_says_how_many_were_not() {
+    void ten_lines_a_minute_are_written_and_the_next_one_has_the_number_of_suppressed_ones() {
         VirtualTime time = new VirtualTime();
         ExceptionSink sink = LoggingSink.to(logger, time);
         for (int i = 0; i < 35; i++) {
@@ -75,7 +75,7 @@ class LoggingSinkTest {
     }
 
     @Test
-    void unless_told_otherwise_it_writes_to_the_logger_of_the_house() {
+    void the_default_logger_is_dev_raddle() {
         Logger house = (Logger) LoggerFactory.getLogger("dev.raddle");
         house.addAppender(written);
         try {

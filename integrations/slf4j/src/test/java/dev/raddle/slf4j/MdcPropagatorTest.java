@@ -41,12 +41,12 @@ class MdcPropagatorTest {
     }
 
     @Test
-    void what_a_task_logs_carries_the_entries_of_its_submitter() throws Exception {
+    void a_task_logs_with_the_entries_of_its_submitter() throws Exception {
         Logger logger = (Logger) LoggerFactory.getLogger("task");
         ListAppender<ILoggingEvent> written = new ListAppender<>() {
             @Override
             protected void append(ILoggingEvent event) {
-                event.prepareForDeferredProcessing(); // notes the MDC of the thread that logs
+                event.prepareForDeferredProcessing(); // records the MDC of the logging thread
                 super.append(event);
             }
         };
@@ -72,7 +72,7 @@ class MdcPropagatorTest {
     }
 
     @Test
-    void a_task_sees_the_moment_of_its_submission_and_no_entries_of_the_thread_that_runs_it() {
+    void a_task_sees_the_entries_at_its_submission_and_none_of_the_thread_that_runs_it() {
         AtomicReference<Map<String, String>> seen = new AtomicReference<>();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped)) {
             MDC.put("request", "r-17");
@@ -144,7 +144,7 @@ class MdcPropagatorTest {
     }
 
     @Test
-    void what_was_captured_does_not_change_with_what_a_task_puts_there() {
+    void captured_entries_are_not_changed_by_a_task() {
         MDC.put("request", "r-17");
         ContextPropagator.Captured captured = new MdcPropagator().capture();
         try (ContextPropagator.Installed first = captured.install()) {

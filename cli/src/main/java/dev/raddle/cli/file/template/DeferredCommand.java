@@ -1,0 +1,57 @@
+package dev.raddle.cli.file.template;
+
+import dev.raddle.cli.file.data.InvalidRowException;
+import dev.raddle.cli.file.data.Row;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * A command that is completed only during the run, with values of upstream tasks.
+ *
+ * @param row the values that are known before the run
+ */
+public record DeferredCommand(CommandTemplate template, Map<String, Template> env, Row row) {
+
+    /** A complete command with its environment. */
+    public record Filled(Command command, Map<String, String> env) {}
+
+    /** Returns the values of other tasks that it needs. */
+    public Set<Reference> references() {
+        Set<Reference> references = new LinkedHashSet<>();
+        add(template.names(), references);
+        env.values().forEach(text -> add(text.names(), references));
+        return references;
+    }
+
+    private void add(Set<String> names, Set<Reference> into) {
+        names.stream()
+                .filter(name -> !row.cells().containsKey(name))
+                .forEach(name ->
+                        Reference.of(name).filter(found -> !found.isParam()).ifPresent(into::add));
+    }
+
+    /**
+     * Inserts values.
+     *
+     * @param values the values by the names of the references
+     * @throws InvalidRowException if a value cannot be passed to a command
+     */
+    public Filled fill(Map<String, String> values) throws InvalidRowException {
+        Row full = row.with(values);
+        Map<String, String> variables = new LinkedHashMap<>();
+        for (Map.Entry<String, Template> variable : env.entrySet()) {
+            variables.put(variable.getKey(), variable.getValue().fill(full));
+        }
+        return new Filled(template.fill(full), variables);
+    }
+
+    /** Returns the command with its references in their textual form. */
+    public Filled shown() throws InvalidRowException {
+        Map<String, String> themselves = new HashMap<>();
+        references().forEach(reference -> themselves.put(reference.name(), "${" + reference.name() + "}"));
+        return fill(themselves);
+    }
+}

@@ -1,0 +1,148 @@
+package dev.raddle.cli.file.template;
+
+import dev.raddle.cli.file.data.InvalidRowException;
+import dev.raddle.cli.file.data.Row;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** A shell script with placeholders, into which a line of data can be inserted without ever becoming code. */
+public final class ShellTemplate {
+    /** The prefix of the environment variables that carry values; a run file must not set them. */
+    public static final String VARIABLE = "RADDLE_VALUE_";
+
+    /*
+     * Overview.
+     *
+     * No value is ever written into the script. A value is passed in an environment variable, and the placeholder
+     * becomes a reference to that variable. A shell expands a reference after it has parsed the script and does not
+     * parse the result again, so a value is never code, wherever the reference is.
+     *
+     * The value must also be one word, neither split nor expanded as a pattern. That must not depend on ShellLexer
+     * being right about the quotes around the placeholder, so the reference is the same everywhere:
+     *
+     *     outside quotes       curl ${line}      ->  curl ${RADDLE_VALUE_1+"$RADDLE_VALUE_1"}
+     *     inside double        echo "<${line}>"  ->  echo "<${RADDLE_VALUE_1+"$RADDLE_VALUE_1"}>"
+     *
+     * The inner quotes are effective in both cases, and the word inside the braces is always used, because the variable
+     * is always set.
+     *
+     * A placeholder is refused where no such reference is possible, and where its expansion is parsed again: in single
+     * quotes, backticks, arithmetic, the shell's own ${…} and here-documents, and after eval, trap, alias and let. A
+     * script in which ShellLexer cannot determine those locations is refused as a whole.
+     */
+    private final List<Part> parts;
+
+    private ShellTemplate(List<Part> parts) {
+        this.parts = parts;
+    }
+
+    /**
+     * Parses a script.
+     *
+     * @param braces whether <code>{}</code> stands for the line, as in GNU parallel
+     * @throws IllegalArgumentException if a placeholder is invalid or at a location where it cannot be made safe; the
+     *     message continues a sentence that begins with the name of the value
+     */
+    public static ShellTemplate parse(String script, boolean braces) {
+        return parse(script, Syntax.braces(braces));
+    }
+
+    public static ShellTemplate parse(String script, Syntax syntax) {
+        List<Part> parts = new ArrayList<>();
+        ShellLexer lexer = new ShellLexer(script, syntax);
+        StringBuilder literal = new StringBuilder();
+        while (!lexer.atEnd()) {
+            Placeholder found = syntax.at(script, lexer.index());
+            if (found != null) {
+                parts.add(new Literal(literal.toString()));
+                parts.add(new Value(found.name(), lexer.quotesFor(found.name())));
+                literal.setLength(0);
+                lexer.skipTo(found.end());
+            } else {
+                literal.append(lexer.next());
+            }
+        }
+        parts.add(new Literal(literal.toString()));
+        if (parts.size() > 1) {
+            lexer.end();
+        }
+        return new ShellTemplate(parts);
+    }
+
+    public Set<String> names() {
+        Set<String> names = new LinkedHashSet<>();
+        for (Part part : parts) {
+            if (part instanceof Value value) {
+                names.add(value.name);
+            }
+        }
+        return names;
+    }
+
+    Command fill(Row row) throws InvalidRowException {
+        Map<String, String> variables = new LinkedHashMap<>();
+        Map<String, String> values = new LinkedHashMap<>();
+        StringBuilder script = new StringBuilder();
+        StringBuilder shown = new StringBuilder();
+        for (Part part : parts) {
+            switch (part) {
+                case Literal literal -> {
+                    script.append(literal.text);
+                    shown.append(literal.text);
+                }
+                case Value value -> {
+                    String variable = variables.computeIfAbsent(value.name, name -> VARIABLE + (variables.size() + 1));
+                    String text = row.value(value.name);
+                    values.put(variable, text);
+                    script.append(value.quotes.reference(variable));
+                    shown.append(value.quotes.literal(text));
+                }
+            }
+        }
+        return new Command(List.of("sh", "-c", script.toString()), values, shown.toString());
+    }
+
+    private sealed interface Part {}
+
+    private record Literal(String text) implements Part {}
+
+    private record Value(String name, Quotes quotes) implements Part {}
+
+    /** The quotes around a placeholder. */
+    enum Quotes {
+        NONE {
+            @Override
+            String literal(String text) {
+                return ShellQuote.word(text);
+            }
+        },
+        DOUBLE {
+            @Override
+            String literal(String text) {
+                return ShellQuote.insideDouble(text);
+            }
+        },
+        /** A comment rather than quotes: a line break in the value would end it where the command is shown. */
+        COMMENT {
+            @Override
+            String reference(String variable) {
+                return "";
+            }
+
+            @Override
+            String literal(String text) {
+                return "";
+            }
+        };
+
+        String reference(String variable) {
+            return "${" + variable + "+\"$" + variable + "\"}";
+        }
+
+        abstract String literal(String text);
+    }
+}

@@ -1,0 +1,30 @@
+package dev.raddle.cli.file.value;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * The problems found in the input, in order of discovery. Reading continues after a problem, so that all are reported
+ * together. For one thread.
+ */
+public final class Problems {
+    private final List<Problem> found = new ArrayList<>();
+
+    public void add(Location at, String text) {
+        found.add(new Problem(at, text));
+    }
+
+    public int count() {
+        return found.size();
+    }
+
+    public List<Problem> list() {
+        return List.copyOf(found);
+    }
+
+    public void throwIfAny() throws InvalidFileException {
+        if (!found.isEmpty()) {
+            throw new InvalidFileException(found);
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package dev.raddle.cli.file.value;
+
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.snakeyaml.engine.v2.nodes.MappingNode;
+import org.snakeyaml.engine.v2.nodes.Node;
+import org.snakeyaml.engine.v2.nodes.NodeTuple;
+import org.snakeyaml.engine.v2.nodes.ScalarNode;
+import org.snakeyaml.engine.v2.nodes.SequenceNode;
+import org.snakeyaml.engine.v2.nodes.Tag;
+
+/** Reads typed values from nodes. A value of the wrong type adds a problem and is null. For one thread. */
+public final class Values {
+    private final Problems problems;
+
+    public Values(Problems problems) {
+        this.problems = problems;
+    }
+
+    public void wrong(Node node, String rule) {
+        problems.add(Location.of(node), rule + ", was " + found(node));
+    }
+
+    /** Returns any scalar except null in its textual form: the number 1.10 stays the text "1.10". */
+    @Nullable
+    public String text(Node node, String what) {
+        if (node instanceof ScalarNode scalar && !scalar.getTag().equals(Tag.NULL)) {
+            if (scalar.getValue().indexOf('\0') < 0) {
+                return scalar.getValue();
+            }
+            problems.add(Location.of(node), what + " must not contain the character NUL");
+            return null;
+        }
+        wrong(node, what + " must be a text");
+        return null;
+    }
+
+    @Nullable
+    public String nonEmptyText(Node node, String what) {
+        String text = text(node, what);
+        if (text != null && text.isBlank()) {
+            problems.add(Location.of(node), what + " must not be empty");
+            return null;
+        }
+        return text;
+    }
+
+    /** Returns one of several allowed words. */
+    @Nullable
+    public String word(Node node, String what, List<String> allowed) {
+        if (node instanceof ScalarNode scalar && scalar.getTag().equals(Tag.STR)) {
+            if (allowed.contains(scalar.getValue())) {
+                return scalar.getValue();
+            }
+            problems.add(
+                    Location.of(node),
+                    what + " must be " + String.join(" or ", allowed) + ", was " + found(node)
+                            + Spelling.hint(scalar.getValue(), allowed));
+            return null;
+        }
+        wrong(node, what + " must be " + String.join(" or ", allowed));
+        return null;
+    }
+
+    /** Returns a boolean; any other value is false and adds a problem. */
+    public boolean bool(Node node, String what) {
+        if (node instanceof ScalarNode scalar && scalar.getTag().equals(Tag.BOOL)) {
+            return Boolean.parseBoolean(scalar.getValue());
+        }
+        wrong(node, what + " must be true or false");
+        return false;
+    }
+
+    @Nullable
+    public Integer wholeNumber(Node node, String what, int min, int max) {
+        if (node instanceof ScalarNode scalar && scalar.getTag().equals(Tag.INT)) {
+            try {
+                int number = Integer.parseInt(scalar.getValue());
+                if (number >= min && number <= max) {
+                    return number;
+                }
+            } catch (NumberFormatException e) {
+                // too large, or written in another base: the message below states the allowed values
+            }
+        }
+        String range = max == Integer.MAX_VALUE ? "of at least " + min : "from " + min + " to " + max;
+        wrong(node, what + " must be a whole number " + range);
+        return null;
+    }
+
+    @Nullable
+    public Duration duration(Node node, String what) {
+        String text = text(node, what);
+        if (text == null) {
+            return null;
+        }
+        try {
+            Duration duration = Durations.parse(text);
+            if (duration.isPositive()) {
+                return duration;
+            }
+            problems.add(Location.of(node), what + " must be longer than 0, was \"" + text + "\"");
+        } catch (IllegalArgumentException e) {
+            problems.add(Location.of(node), what + " " + e.getMessage());
+        }
+        return null;
+    }
+
+    @Nullable
+    public Backoff backoff(Node node, String what) {
+        String text = text(node, what);
+        if (text == null) {
+            return null;
+        }
+        try {
+            return Backoff.parse(text);
+        } catch (IllegalArgumentException e) {
+            problems.add(Location.of(node), what + " " + e.getMessage());
+            return null;
+        }
+    }
+
+    /** Returns the items of a list, or null if the node is not one. */
+    @Nullable
+    public List<Node> list(Node node, String what) {
+        if (node instanceof SequenceNode sequence) {
+            List<Node> items = new ArrayList<>();
+            sequence.getValue().forEach(item -> items.add(Documents.plain(item)));
+            return items;
+        }
+        wrong(node, what + " must be a list");
+        return null;
+    }
+
+    /**
+     * Returns the entries of a map, including the maps that it merges by {@code <<}, or null if the node is not a map.
+     * A duplicate key is a problem.
+     */
+    @Nullable
+    public Map<String, Entry> map(Node node, String what) {
+        if (!(node instanceof MappingNode mapping)) {
+            wrong(node, what + " must be a map");
+            return null;
+        }
+        Map<String, Entry> entries = new LinkedHashMap<>();
+        List<Node> merged = new ArrayList<>();
+        for (NodeTuple tuple : mapping.getValue()) {
+            Node key = Documents.plain(tuple.getKeyNode());
+            Node value = Documents.plain(tuple.getValueNode());
+            if (!(key instanceof ScalarNode scalar)) {
+                wrong(key, "a key of " + what + " must be a text");
+            } else if (isMerge(key)) {
+                merged.add(value);
+            } else if (entries.putIfAbsent(scalar.getValue(), new Entry(key, value)) != null) {
+                problems.add(Location.of(key), "key \"" + scalar.getValue() + "\" occurs twice in " + what);
+            }
+        }
+        merge(merged, what, node, entries);
+        return entries;
+    }
+
+    /** Adds the entries of merged maps, and of the maps that those merge, in the order of the file. */
+    private void merge(List<Node> merged, String what, Node into, Map<String, Entry> entries) {
+        Set<Node> seen = new HashSet<>(); // a map that is merged several times adds nothing after the first time
+        Deque<Node> open = new ArrayDeque<>(merged);
+        while (!open.isEmpty()) {
+            Node source = open.removeFirst();
+            if (source.equals(into)) {
+                problems.add(Location.of(source), what + " must not merge itself");
+            } else if (source instanceof SequenceNode sequence) {
+                if (seen.add(source)) {
+                    addFirst(open, sequence.getValue());
+                }
+            } else if (!(source instanceof MappingNode mapping)) {
+                wrong(source, "what is merged into " + what + " must be a map");
+            } else if (seen.add(source)) {
+                addFirst(open, mergedInto(mapping, entries));
+            }
+        }
+    }
+
+    private static void addFirst(Deque<Node> open, List<Node> nodes) {
+        nodes.reversed().forEach(node -> open.addFirst(Documents.plain(node)));
+    }
+
+    /** Adds the entries of a merged map, and returns the maps that it merges itself. */
+    private static List<Node> mergedInto(MappingNode mapping, Map<String, Entry> entries) {
+        List<Node> merged = new ArrayList<>();
+        for (NodeTuple tuple : mapping.getValue()) {
+            Node key = Documents.plain(tuple.getKeyNode());
+            Node value = Documents.plain(tuple.getValueNode());
+            if (isMerge(key)) {
+                merged.add(value);
+            } else if (key instanceof ScalarNode scalar) {
+                entries.putIfAbsent(scalar.getValue(), new Entry(key, value));
+            }
+        }
+        return merged;
+    }
+
+    private static boolean isMerge(Node key) {
+        return key instanceof ScalarNode scalar
+                && scalar.isPlain()
+                && scalar.getValue().equals("<<");
+    }
+
+    /** Returns a description of the node's value for a message. */
+    public static String found(Node node) {
+        return switch (node) {
+            case ScalarNode scalar when scalar.getTag().equals(Tag.NULL) -> "nothing";
+            case ScalarNode scalar when scalar.getTag().equals(Tag.STR) -> "\"" + shortened(scalar.getValue()) + "\"";
+            case ScalarNode scalar -> shortened(scalar.getValue());
+            case SequenceNode sequence -> "a list of " + sequence.getValue().size();
+            default -> "a map";
+        };
+    }
+
+    /** Returns a text on one line, cut where it is too long for a message. */
+    public static String shortened(String text) {
+        String line = Printable.oneLine(text.length() <= 80 ? text : text.substring(0, 80) + "...");
+        return line.length() <= 80 ? line : line.substring(0, 77) + "...";
+    }
+
+    /** A key and its value. */
+    public record Entry(Node key, Node value) {}
+}

@@ -1,0 +1,31 @@
+package dev.raddle.cli.run;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+
+/**
+ * A process that was started for a task.
+ *
+ * @param pid the process id, which is not reused before {@link #release} if {@code ownSession}
+ * @param token the token in its environment and in those of its descendants
+ * @param ownSession true if it leads a session whose members are all its descendants
+ * @param exit the exit code, completed when the process has ended
+ * @param giveUp the action that releases the process id
+ */
+record ChildProcess(long pid, String token, boolean ownSession, CompletableFuture<Integer> exit, Runnable giveUp) {
+
+    /** Waits for the end of the process and returns its exit code. */
+    int waitFor() throws InterruptedException {
+        try {
+            return exit.get();
+        } catch (ExecutionException e) {
+            throw new IllegalStateException("the exit code of process " + pid + " is unknown", e.getCause());
+        }
+    }
+
+    /** Releases the process id. No signal may be sent to the process afterwards. */
+    @SuppressWarnings("FutureReturnValueIgnored") // the action itself releases the process id
+    void release() {
+        exit.whenComplete((code, error) -> giveUp.run());
+    }
+}

@@ -1,0 +1,173 @@
+package dev.raddle.cli.run;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Starts the processes of a run. Each is the leader of a new session if possible, and each has a token in its
+ * environment that identifies its descendants.
+ */
+public final class ProcessStarter {
+    /** The environment variable with the tokens of all trees to which a process belongs, the innermost last. */
+    static final String VARIABLE = "RADDLE_TREE";
+
+    private static final File NOTHING = new File("/dev/null");
+    private static final int THREAD_STACK_BYTES = 256 * 1024;
+
+    private final String key;
+    private final @Nullable Posix posix;
+    private final @Nullable String setsid;
+    private final AtomicLong serial = new AtomicLong();
+
+    private ProcessStarter(String key, @Nullable Posix posix, @Nullable String setsid) {
+        this.key = key;
+        this.posix = posix;
+        this.setsid = setsid;
+    }
+
+    /** Creates a starter with the best functions that this system offers. */
+    static ProcessStarter of(String key) {
+        Posix posix = Posix.get();
+        return posix == null ? withoutFunctions(key) : new ProcessStarter(key, posix, null);
+    }
+
+    /** Creates a starter that uses no native functions of the operating system. */
+    static ProcessStarter withoutFunctions(String key) {
+        String setsid = Programs.find("setsid");
+        return setsid.contains("/") ? new ProcessStarter(key, null, setsid) : plain(key);
+    }
+
+    /** Creates a starter whose processes stay in the session of this process. */
+    static ProcessStarter plain(String key) {
+        return new ProcessStarter(key, null, null);
+    }
+
+    @Override
+    public String toString() {
+        return posix != null ? "posix_spawn" : setsid != null ? "setsid" : "plain";
+    }
+
+    /** Returns whether the root of the tree with this token was started as the leader of a session. */
+    static boolean leadsSession(String token) {
+        return token.contains(".s");
+    }
+
+    /** Returns a key that is unique to a run. */
+    static String newKey() {
+        return UUID.randomUUID().toString().replace("-", "");
+    }
+
+    /** Returns a description of the missing functions, for the user; null if nothing is missing. */
+    public static @Nullable String limitation() {
+        if (Posix.get() != null) {
+            return null;
+        }
+        String means = Programs.find("setsid").contains("/")
+                ? "commands are started by setsid instead"
+                : "commands share a session, and one that is ended may leave processes behind";
+        return "functions of the operating system cannot be called (" + Posix.problem() + "); " + means;
+    }
+
+    /**
+     * Starts a process.
+     *
+     * @throws IOException if that is impossible; the message contains the operating system's error number, if there is
+     *     one
+     */
+    ChildProcess start(
+            List<String> words,
+            Map<String, String> variables,
+            Path directory,
+            Posix.Target out,
+            Posix.@Nullable Target err)
+            throws IOException {
+        boolean ownSession = posix != null || setsid != null;
+        String token = key + (ownSession ? ".s" : ".p") + serial.incrementAndGet();
+        String outer = System.getenv(VARIABLE);
+        Map<String, String> all = new HashMap<>(variables);
+        all.put(VARIABLE, outer == null ? token : outer + " " + token);
+        check(words, all);
+        prepare(out);
+        if (err != null) {
+            prepare(err);
+        }
+        return posix != null
+                ? spawned(posix, token, posix.spawn(words, all, directory, out, err, LocaleText.CHARSET))
+                : built(
+                        token,
+                        ownSession,
+                        builder(words, all, directory, out, err).start());
+    }
+
+    private static void check(List<String> words, Map<String, String> variables) throws IOException {
+        boolean nul = words.stream().anyMatch(word -> word.indexOf('\0') >= 0)
+                || variables.values().stream().anyMatch(value -> value.indexOf('\0') >= 0);
+        if (nul) {
+            throw new IOException("neither its words nor its environment may contain the character NUL");
+        }
+    }
+
+    /** Creates a file, and reports the error if that fails; when a process is started the error is hard to identify. */
+    private static void prepare(Posix.Target target) throws IOException {
+        OutputFiles.open(target.path(), target.append()).close();
+    }
+
+    private static ChildProcess spawned(Posix posix, String token, int pid) {
+        CompletableFuture<Integer> exit = new CompletableFuture<>();
+        // A thread for each process, as in the JDK: there is no other way to wait that neither polls nor reaps children
+        // of others.
+        Thread.ofPlatform()
+                .name("raddle-wait-" + pid)
+                .daemon()
+                .stackSize(THREAD_STACK_BYTES)
+                .start(() -> {
+                    try {
+                        exit.complete(posix.awaitExit(pid));
+                    } catch (RuntimeException | Error e) {
+                        exit.completeExceptionally(e);
+                    }
+                });
+        return new ChildProcess(pid, token, true, exit, () -> posix.reap(pid));
+    }
+
+    private static ChildProcess built(String token, boolean ownSession, Process process) {
+        CompletableFuture<Integer> exit = process.onExit().thenApply(Process::exitValue);
+        return new ChildProcess(process.pid(), token, ownSession, exit, () -> {});
+    }
+
+    private ProcessBuilder builder(
+            List<String> words,
+            Map<String, String> variables,
+            Path directory,
+            Posix.Target out,
+            Posix.@Nullable Target err)
+            throws IOException {
+        List<String> all = new ArrayList<>(words);
+        if (setsid != null) {
+            String program = Programs.find(words.getFirst());
+            if (!Files.exists(directory.resolve(program))) {
+                throw new IOException("error=2, No such file or directory");
+            }
+            all.addFirst(setsid); // executes the command in place: it leads no process group here
+        }
+        ProcessBuilder builder = new ProcessBuilder(all).directory(directory.toFile());
+        builder.environment().putAll(variables);
+        builder.redirectInput(NOTHING).redirectOutput(redirect(out));
+        return err == null ? builder.redirectErrorStream(true) : builder.redirectError(redirect(err));
+    }
+
+    private static ProcessBuilder.Redirect redirect(Posix.Target target) {
+        File file = target.path().toFile();
+        return target.append() ? ProcessBuilder.Redirect.appendTo(file) : ProcessBuilder.Redirect.to(file);
+    }
+}
