@@ -5,7 +5,10 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.concurrent.Executors;
 
-/** A small web server for three hosts of this machine, of which one is slow. It runs until it is interrupted. */
+/**
+ * A small web server for three loopback addresses of this machine, of which one is slow. It runs until it is
+ * interrupted.
+ */
 public final class Hosts {
     private static final List<String> HOSTS = List.of("127.0.0.2", "127.0.0.3", "127.0.0.4");
     private static final String SLOW = "127.0.0.4";

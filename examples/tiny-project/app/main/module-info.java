@@ -1,4 +1,4 @@
-/** A program that turns words around. */
+/** A program that reverses words. */
 module app {
     requires words;
 }

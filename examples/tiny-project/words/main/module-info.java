@@ -1,4 +1,4 @@
-/** What is known about words. */
+/** Functions of words. */
 module words {
     exports words;
 }

@@ -2,7 +2,7 @@ package app;
 
 import words.Words;
 
-/** Turns each of its arguments around. */
+/** Reverses each of its arguments. */
 public final class App {
 
     private App() {}
@@ -18,7 +18,7 @@ public final class App {
     /**
      * Prints a line.
      *
-     * @param args words
+     * @param args the words
      */
     public static void main(String[] args) {
         System.out.println(line(args));

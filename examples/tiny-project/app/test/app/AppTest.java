@@ -1,16 +1,16 @@
 package app;
 
-/** Ends normally if the program says what it should. */
+/** Returns normally if the program prints the expected line. */
 public final class AppTest {
 
     private AppTest() {}
 
     /**
-     * Throws what is wrong.
+     * Runs the test.
      */
     public static void main() {
         if (!App.line("pot", "era").equals("top are")) {
-            throw new AssertionError("it said " + App.line("pot", "era"));
+            throw new AssertionError("the line was " + App.line("pot", "era"));
         }
     }
 }

@@ -1,12 +1,12 @@
 package words;
 
-/** Turns words around. */
+/** Reverses words. */
 public final class Words {
 
     private Words() {}
 
     /**
-     * Turns a word around.
+     * Reverses a word.
      *
      * @param word any text
      * @return its characters, the last one first

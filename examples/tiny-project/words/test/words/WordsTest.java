@@ -1,16 +1,16 @@
 package words;
 
-/** Ends normally if words are turned around as they should be. */
+/** Returns normally if words are reversed correctly. */
 public final class WordsTest {
 
     private WordsTest() {}
 
     /**
-     * Throws what is wrong.
+     * Runs the test.
      */
     public static void main() {
         if (!Words.turned("flow").equals("wolf")) {
-            throw new AssertionError("flow, turned around, was " + Words.turned("flow"));
+            throw new AssertionError("flow, reversed, was " + Words.turned("flow"));
         }
     }
 }

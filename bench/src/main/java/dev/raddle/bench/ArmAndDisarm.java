@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does an alarm cost that is armed and called off before it rings, beside others that are armed, against the JDK's
- * own?
+ * What does it cost to arm an alarm and cancel it before it fires, while others are armed, compared with the timers of
+ * the JDK?
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -41,9 +41,9 @@ public class ArmAndDisarm {
     private static final long TIMEOUT_MILLIS = 5000;
     private static final long LONG_MILLIS = 3_600_000;
 
-    /** Whose alarms. */
+    /** The implementations. */
     public enum Peer {
-        /** Those of the system's time source. */
+        /** The alarms of the system time source. */
         RADDLE {
             @Override
             Object arm(Timers timers, long millis) {
@@ -55,7 +55,7 @@ public class ArmAndDisarm {
                 return ((Alarm) armed).cancel();
             }
         },
-        /** A future that ends by itself. */
+        /** A future with a timeout. */
         OR_TIMEOUT {
             @Override
             @SuppressWarnings("FutureReturnValueIgnored") // it is returned
@@ -68,7 +68,7 @@ public class ArmAndDisarm {
                 return ((Future<?>) armed).cancel(false);
             }
         },
-        /** The scheduled pool of one thread, from which what is cancelled is removed. */
+        /** A scheduled pool of one thread that removes cancelled tasks. */
         SCHEDULED {
             @Override
             @SuppressWarnings("FutureReturnValueIgnored") // it is returned
@@ -87,7 +87,7 @@ public class ArmAndDisarm {
         abstract boolean disarm(Object armed);
     }
 
-    /** Timers that must be started and ended. */
+    /** Timers that have to be started and shut down. */
     static final class Timers implements AutoCloseable {
         private final ScheduledThreadPoolExecutor pool = new ScheduledThreadPoolExecutor(1);
 
@@ -101,11 +101,11 @@ public class ArmAndDisarm {
         }
     }
 
-    /** Whose. */
+    /** The implementation. */
     @Param({"RADDLE", "OR_TIMEOUT", "SCHEDULED"})
     public Peer peer;
 
-    /** How many others are armed meanwhile, for some time after an hour. */
+    /** The number of other armed alarms, which would fire after more than an hour. */
     @Param({"0", "100000"})
     public int others;
 
@@ -120,20 +120,20 @@ public class ArmAndDisarm {
         }
     }
 
-    /** Calls them off. */
+    /** Cancels the others. */
     @TearDown(Level.Trial)
     public void disarm() {
         armed.forEach(peer::disarm);
         timers.close();
     }
 
-    /** In one thread. */
+    /** One thread. */
     @Benchmark
     public boolean alone() {
         return peer.disarm(peer.arm(timers, TIMEOUT_MILLIS));
     }
 
-    /** In two, each with alarms of its own. */
+    /** Two threads, each with its own alarms. */
     @Benchmark
     @Threads(2)
     public boolean two() {

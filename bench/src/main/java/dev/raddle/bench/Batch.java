@@ -15,8 +15,8 @@ import java.util.concurrent.Semaphore;
 import java.util.stream.IntStream;
 
 /**
- * Many empty tasks, submitted by one thread to a number of groups in turn, from the first submit until all have ended.
- * The executor's own close waits for them, so that nothing is counted and the tasks are as empty as they say.
+ * Many empty tasks, submitted by one thread to a number of groups in turn, from the first submission until all have
+ * ended. The executor's close waits for them, so that the tasks need no counter and are really empty.
  */
 final class Batch {
 
@@ -38,7 +38,7 @@ final class Batch {
     static List<Callable<Void>> behindSemaphores(int groups, int limit) {
         List<Callable<Void>> tasks = new ArrayList<>();
         for (int i = 0; i < groups; i++) {
-            tasks.add(Door.within(new Semaphore(limit), EMPTY));
+            tasks.add(KeyedExecutor.withPermit(new Semaphore(limit), EMPTY));
         }
         return tasks;
     }
@@ -89,7 +89,7 @@ final class Batch {
         awaitAll(executor);
     }
 
-    /** Lets all groups fill before anything starts, so that each has a waiting task until its last. */
+    /** Fills all groups before the first task starts, so that each group has a waiting task until its last. */
     static void onSaturatedRaddle(GroupPolicy policy, String[] keys) {
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy);
         for (String key : keys) {

@@ -25,8 +25,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long does it take to cancel a waiting task, in random order among a million, and what stays on the heap when all
- * are cancelled and their handles dropped? The peer's tasks are virtual threads that wait for a semaphore.
+ * How long does it take to cancel a waiting task, in random order among a million, and what remains on the heap when
+ * all are cancelled and their handles dropped? The peer's tasks are virtual threads that wait for a semaphore.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -42,7 +42,7 @@ public class Cancel {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final Callable<Void> EMPTY = () -> null;
 
-    /** How many groups the tasks wait in; each of which is blocked by one more task. */
+    /** The number of groups in which the tasks wait. One further task blocks each group. */
     @Param({"1", "100000"})
     public int groups;
 
@@ -52,7 +52,7 @@ public class Cancel {
         onRaddle(handle -> handle.cancel(true));
     }
 
-    /** The least that any cancelling could cost here: each handle is fetched from memory, in the same order, and asked. */
+    /** A lower bound of the cost: each handle is read from memory, in the same order, and queried. */
     @Benchmark
     public void look() {
         onRaddle(handle -> !handle.isDone());
@@ -68,7 +68,7 @@ public class Cancel {
         measure(executor, TASKS, i -> executor.submit(keys[i % groups], "task", EMPTY), cancel);
     }
 
-    /** Virtual threads that wait for a semaphore; far fewer, because the time grows with their number. */
+    /** Virtual threads that wait for a semaphore; far fewer, because the time for each grows with their number. */
     @Benchmark
     public void semaphore() {
         List<Callable<Void>> tasks = Batch.behindSemaphores(groups, 0);

@@ -16,8 +16,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What CPU time does an empty task cost if the threads of 64 saturated groups go on with the next one, against bare
- * virtual threads, which are always fresh?
+ * What CPU time does an empty task cost if the threads of 64 saturated groups go on with the next one, compared with
+ * bare virtual threads, which are always new?
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -37,13 +37,15 @@ public class CpuPerReusingTask {
             .reuseThreads(true)
             .build();
 
-    /** Raddle, all tasks waiting before the first starts. */
+    /** Raddle; all tasks wait before the first one starts. */
     @Benchmark
     public void saturated() {
         Batch.onSaturatedRaddle(policy, keys);
     }
 
-    /** Raddle, each task starting as soon as it may: groups run empty now and then, and then need a fresh thread. */
+    /**
+     * Raddle; each task starts as soon as possible. A group that becomes empty needs a new thread for its next task.
+     */
     @Benchmark
     public void flowing() {
         Batch.onRaddle(policy, keys);

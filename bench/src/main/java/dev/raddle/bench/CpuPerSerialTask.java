@@ -15,7 +15,7 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What CPU time does an empty task cost in a single group that runs one at a time, against bare virtual threads? */
+/** What CPU time does an empty task cost in a single group of one permit, compared with bare virtual threads? */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -39,13 +39,13 @@ public class CpuPerSerialTask {
         Batch.onRaddle(policy, keys);
     }
 
-    /** No limits, so not one at a time. */
+    /** No limits, so tasks run concurrently. */
     @Benchmark
     public void bare() {
         Batch.onBareThreads(empty);
     }
 
-    /** No limits, but each thread is started by the one before when it ends: so one at a time, without a queue. */
+    /** No limits, but each thread starts the next one when it ends: one at a time, without a queue. */
     @Benchmark
     public void chain() throws InterruptedException {
         Batch.onChainOfThreads();

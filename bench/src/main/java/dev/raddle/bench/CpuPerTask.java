@@ -15,7 +15,10 @@ import org.openjdk.jmh.annotations.Scope;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What CPU time does an empty task cost in one of 64 groups with four permits each, against bare virtual threads? */
+/**
+ * What CPU time does an empty task cost in one of 64 groups with four permits each, compared with bare virtual
+ * threads?
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)

@@ -21,9 +21,9 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.ThreadParams;
 
 /**
- * How many tasks a second go through the groups and the saturated cap, when four threads submit to random groups?
- * Threads are taken out of the question: each submitter runs one granted task, which is empty, for every task that it
- * submits, so that the number of waiting tasks stays the same.
+ * How many tasks per second pass the groups and the saturated cap when four threads submit to random groups? The cost
+ * of threads is excluded: each submitter runs one granted task, which is empty, for every task that it submits, so
+ * that the number of waiting tasks is constant.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
@@ -41,7 +41,7 @@ public class Dispatch {
 
     private static final Callable<Void> EMPTY = () -> null;
 
-    /** How many groups there are. */
+    /** The number of groups. */
     @Param({"1", "10", "1000", "100000"})
     public int groups;
 
@@ -54,7 +54,7 @@ public class Dispatch {
     public static class Submitter {
         private SplittableRandom random;
 
-        /** Gives each its own sequence. */
+        /** Seeds the sequence of each submitter. */
         @Setup
         public void seed(ThreadParams thread) {
             random = new SplittableRandom(thread.getThreadIndex());
@@ -76,7 +76,7 @@ public class Dispatch {
         }
     }
 
-    /** Runs a task, which grants another, and submits one. */
+    /** Runs a task, whose end grants another, and submits one. */
     @Benchmark
     @SuppressWarnings("ThreadPriorityCheck") // there are more submitters than processors
     public TaskHandle<Void> turn(Submitter submitter) {

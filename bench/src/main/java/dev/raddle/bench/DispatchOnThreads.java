@@ -21,8 +21,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.ThreadParams;
 
 /**
- * How many empty tasks a second go through the groups, the saturated cap and a fresh virtual thread each, when four
- * threads submit to random groups? The peer shares the cap by a fair semaphore.
+ * How many empty tasks per second pass the groups and the saturated cap, each on a new virtual thread, when four
+ * threads submit to random groups? The peer uses a fair semaphore as the cap.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.Throughput)
@@ -36,29 +36,29 @@ public class DispatchOnThreads {
 
     private static final int MOST_UNFINISHED = Dispatch.FEWEST_WAITING / Dispatch.SUBMITTERS;
 
-    /** Whether the cap is Raddle's or a semaphore. */
+    /** The implementation of the cap. */
     @Param({"raddle", "semaphore"})
     public String cap;
 
     private final String[] keys = Batch.keys(1000);
-    private Door door;
+    private KeyedExecutor executor;
 
-    /** Opens the door. */
+    /** Creates the executor. */
     @Setup
     public void open() {
         Semaphore shared = new Semaphore(Dispatch.CAP, true);
-        door = cap.equals("semaphore")
-                ? Door.semaphores(key -> shared)
-                : Door.raddle(GroupPolicy.builder()
+        executor = cap.equals("semaphore")
+                ? KeyedExecutor.semaphores(key -> shared)
+                : KeyedExecutor.raddle(GroupPolicy.builder()
                         .defaultMaxConcurrencyPerGroup(Dispatch.CAP)
                         .globalMaxInFlight(Dispatch.CAP)
                         .build());
     }
 
-    /** Closes it. */
+    /** Shuts the executor down. */
     @TearDown
     public void close() {
-        door.close();
+        executor.close();
     }
 
     /** Each submitter's choice of groups, and its tasks that have not ended. */
@@ -71,14 +71,14 @@ public class DispatchOnThreads {
         };
         private SplittableRandom random;
 
-        /** Gives each its own sequence. */
+        /** Seeds the sequence of each submitter. */
         @Setup
         public void seed(ThreadParams thread) {
             random = new SplittableRandom(thread.getThreadIndex());
         }
     }
 
-    /** Submits a task as soon as not too many of this thread are unfinished. */
+    /** Submits a task, once fewer than the maximum of this thread's tasks are unfinished. */
     @Benchmark
     @SuppressWarnings("ThreadPriorityCheck") // there are more submitters than processors
     public void turn(Submitter submitter) {
@@ -86,7 +86,7 @@ public class DispatchOnThreads {
             Thread.yield();
         }
         submitter.unfinished.getAndIncrement();
-        door.submit(keys[submitter.random.nextInt(keys.length)], submitter.task);
+        executor.submit(keys[submitter.random.nextInt(keys.length)], submitter.task);
     }
 
     static List<Row> rows(Results results) {

@@ -3,24 +3,24 @@ package dev.raddle.bench;
 import java.util.concurrent.Callable;
 
 /**
- * A task that submits itself again whenever it has run, so that as many wait as were submitted first, until it is over.
+ * A task that submits itself again after each run, so that the number of waiting tasks is constant until {@link #end}.
  */
 final class Flood implements Callable<Void> {
 
-    private final Door door;
+    private final KeyedExecutor executor;
     private final String key;
     private final Runnable work;
     private volatile boolean over;
 
-    Flood(Door door, String key, Runnable work) {
-        this.door = door;
+    Flood(KeyedExecutor executor, String key, Runnable work) {
+        this.executor = executor;
         this.key = key;
         this.work = work;
     }
 
     Flood begin(int tasks) {
         for (int i = 0; i < tasks; i++) {
-            door.submit(key, this);
+            executor.submit(key, this);
         }
         return this;
     }
@@ -33,12 +33,12 @@ final class Flood implements Callable<Void> {
     public Void call() {
         if (!over) {
             work.run();
-            door.submit(key, this);
+            executor.submit(key, this);
         }
         return null;
     }
 
-    /** Takes a time without using a processor, as a call to another machine does. */
+    /** Waits without using a processor, like a call to another machine. */
     static void sleep(int millis) {
         try {
             Thread.sleep(millis);

@@ -21,8 +21,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a run of a flow of empty nodes cost, in its caller's thread and on a pool of two threads, against futures written by
- * hand on the same pool? And what its compilation? Divide by the number of nodes for one.
+ * What does a run of a flow of empty nodes cost, in its caller's thread and on a pool of two threads, compared with
+ * hand-written futures on the same pool? What does its compilation cost? Divide by the number of nodes for one node.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -34,7 +34,7 @@ import org.openjdk.jmh.annotations.Warmup;
 @Measurement(iterations = 5, time = 500, timeUnit = TimeUnit.MILLISECONDS)
 public class FlowNodes {
 
-    /** Which graph. */
+    /** The graph. */
     @Param({"chain 100", "fan 100", "layers 1000", "layers 10000", "diamonds 33"})
     public String shape;
 
@@ -56,49 +56,49 @@ public class FlowNodes {
         onPool = RunOptions.defaults().withScheduler(Scheduler.from(pool));
     }
 
-    /** Ends the pool. */
+    /** Closes the pool. */
     @TearDown
     public void tearDown() {
         pool.close();
     }
 
-    /** In the caller's thread. */
+    /** A run in the caller's thread. */
     @Benchmark
     public Object inCallersThread() throws InterruptedException {
         return plan.run(null, here).value();
     }
 
-    /** In the caller's thread, without the times of nodes. */
+    /** A run in the caller's thread, without the times of nodes. */
     @Benchmark
     public Object withoutTimes() throws InterruptedException {
         return plan.run(null, untimed).value();
     }
 
-    /** On the pool. */
+    /** A run on the pool. */
     @Benchmark
     public Object onPool() throws InterruptedException {
         return plan.run(null, onPool).value();
     }
 
-    /** By hand. */
+    /** Hand-written futures. */
     @Benchmark
     public Object futures() {
         return graph.futures(pool);
     }
 
-    /** Compiling what was declared. */
+    /** The compilation of declared nodes. */
     @Benchmark
     public Object compile() {
         return declared.plan();
     }
 
-    /** Declaring, which makes new lambdas, too, and compiling. */
+    /** The declaration, including its lambdas, and the compilation. */
     @Benchmark
     public Object declareAndCompile() {
         return graph.declare().plan();
     }
 
-    /** Declaring, compiling, and the first run in the caller's thread. */
+    /** The declaration, the compilation, and the first run in the caller's thread. */
     @Benchmark
     public Object untilFirstResult() throws InterruptedException {
         return graph.declare().plan().run(null, here).value();

@@ -10,7 +10,7 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 
-/** A graph of empty nodes, as a flow and as hand-written futures. The last node needs, near or far, all others. */
+/** A graph of empty nodes, as a flow and as hand-written futures. The last node depends on all others. */
 final class FlowShape {
 
     private final List<int[]> upstreams = new ArrayList<>(); // of each node
@@ -97,7 +97,7 @@ final class FlowShape {
         return upstreams.size();
     }
 
-    /** Declared nodes, of which plans can be built. */
+    /** Declared nodes, from which plans can be built. */
     record Declared(FlowBuilder<Void> builder, Node<Object> output) {
         FlowPlan<Void, Object> plan() {
             return builder.returning(output);
@@ -130,8 +130,8 @@ final class FlowShape {
     }
 
     /**
-     * Runs it as somebody would write it by hand: what follows alone goes on in the same thread, what has company goes to the
-     * pool.
+     * Runs the graph with hand-written futures: an only consumer of its upstreams runs in the same thread, others run
+     * on the pool.
      */
     Object futures(Executor pool) {
         int[] consumers = new int[nodes()];

@@ -24,8 +24,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long does a flow take whose nodes block: a thousand of them in ten layers, and chains of a thousand diamonds whose root
- * never ends, with a deadline of 100 ms?
+ * How long does a flow of blocking nodes take: a thousand nodes in ten layers, and chains of a thousand diamonds whose
+ * root never ends, with a deadline of 100 ms?
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -96,13 +96,13 @@ public class FlowTimes {
         return layers.run(null).status();
     }
 
-    /** Choices behind a root that never ends. */
+    /** Joins of any upstream, behind a root that never ends. */
     @Benchmark
     public Object anyDiamondsBehindBlockedRoot() throws InterruptedException {
         return run(anyDiamonds);
     }
 
-    /** Musts behind a root that never ends. */
+    /** Joins of all upstreams, behind a root that never ends. */
     @Benchmark
     public Object mustDiamondsBehindBlockedRoot() throws InterruptedException {
         return run(mustDiamonds);

@@ -2,24 +2,23 @@ package dev.raddle.bench;
 
 import java.lang.ref.Reference;
 
-/** What is alive. */
+/** Measures the live heap. */
 final class Heap {
 
-    private static final int ROUNDS =
-            4; // what is only weakly or softly alive goes in the first, its keepers in the next
+    private static final int ROUNDS = 4; // the first clears weak and soft references, the next their holders
 
     private Heap() {}
 
     /**
-     * Returns by how many bytes the heap has grown for each of many objects, to a tenth, because the JVM itself
-     * allocates a few kilobytes meanwhile.
+     * Returns the growth of the heap in bytes per object, rounded to a tenth, because the JVM itself allocates a few
+     * kilobytes in the meantime.
      */
     static double bytesEach(long before, long after, int objects) {
         return Math.rint(10.0 * (after - before) / objects) / 10;
     }
 
     /**
-     * Collects garbage until nothing more goes, and returns the bytes that are left, those of some objects included.
+     * Collects garbage repeatedly, and returns the number of live bytes, including those of the given objects.
      */
     static long alive(Object... kept) {
         Runtime runtime = Runtime.getRuntime();

@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How many bytes of heap does a group take that has run one task and is idle, when it is remembered and when it is not?
- * Its share of the map is included, its key is not. The peer is a map that makes a semaphore for a key and forgets
+ * How many bytes of heap does an idle group take that has run one task, if it is kept and if it is removed? The group's
+ * share of the map is included, its key is not. The peer is a map that creates a semaphore for each key and removes
  * none.
  */
 @State(Scope.Benchmark)
@@ -35,13 +35,13 @@ public class HeapPerIdleGroup {
 
     private final String[] keys = Batch.keys(GROUPS);
 
-    /** Raddle, groups remembered. */
+    /** Raddle; idle groups are kept. */
     @Benchmark
     public void retained() throws InterruptedException {
         measure(Duration.ofHours(1), GROUPS);
     }
 
-    /** Raddle, groups forgotten at once. */
+    /** Raddle; idle groups are removed at once. */
     @Benchmark
     public void removed() throws InterruptedException {
         measure(Duration.ZERO, 0);
@@ -61,7 +61,7 @@ public class HeapPerIdleGroup {
         note(base, Heap.alive(executor, keys));
         int known = executor.stats().activeGroupCount();
         if (known < expected || known > expected + 1) {
-            throw new IllegalStateException(known + " groups are remembered, not " + expected);
+            throw new IllegalStateException(known + " groups are kept, not " + expected);
         }
     }
 

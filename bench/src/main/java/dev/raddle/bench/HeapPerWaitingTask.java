@@ -19,9 +19,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How many bytes of heap does a waiting task take, its handle included, among a million of them? Callable, id and key
+ * How many bytes of heap does a waiting task take, including its handle, among a million of them? Callable, id and key
  * are shared, and each group exists already and has one running task. The peer's tasks are virtual threads that wait
- * for a semaphore, their futures included.
+ * for a semaphore, including their futures.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -36,13 +36,13 @@ public class HeapPerWaitingTask {
     private static final int PEER_TASKS = 100_000;
     private static final Callable<Void> EMPTY = () -> null;
 
-    private final List<ExecutorService> kept = new ArrayList<>(); // whose threads wait for ever
+    private final List<ExecutorService> kept = new ArrayList<>(); // their threads wait for ever
 
-    /** How many groups the tasks wait in. */
+    /** The number of groups in which the tasks wait. */
     @Param({"1", "100000"})
     public int groups;
 
-    /** Raddle; running tasks are on a scheduler that does nothing with them, so there are no threads to be counted. */
+    /** Raddle; the scheduler ignores running tasks, so that no threads are counted. */
     @Benchmark
     public void raddle() {
         String[] keys = Batch.keys(groups);

@@ -5,13 +5,17 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.MethodType;
 import java.util.concurrent.Callable;
 
-/** The JDK's scopes, called as if their API were not in preview: handles that are constants cost what a call costs. */
-final class JdkScopes {
+/**
+ * The JDK's scopes, called through method handles because their API is in preview. Constant handles cost as much as
+ * calls.
+ */
+public final class JdkScopes {
 
     private static final MethodHandle JOINER;
     private static final MethodHandle OPEN;
     private static final MethodHandle FORK;
     private static final MethodHandle JOIN;
+    private static final MethodHandle GET;
     private static final MethodHandle CLOSE;
 
     static {
@@ -26,6 +30,9 @@ final class JdkScopes {
             FORK = lookup.unreflect(scope.getMethod("fork", Callable.class))
                     .asType(MethodType.methodType(Object.class, Object.class, Callable.class));
             JOIN = lookup.unreflect(scope.getMethod("join")).asType(MethodType.methodType(Object.class, Object.class));
+            GET = lookup.unreflect(Class.forName("java.util.concurrent.StructuredTaskScope$Subtask")
+                            .getMethod("get"))
+                    .asType(MethodType.methodType(Object.class, Object.class));
             CLOSE = lookup.unreflect(scope.getMethod("close")).asType(MethodType.methodType(void.class, Object.class));
         } catch (ReflectiveOperationException missing) {
             throw new ExceptionInInitializerError(missing);
@@ -34,30 +41,67 @@ final class JdkScopes {
 
     private JdkScopes() {}
 
-    /** Opens a scope, forks a task so often, joins, and closes. */
+    /** Opens a scope, forks a task the given number of times, joins, and closes. */
     static void run(Callable<?> task, int times) throws Throwable {
         Object scope = open();
         for (int i = 0; i < times; i++) {
-            fork(scope, task);
+            Object _ = fork(scope, task);
         }
         join(scope);
         close(scope);
     }
 
-    static Object open() throws Throwable {
+    /**
+     * Opens a scope that fails if any subtask fails.
+     *
+     * @return the scope
+     * @throws Throwable if the JVM runs without preview features
+     */
+    public static Object open() throws Throwable {
         Object joiner = (Object) JOINER.invokeExact();
         return (Object) OPEN.invokeExact(joiner);
     }
 
-    static void fork(Object scope, Callable<?> task) throws Throwable {
-        Object _ = (Object) FORK.invokeExact(scope, (Callable) task);
+    /**
+     * Forks a subtask.
+     *
+     * @param scope the scope
+     * @param task the task of the subtask
+     * @return the subtask
+     * @throws Throwable if the scope throws it
+     */
+    public static Object fork(Object scope, Callable<?> task) throws Throwable {
+        return (Object) FORK.invokeExact(scope, (Callable) task);
     }
 
-    static void join(Object scope) throws Throwable {
+    /**
+     * Waits for all subtasks.
+     *
+     * @param scope the scope
+     * @throws Throwable if a subtask failed, or the scope throws it
+     */
+    public static void join(Object scope) throws Throwable {
         Object _ = (Object) JOIN.invokeExact(scope);
     }
 
-    static void close(Object scope) throws Throwable {
+    /**
+     * Returns the result of a subtask.
+     *
+     * @param subtask the subtask
+     * @return its result
+     * @throws Throwable if the subtask throws it
+     */
+    public static Object get(Object subtask) throws Throwable {
+        return (Object) GET.invokeExact(subtask);
+    }
+
+    /**
+     * Closes a scope.
+     *
+     * @param scope the scope
+     * @throws Throwable if the scope throws it
+     */
+    public static void close(Object scope) throws Throwable {
         CLOSE.invokeExact(scope);
     }
 }

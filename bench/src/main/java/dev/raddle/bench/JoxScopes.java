@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.concurrent.Callable;
 
 /**
- * The scopes of Jox, called through handles that are constants: Jox is compiled against a preview of JDK 25, so the compiler
- * would want a flag for whoever names its classes. The JVM that runs this needs {@link Jvm#PREVIEW}.
+ * The scopes of Jox, called through constant method handles: Jox is compiled against a preview of JDK 25, so code that
+ * names its classes would need a compiler flag. The JVM that runs this needs {@link Jvm#PREVIEW}.
  */
 final class JoxScopes {
 
@@ -43,7 +43,7 @@ final class JoxScopes {
 
     private JoxScopes() {}
 
-    /** Returns what {@link #run} takes: a scope that forks a task so often, and joins each fork. */
+    /** Returns the argument of {@link #run}: a body that forks a task the given number of times and joins each fork. */
     static Object body(Callable<?> task, int times) {
         return MethodHandleProxies.asInterfaceInstance(BODY, MethodHandles.insertArguments(RUN_ALL, 0, task, times));
     }

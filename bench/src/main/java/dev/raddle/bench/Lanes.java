@@ -8,31 +8,31 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A scheduler that costs next to nothing: what a thread has made possible it puts into its own lane, from which it
- * takes its next task; only who finds his lane empty looks into the others.
+ * A scheduler of very low cost: a thread puts the tasks that it grants into its own lane, from which it takes its next
+ * task; it polls the other lanes only if its own is empty.
  *
- * <p>A lane is a ring. One thread appends, any may take: the compare-and-set on its head decides who. A ring as
- * large as the cap is never overrun, because no more tasks than that are granted at once.
+ * <p>A lane is a circular buffer. One thread appends, any thread may take, and a compare-and-set on the head decides
+ * between them. A buffer as large as the cap never overflows, because no more tasks than that are granted at once.
  */
 final class Lanes implements Scheduler {
 
     private static final class Lane {
-        private static final int HEAD = 16; // each alone on its cache line, and the line that is fetched with it
+        private static final int HEAD = 16; // each is alone on its cache line and on the adjacent line
         private static final int TAIL = 32; // written by the owner
 
-        private final AtomicReferenceArray<Runnable> ring;
+        private final AtomicReferenceArray<Runnable> buffer;
         private final AtomicLongArray ends = new AtomicLongArray(48);
 
         Lane(int capacity) {
-            ring = new AtomicReferenceArray<>(capacity);
+            buffer = new AtomicReferenceArray<>(capacity);
         }
 
         void append(Runnable task) {
             long next = ends.get(TAIL);
-            if (next - ends.get(HEAD) == ring.length()) {
-                throw new RejectedExecutionException("more tasks were granted than the cap allows: " + ring.length());
+            if (next - ends.get(HEAD) == buffer.length()) {
+                throw new RejectedExecutionException("more tasks were granted than the cap allows: " + buffer.length());
             }
-            ring.setRelease((int) next & (ring.length() - 1), task);
+            buffer.setRelease((int) next & (buffer.length() - 1), task);
             ends.setRelease(TAIL, next + 1);
         }
 
@@ -43,7 +43,7 @@ final class Lanes implements Scheduler {
                 if (first == ends.get(TAIL)) {
                     return null;
                 }
-                Runnable task = ring.getAcquire((int) first & (ring.length() - 1));
+                Runnable task = buffer.getAcquire((int) first & (buffer.length() - 1));
                 if (ends.compareAndSet(HEAD, first, first + 1)) {
                     return task;
                 }
@@ -58,8 +58,8 @@ final class Lanes implements Scheduler {
     /**
      * Creates lanes.
      *
-     * @param threads how many threads will make tasks possible
-     * @param cap how many may be granted at once, a power of two
+     * @param threads the number of threads that grant tasks
+     * @param cap the maximum number of granted tasks, a power of two
      */
     Lanes(int threads, int cap) {
         lanes = new Lane[threads];
@@ -73,7 +73,7 @@ final class Lanes implements Scheduler {
         lanes[own.get()].append(task);
     }
 
-    /** Takes a task, of this thread if there is one. */
+    /** Takes a task, from the lane of this thread if it is not empty. */
     @Nullable
     Runnable take() {
         int first = own.get();

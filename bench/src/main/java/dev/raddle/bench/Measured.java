@@ -14,9 +14,9 @@ import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.ScalarResult;
 
 /**
- * Adds to each iteration's results what the benchmark has noted, and {@value #CPU}: the CPU time of the whole process
- * for one operation, that of the collector and of the compilers included, and {@value #ALLOCATED}: what all threads have
- * allocated for it; unless it is a single shot.
+ * Adds the numbers that the benchmark has noted to the results of each iteration. Except for single shots it also adds
+ * {@value #CPU}, the CPU time of the whole process per operation, including the collector and the compilers, and
+ * {@value #ALLOCATED}, the number of bytes per operation that all threads have allocated.
  */
 public final class Measured implements InternalProfiler {
 
@@ -32,10 +32,10 @@ public final class Measured implements InternalProfiler {
     private long cpuNanos;
     private long allocated;
 
-    /** Creates a profiler; JMH does. */
+    /** Creates a profiler. Called by JMH. */
     public Measured() {}
 
-    /** Notes a number that this iteration has found. */
+    /** Notes a number of the current iteration. */
     static void note(String label, double value, String unit) {
         synchronized (NOTES) {
             NOTES.add(new ScalarResult(label, value, unit, AggregationPolicy.AVG));

@@ -10,12 +10,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Submits at a steady rate, and learns when each task started. The moments at which tasks are due are fixed beforehand:
- * a late pacer catches up and leaves none out, so a stall is seen by all tasks that were due meanwhile.
+ * Submits at a steady rate, and records when each task started. The due time of each task is fixed beforehand: a late
+ * pacer catches up and omits no task, so a stall affects all tasks that were due during it.
  *
  * <p>The pacer is the calling platform thread. It spins for the last {@value #SPIN_NANOS} ns before a task is due, and
- * parks before that, so it takes as much of a processor whoever runs the tasks. What it takes while it waits is left
- * out of {@link #cpuNanosEach()}; what its submits take is not.
+ * parks before that, so its load of the processor does not depend on the executor. {@link #cpuNanosEach()} excludes
+ * the CPU time of its waiting, but includes that of its submissions.
  */
 final class Pacer {
 
@@ -25,7 +25,7 @@ final class Pacer {
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-    /** A task that notes when it started. */
+    /** A task that records when it started. */
     static final class Start implements Runnable, Callable<@Nullable Void> {
         private volatile long moment;
 
@@ -87,7 +87,7 @@ final class Pacer {
         }
     }
 
-    /** Returns what the clock of this thread's CPU time finds between two readings of it. */
+    /** Returns the CPU time of this thread between two consecutive readings of its clock. */
     private static long clockNanos() {
         long least = Long.MAX_VALUE;
         for (int i = 0; i < 10_000; i++) {
@@ -97,7 +97,7 @@ final class Pacer {
         return least;
     }
 
-    /** Waits until every task has started; only then is anything known. */
+    /** Waits until every task has started. The results are available only afterwards. */
     void awaitStarts() {
         long begin = System.nanoTime();
         for (Start start : starts) {
@@ -111,12 +111,12 @@ final class Pacer {
         cpuNanos = PROCESS.getProcessCpuTime() - cpuBefore - waiting;
     }
 
-    /** Returns the times from right before the submit of each task until it started. */
+    /** Returns the times from immediately before the submission of each task until it started. */
     Samples fromSubmit() {
         return startsSince(submitted);
     }
 
-    /** Returns the times from the moment each task was due until it started. */
+    /** Returns the times from the due time of each task until it started. */
     Samples fromDue() {
         return startsSince(due);
     }
@@ -129,7 +129,7 @@ final class Pacer {
         return samples;
     }
 
-    /** Returns the CPU time of the process for one task, the pacer's waiting left out. */
+    /** Returns the CPU time of the process per task, excluding the waiting of the pacer. */
     double cpuNanosEach() {
         return (double) cpuNanos / starts.length;
     }

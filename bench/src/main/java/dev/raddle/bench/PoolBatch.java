@@ -13,21 +13,21 @@ import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One task, run many times by a pool of two workers, from the first submit until the last has ended. All submits are of
- * the same object, and each worker counts for itself, so that a batch allocates nothing and shares nothing but what the
- * pool does.
+ * One task, run many times by a pool of two workers, from the first submission until the last run has ended. The same
+ * object is submitted every time, and each worker has its own counter, so that a batch allocates and shares nothing in
+ * addition to the pool.
  */
 final class PoolBatch implements AutoCloseable {
 
     static final int WORKERS = 2;
 
-    private static final long LEAST_NANOS_EACH = 20; // no pool is faster
-    private static final long SHORTEST_LOOK_NANOS = 20_000;
-    private static final long LONGEST_LOOK_NANOS = 5_000_000;
+    private static final long LEAST_NANOS_EACH = 20; // a lower bound for all pools
+    private static final long SHORTEST_PAUSE_NANOS = 20_000;
+    private static final long LONGEST_PAUSE_NANOS = 5_000_000;
     private static final long GIVE_UP_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     private static final class Worker extends Thread {
-        private static final int DONE = 16; // alone on its cache line, and the line that is fetched with it
+        private static final int DONE = 16; // alone on its cache line and on the adjacent line
 
         private final AtomicLongArray counts = new AtomicLongArray(2 * DONE);
 
@@ -64,7 +64,7 @@ final class PoolBatch implements AutoCloseable {
         return worker;
     }
 
-    /** Submits in several threads, each its share, and waits for the end. */
+    /** Submits from several threads, an equal share from each, and waits for the end. */
     void run(int tasks, int producerCount) throws InterruptedException, ExecutionException {
         int share = tasks / producerCount;
         List<Future<?>> others = new ArrayList<>();
@@ -78,7 +78,7 @@ final class PoolBatch implements AutoCloseable {
         await((long) share * producerCount);
     }
 
-    /** Lets all tasks wait before the first may begin, then waits for the end. */
+    /** Submits all tasks before the first can begin, then waits for the end. */
     void runFromBacklog(int tasks) throws InterruptedException {
         CountDownLatch held = new CountDownLatch(WORKERS);
         CountDownLatch released = new CountDownLatch(1);
@@ -106,7 +106,9 @@ final class PoolBatch implements AutoCloseable {
         }
     }
 
-    /** Looks again when the rest can have ended at the earliest: a few dozen looks for a million tasks. */
+    /**
+     * Polls at the earliest time at which the remaining tasks can have ended: a few dozen polls for a million tasks.
+     */
     private void await(long tasks) {
         submitted += tasks;
         long begin = System.nanoTime();
@@ -114,7 +116,7 @@ final class PoolBatch implements AutoCloseable {
             if (System.nanoTime() - begin > GIVE_UP_NANOS) {
                 throw new IllegalStateException(left + " of " + tasks + " tasks had not ended after a minute, " + pool);
             }
-            LockSupport.parkNanos(Math.clamp(left * LEAST_NANOS_EACH, SHORTEST_LOOK_NANOS, LONGEST_LOOK_NANOS));
+            LockSupport.parkNanos(Math.clamp(left * LEAST_NANOS_EACH, SHORTEST_PAUSE_NANOS, LONGEST_PAUSE_NANOS));
         }
     }
 

@@ -21,8 +21,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a task cost that sleeps for a millisecond on one of 64 threads? A hundred for each thread are submitted at
- * once; where threads cost nothing, a semaphore lets 64 of them sleep at a time.
+ * What does a task cost that sleeps for a millisecond on one of 64 threads? A hundred tasks per thread are submitted at
+ * once; on virtual threads, a semaphore admits 64 tasks at a time.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -40,7 +40,7 @@ public class PoolBlocking {
     private static final int THREADS = 64;
     private static final int MILLIS = 1;
 
-    /** Whose pool. */
+    /** The pool. */
     @Param({"RADDLE", "LINKED", "FORK_JOIN", "VIRTUAL"})
     public PoolPeer peer;
 
@@ -53,13 +53,13 @@ public class PoolBlocking {
         pool = peer.open(THREADS);
     }
 
-    /** Ends them. */
+    /** Closes the pool. */
     @TearDown
     public void close() {
         pool.close();
     }
 
-    /** Submits to the idle pool, and waits until all has run. */
+    /** Submits to the idle pool, and waits until all tasks have run. */
     @Benchmark
     public void blocking() throws InterruptedException {
         CountDownLatch left = new CountDownLatch(TASKS);

@@ -18,7 +18,9 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What does an empty task cost two workers whose producers wait for room in the queue, against the JDK's queues? */
+/**
+ * What does an empty task cost with two workers and producers that wait for space in the queue, compared with the JDK?
+ */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -32,11 +34,11 @@ public class PoolBounded {
 
     static final int TASKS = 1_000_000;
 
-    /** Whose pool. */
+    /** The pool. */
     @Param({"RADDLE_BOUNDED", "LINKED_BOUNDED", "ARRAY_BOUNDED"})
     public PoolPeer peer;
 
-    /** How many threads submit. */
+    /** The number of threads that submit. */
     @Param({"1", "4"})
     public int producers;
 
@@ -48,13 +50,13 @@ public class PoolBounded {
         batch = new PoolBatch(peer, () -> {});
     }
 
-    /** Ends them. */
+    /** Closes the pool. */
     @TearDown
     public void close() {
         batch.close();
     }
 
-    /** Submits to the idle pool, as fast as there is room, and waits until all has run. */
+    /** Submits to the idle pool as fast as its queue allows, and waits until all tasks have run. */
     @Benchmark
     public void bounded() throws InterruptedException, ExecutionException {
         batch.run(TASKS, producers);

@@ -18,7 +18,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What does an empty task of a burst cost two workers and their unbounded queue, against the JDK's pool? */
+/** What does an empty task of a burst cost with two workers and an unbounded queue, compared with the JDK's pool? */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -32,11 +32,11 @@ public class PoolBurst {
 
     static final int TASKS = 1_000_000;
 
-    /** Whose pool. */
+    /** The pool. */
     @Param({"RADDLE", "LINKED"})
     public PoolPeer peer;
 
-    /** How many threads submit. */
+    /** The number of threads that submit. */
     @Param({"1", "4"})
     public int producers;
 
@@ -48,7 +48,7 @@ public class PoolBurst {
         batch = new PoolBatch(peer, () -> {});
     }
 
-    /** Ends them. */
+    /** Closes the pool. */
     @TearDown
     public void close() {
         batch.close();

@@ -19,7 +19,7 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
-/** What does a task cost that works for a microsecond, on two workers, against the JDK's pool? */
+/** What does a task of one microsecond cost with two workers, compared with the JDK's pool? */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -35,30 +35,30 @@ public class PoolBusy {
 
     private static final long WORK_NANOS = 1000;
 
-    /** Whose pool, and whether producers wait for room in its queue. */
+    /** The pool. Producers wait for space in a bounded queue. */
     @Param({"RADDLE", "LINKED", "RADDLE_BOUNDED", "LINKED_BOUNDED", "ARRAY_BOUNDED"})
     public PoolPeer peer;
 
-    /** How many threads submit. */
+    /** The number of threads that submit. */
     @Param("1")
     public int producers;
 
     private PoolBatch batch;
 
-    /** Finds out how much work takes a microsecond, and starts the workers. */
+    /** Calibrates the work, and starts the workers. */
     @Setup
     public void open() {
         long tokens = Work.tokens(WORK_NANOS);
         batch = new PoolBatch(peer, () -> Blackhole.consumeCPU(tokens));
     }
 
-    /** Ends them. */
+    /** Closes the pool. */
     @TearDown
     public void close() {
         batch.close();
     }
 
-    /** Submits to the idle pool, and waits until all has run. */
+    /** Submits to the idle pool, and waits until all tasks have run. */
     @Benchmark
     public void busy() throws InterruptedException, ExecutionException {
         batch.run(TASKS, producers);

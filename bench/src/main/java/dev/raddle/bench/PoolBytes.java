@@ -17,8 +17,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How many bytes do all threads together allocate for a task that exists already? Where the queue has room for all, all
- * wait in it before the first one runs; where it has not, the producer waits for room.
+ * How many bytes do all threads together allocate for a task that exists already? In an unbounded queue all tasks wait
+ * before the first one runs; with a bounded queue, the producer waits for space.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -40,7 +40,7 @@ public class PoolBytes {
     private static final int TASKS = 1_000_000;
     private static final ThreadMXBean THREADS = (ThreadMXBean) ManagementFactory.getThreadMXBean();
 
-    /** Whose pool, and whether producers wait for room in its queue. */
+    /** The pool. Producers wait for space in a bounded queue. */
     @Param({"RADDLE", "LINKED", "RADDLE_BOUNDED", "LINKED_BOUNDED"})
     public PoolPeer peer;
 
@@ -52,13 +52,13 @@ public class PoolBytes {
         batch = new PoolBatch(peer, () -> {});
     }
 
-    /** Ends them. */
+    /** Closes the pool. */
     @TearDown
     public void close() {
         batch.close();
     }
 
-    /** Submits to the idle pool, and waits until all has run. */
+    /** Submits to the idle pool, and waits until all tasks have run. */
     @Benchmark
     public void bytes() throws InterruptedException, ExecutionException {
         long before = THREADS.getTotalThreadAllocatedBytes();

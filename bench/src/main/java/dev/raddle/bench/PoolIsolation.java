@@ -20,8 +20,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * How soon does a task of a quiet group start on a virtual thread, while a noisy group burns CPU or pins carriers: on
- * virtual threads too, or on a pool of its own? There are two carriers, and two threads in the pool.
+ * How soon does a task of a quiet group start on a virtual thread while a noisy group burns CPU or pins carriers, on
+ * virtual threads or on a pool of its own? There are two carriers, and two threads in the pool.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -32,7 +32,7 @@ import org.openjdk.jmh.infra.Blackhole;
             Jvm.HEAP_START,
             Jvm.HEAP_MAX,
             Jvm.TWO_PROCESSORS,
-            "--enable-native-access=ALL-UNNAMED" // to sleep where no carrier can be left
+            "--enable-native-access=ALL-UNNAMED" // for a sleep that pins the carrier
         })
 @Warmup(iterations = 0)
 @Measurement(iterations = 1)
@@ -45,7 +45,7 @@ public class PoolIsolation {
     private static final int PER_SECOND = 1000;
     private static final String NOISY = "noisy";
 
-    /** What the noisy group does, and where. */
+    /** The work of the noisy group, and its threads. */
     public enum Noise {
         /** Nothing. */
         NONE,
@@ -59,11 +59,11 @@ public class PoolIsolation {
         PINS_POOLED
     }
 
-    /** What the noisy group does, and where. */
+    /** The work of the noisy group, and its threads. */
     @Param
     public Noise noise;
 
-    /** How long starts are measured. */
+    /** The duration of the measurement. */
     @Param("4")
     public int seconds;
 
@@ -73,32 +73,32 @@ public class PoolIsolation {
         try (ExecutorService pool = PoolPeer.RADDLE.open(THREADS)) {
             Scheduler own = Scheduler.from(pool);
             boolean isPooled = noise == Noise.BURNS_POOLED || noise == Noise.PINS_POOLED;
-            try (Door door = Door.raddle(GroupPolicy.builder()
+            try (KeyedExecutor executor = KeyedExecutor.raddle(GroupPolicy.builder()
                     .defaultMaxConcurrencyPerGroup(LIMIT)
                     .scheduler(key -> isPooled && key.equals(NOISY) ? own : Scheduler.virtualThreads())
                     .build())) {
-                measure(door);
+                measure(executor);
             }
         }
     }
 
-    private void measure(Door door) {
-        pace(door, PER_SECOND).awaitStarts();
-        Flood flood = new Flood(door, NOISY, work());
+    private void measure(KeyedExecutor executor) {
+        pace(executor, PER_SECOND).awaitStarts();
+        Flood flood = new Flood(executor, NOISY, work());
         if (noise != Noise.NONE) {
             flood.begin(WAITING);
         }
         Flood.sleep(500);
-        Pacer pacer = pace(door, PER_SECOND * seconds);
+        Pacer pacer = pace(executor, PER_SECOND * seconds);
         flood.end();
         pacer.awaitStarts();
         Measured.note("p99", pacer.fromSubmit().quantile(0.99) / 1e6, "ms");
         Measured.note("p50", pacer.fromSubmit().quantile(0.5) / 1e6, "ms");
     }
 
-    private static Pacer pace(Door door, int tasks) {
+    private static Pacer pace(KeyedExecutor executor, int tasks) {
         Pacer pacer = new Pacer(PER_SECOND, tasks);
-        pacer.submitAll(start -> door.submit("quiet", start));
+        pacer.submitAll(start -> executor.submit("quiet", start));
         return pacer;
     }
 

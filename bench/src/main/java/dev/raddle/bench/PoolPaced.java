@@ -14,8 +14,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How soon does an empty task start, and what CPU time does it cost, when tasks come one by one to two workers that
- * have nothing else to do?
+ * How soon does an empty task start, and what CPU time does it cost, when tasks arrive one by one at two otherwise idle
+ * workers?
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -30,19 +30,19 @@ public class PoolPaced {
     private static final int WARM_UP_TASKS = 50_000;
     private static final List<PoolPeer> PEERS = List.of(PoolPeer.LINKED, PoolPeer.FORK_JOIN, PoolPeer.VIRTUAL);
 
-    /** Whose pool. */
+    /** The pool. */
     @Param({"RADDLE", "LINKED", "FORK_JOIN", "VIRTUAL"})
     public PoolPeer peer;
 
-    /** How many tasks come in a second. */
+    /** The number of tasks per second. */
     @Param({"10000", "100000"})
     public int perSecond;
 
-    /** How long starts are measured. */
+    /** The duration of the measurement. */
     @Param("3")
     public int seconds;
 
-    /** Submits, when all is compiled and has been at this rate for half a second. */
+    /** Warms up, submits at this rate for half a second, and then measures. */
     @Benchmark
     public void paced() {
         try (ExecutorService pool = peer.open(PoolBatch.WORKERS)) {

@@ -13,23 +13,23 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Who runs the tasks: Raddle's pool, or a peer. Where the queue is bounded, its capacity is {@value #CAPACITY}, and who
- * finds no room waits for it.
+ * The pools that are compared: Raddle's pool and its peers. The capacity of a bounded queue is {@value #CAPACITY}, and
+ * producers wait while it is full.
  */
 public enum PoolPeer {
     /** Raddle's pool. */
     RADDLE("Raddle"),
-    /** Raddle's pool, its queue bounded. */
+    /** Raddle's pool with a bounded queue. */
     RADDLE_BOUNDED("Raddle"),
-    /** The JDK's pool and linked queue. */
+    /** The JDK's pool with a linked queue. */
     LINKED("JDK, linked queue"),
-    /** The JDK's pool and linked queue, bounded. */
+    /** The JDK's pool with a bounded linked queue. */
     LINKED_BOUNDED("JDK, linked queue"),
-    /** The JDK's pool and array queue. */
+    /** The JDK's pool with an array queue. */
     ARRAY_BOUNDED("JDK, array queue"),
     /** The JDK's work-stealing pool, first in first out. */
     FORK_JOIN("ForkJoinPool"),
-    /** A fresh virtual thread for each task, however many threads are asked for. */
+    /** A new virtual thread for each task, whatever the number of threads. */
     VIRTUAL("virtual threads");
 
     static final int CAPACITY = 1024;
@@ -40,7 +40,7 @@ public enum PoolPeer {
         this.label = label;
     }
 
-    /** Returns what the report calls it. */
+    /** Returns the name in the report. */
     String label() {
         return label;
     }
@@ -49,12 +49,12 @@ public enum PoolPeer {
         return this == RADDLE_BOUNDED || this == LINKED_BOUNDED || this == ARRAY_BOUNDED;
     }
 
-    /** Returns a new executor of this kind, its threads started where that can be asked for. */
+    /** Returns a new executor of this kind, with its threads started if the executor supports it. */
     ExecutorService open(int threads) {
         return open(threads, Executors.defaultThreadFactory());
     }
 
-    /** Returns the same, with threads from a factory where there are threads to be made. */
+    /** Returns the same, with threads of a factory if the executor supports it. */
     ExecutorService open(int threads, ThreadFactory factory) {
         return switch (this) {
             case RADDLE -> raddle(threads, Integer.MAX_VALUE, factory);
@@ -80,17 +80,17 @@ public enum PoolPeer {
 
     private static ExecutorService jdk(int threads, BlockingQueue<Runnable> queue, ThreadFactory factory) {
         ThreadPoolExecutor pool =
-                new ThreadPoolExecutor(threads, threads, 60, TimeUnit.SECONDS, queue, factory, PoolPeer::awaitRoom);
+                new ThreadPoolExecutor(threads, threads, 60, TimeUnit.SECONDS, queue, factory, PoolPeer::awaitSpace);
         pool.prestartAllCoreThreads();
         return pool;
     }
 
-    private static void awaitRoom(Runnable task, ThreadPoolExecutor pool) {
+    private static void awaitSpace(Runnable task, ThreadPoolExecutor pool) {
         try {
             pool.getQueue().put(task);
         } catch (InterruptedException interrupt) {
             Thread.currentThread().interrupt();
-            throw new RejectedExecutionException("interrupted while waiting for room", interrupt);
+            throw new RejectedExecutionException("interrupted while waiting for space in the queue", interrupt);
         }
     }
 }

@@ -4,12 +4,12 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 
-/** Lines about pools. */
+/** The rows of the report about pools. */
 final class PoolRows {
 
     private PoolRows() {}
 
-    /** Returns the line of the time of a task, against the fastest of the peers, and that of its CPU time. */
+    /** Returns the rows of the time and of the CPU time of a task, compared with the fastest of the peers. */
     static List<Row> timeAndCpu(
             Results results,
             String method,
@@ -30,7 +30,7 @@ final class PoolRows {
                         .against(best.label(), results.note(Measured.CPU, method, with(best, params))));
     }
 
-    /** Returns the parameters together with the one that chooses the peer. */
+    /** Returns the parameters, extended by the one that selects the peer. */
     static String[] with(PoolPeer peer, String... params) {
         List<String> all = new ArrayList<>(List.of(params));
         all.add("peer=" + peer);

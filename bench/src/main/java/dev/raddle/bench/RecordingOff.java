@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a task's event cost when no recording asks for it? A task is submitted, run and settled in one thread: without
- * any recording, with one that does not ask for the event, and with one that does.
+ * What does a task's event cost when no recording enables it? A task is submitted, run and completed in one thread:
+ * without a recording, with one that does not enable the event, and with one that does.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -34,7 +34,7 @@ public class RecordingOff {
 
     private static final Callable<String> EMPTY = () -> "done";
 
-    /** What a recording asks for. */
+    /** The recording. */
     @Param({"none", "disabled", "enabled"})
     public String recording;
 
@@ -42,7 +42,7 @@ public class RecordingOff {
             GroupPolicy.builder().scheduler(key -> Runnable::run).build());
     private final Recording running = new Recording();
 
-    /** Begins the recording, if there is one. */
+    /** Starts the recording, if there is one. */
     @Setup
     public void begin() {
         if (recording.equals("enabled")) {
@@ -53,7 +53,7 @@ public class RecordingOff {
         }
     }
 
-    /** Ends the recording and the executor. */
+    /** Closes the recording and the executor. */
     @TearDown
     public void close() {
         running.close();

@@ -11,8 +11,8 @@ import org.openjdk.jmh.results.Result;
 import org.openjdk.jmh.results.RunResult;
 
 /**
- * What JMH found, to be asked for by method and parameters, the latter in the form {@code "name=value"}. A fork's
- * number is the median of its iterations.
+ * The results of JMH, by method and parameters of the form {@code "name=value"}. The number of a fork is the median of
+ * its iterations.
  */
 final class Results {
 
@@ -32,25 +32,25 @@ final class Results {
         return ofForks(fork -> Stat.median(notes(fork, label)), method, params);
     }
 
-    /** Returns how much of the median iteration's score the lowest one has. */
+    /** Returns the ratio of the lowest score of an iteration to the median. */
     Stat lowestOfMedian(String method, String... params) {
         return ofForks(Results::lowestOfMedian, method, params);
     }
 
     private Stat ofForks(ToDoubleFunction<BenchmarkResult> value, String method, String... params) {
         return new Stat(forks.stream()
-                .filter(fork -> isAbout(fork.getParams(), method, params))
+                .filter(fork -> matches(fork.getParams(), method, params))
                 .mapToDouble(value)
                 .toArray());
     }
 
-    private static boolean isAbout(BenchmarkParams benchmark, String method, String... params) {
-        boolean matches = benchmark.getBenchmark().endsWith("." + method);
+    private static boolean matches(BenchmarkParams benchmark, String method, String... params) {
+        boolean equal = benchmark.getBenchmark().endsWith("." + method);
         for (String param : params) {
             int equals = param.indexOf('=');
-            matches &= param.substring(equals + 1).equals(benchmark.getParam(param.substring(0, equals)));
+            equal &= param.substring(equals + 1).equals(benchmark.getParam(param.substring(0, equals)));
         }
-        return matches;
+        return equal;
     }
 
     private static double lowestOfMedian(BenchmarkResult fork) {

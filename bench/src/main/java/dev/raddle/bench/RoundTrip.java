@@ -21,7 +21,8 @@ import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long does it take to submit an empty task to an idle group and to await its result, against bare virtual threads?
+ * How long does it take to submit an empty task to an idle group and await its result, compared with bare virtual
+ * threads?
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -38,7 +39,7 @@ public class RoundTrip {
 
     private static final Callable<String> EMPTY = () -> "done";
 
-    /** Which kind of thread waits for the result. */
+    /** The kind of thread that waits for the result. */
     @Param({"platform", "virtual"})
     public String caller;
 
@@ -46,7 +47,7 @@ public class RoundTrip {
             GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build());
     private final ExecutorService bare = Executors.newVirtualThreadPerTaskExecutor();
 
-    /** Ends both executors. */
+    /** Closes both executors. */
     @TearDown
     public void close() {
         raddle.close();

@@ -4,14 +4,14 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One line of the report. What counts is the median of the forks; the range behind it is that of all forks.
+ * One row of the report: the median of the forks, and the range of all forks.
  *
  * @param what the question
  * @param measured the answer
- * @param unit of the answer, and of the peer's
- * @param peerName whom the answer is compared with, or null
+ * @param unit the unit of both answers
+ * @param peerName the name of the peer, or null
  * @param peer the peer's answer, or null
- * @param goal what was wanted, or null
+ * @param goal the goal, or null
  */
 record Row(
         String what,
@@ -26,15 +26,15 @@ record Row(
             |---|---|---|---|---|---|""";
 
     /**
-     * What was wanted.
+     * A bound for the answer or for its ratio to the peer's answer.
      *
-     * @param ofRatio whether it is said of the ratio, else of the answer
-     * @param atMost whether it is an upper bound, else a lower one
+     * @param ofRatio whether it bounds the ratio instead of the answer
+     * @param atMost whether it is an upper bound instead of a lower one
      * @param bound the number
      */
     record Goal(boolean ofRatio, boolean atMost, double bound) {
         boolean isMet(double found) {
-            double value = Math.rint(100 * found) / 100; // as it is printed
+            double value = Math.rint(100 * found) / 100; // rounded as printed
             return atMost ? value <= bound : value >= bound;
         }
     }
@@ -67,7 +67,7 @@ record Row(
         return peer == null ? Double.NaN : measured.median() / peer.median();
     }
 
-    /** Returns the line of the table, with or without a judgement. */
+    /** Returns the row of the table, with or without the column that says whether the goal is met. */
     String line(boolean judged) {
         String met = goal == null || !judged ? "" : isMissed() ? "**no**" : "yes";
         return String.join(" | ", "| " + what, text(measured), peerText(), ratioText(), goalText(), met) + " |";

@@ -2,7 +2,7 @@ package dev.raddle.bench;
 
 import java.util.Arrays;
 
-/** Times in nanoseconds, collected by many threads, to be asked for quantiles when these have ended. */
+/** Times in nanoseconds that many threads collect, and their quantiles. */
 final class Samples {
 
     private long[] nanos = new long[1024]; // guarded by this

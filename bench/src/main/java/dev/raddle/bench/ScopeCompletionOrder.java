@@ -21,7 +21,7 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.TearDown;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What does it cost to complete one of 30 000 tasks of a scope, the first submitted first, or the last? */
+/** What does it cost to complete one of 30 000 tasks of a scope, in or against the order of submission? */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -56,7 +56,7 @@ public class ScopeCompletionOrder {
         }
     }
 
-    /** Completes them. */
+    /** Completes the tasks. */
     @Benchmark
     public void complete() throws InterruptedException {
         (reverse ? placed.reversed() : placed).forEach(Runnable::run);

@@ -20,7 +20,7 @@ import org.openjdk.jmh.annotations.Setup;
 import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
-/** What do an empty task's submission to a scope and the wait for it cost, against the JDK's own scope? */
+/** What does it cost to submit an empty task to a scope and to await it, compared with the JDK's scope? */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
 @OutputTimeUnit(TimeUnit.NANOSECONDS)
@@ -34,7 +34,7 @@ public class ScopeSubmitAwait {
     private static final Callable<String> EMPTY = () -> "done";
     private static final Duration LONG = Duration.ofMinutes(1);
 
-    /** How many tasks a scope has. */
+    /** The number of tasks of a scope. */
     @Param({"1", "10", "100", "10000"})
     public int tasks;
 
@@ -64,13 +64,13 @@ public class ScopeSubmitAwait {
         scope.await(all);
     }
 
-    /** The JDK's. */
+    /** The JDK's scope. */
     @Benchmark
     public void jdk() throws Throwable {
         JdkScopes.run(EMPTY, tasks);
     }
 
-    /** Makes what does not count. */
+    /** Prepares objects whose creation is not measured. */
     @Setup
     public void prepare() {
         joxBody = JoxScopes.body(EMPTY, tasks);
@@ -82,7 +82,7 @@ public class ScopeSubmitAwait {
         JoxScopes.run(joxBody);
     }
 
-    /** No scope at all: threads and a latch. */
+    /** Threads and a latch instead of a scope. */
     @Benchmark
     public void bare() throws InterruptedException {
         CountDownLatch latch = new CountDownLatch(tasks);

@@ -18,8 +18,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How far is a group's share of the cap's time from what its weight says, when every group wants more? The peer shares
- * the cap by a fair semaphore, which knows neither weights nor times.
+ * How far is a group's share of the cap's time from its share of the weights, when every group has a backlog? The peer
+ * uses a fair semaphore as the cap, which has neither weights nor times.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -33,7 +33,7 @@ public class ShareOfCap {
     private static final int CAP = 16;
     private static final int WAITING = 200; // in each group
 
-    /** Who competes. */
+    /** The competing groups. */
     public enum Rivals {
         /** The same tasks, weights 1, 2 and 4. */
         WEIGHTS(new int[] {1, 2, 4}, new int[] {10, 10, 10}),
@@ -49,11 +49,11 @@ public class ShareOfCap {
         }
     }
 
-    /** Who competes. */
+    /** The competing groups. */
     @Param
     public Rivals rivals;
 
-    /** How long the shares are measured. */
+    /** The duration of the measurement. */
     @Param("6")
     public int seconds;
 
@@ -61,22 +61,22 @@ public class ShareOfCap {
     @Benchmark
     public void raddle() throws InterruptedException {
         ToIntFunction<String> weight = key -> rivals.weights[Integer.parseInt(key)];
-        measure(Door.raddle(GroupPolicy.builder()
+        measure(KeyedExecutor.raddle(GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(CAP)
                 .globalMaxInFlight(CAP)
                 .weightResolver(weight)
                 .build()));
     }
 
-    /** A fair semaphore that all share. */
+    /** A fair semaphore that all groups share. */
     @Benchmark
     @Fork(1)
     public void semaphore() throws InterruptedException {
         Semaphore shared = new Semaphore(CAP, true);
-        measure(Door.semaphores(key -> shared));
+        measure(KeyedExecutor.semaphores(key -> shared));
     }
 
-    private void measure(Door door) {
+    private void measure(KeyedExecutor executor) {
         long begin = System.nanoTime() + TimeUnit.SECONDS.toNanos(1);
         long end = begin + TimeUnit.SECONDS.toNanos(seconds);
         List<LongAdder> held = new ArrayList<>();
@@ -85,7 +85,7 @@ public class ShareOfCap {
             int millis = rivals.millis[i];
             LongAdder sum = new LongAdder();
             held.add(sum);
-            floods.add(new Flood(door, String.valueOf(i), () -> {
+            floods.add(new Flood(executor, String.valueOf(i), () -> {
                 long start = System.nanoTime();
                 Flood.sleep(millis);
                 sum.add(Math.max(0, Math.min(System.nanoTime(), end) - Math.max(start, begin)));
@@ -96,7 +96,7 @@ public class ShareOfCap {
             Flood.sleep(10);
         }
         floods.forEach(Flood::end);
-        door.close();
+        executor.close();
         Measured.note("deviation", deviation(held), "points");
         Measured.note("use", 100 * total(held) / (CAP * seconds * 1e9), "%");
     }

@@ -21,8 +21,8 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.openjdk.jmh.infra.Blackhole;
 
 /**
- * How soon does a task start that a platform thread submits to an idle group every few milliseconds, while four groups
- * keep the two carriers of virtual threads busy?
+ * How soon does a task start that a platform thread submits to an idle group every few milliseconds, while four other
+ * groups keep the two carriers of virtual threads busy?
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -38,23 +38,23 @@ public class StartBesideBusyGroups {
     private static final int WAITING = 100; // in each busy group
     private static final long WORK_NANOS = 100_000;
 
-    /** How long starts are measured. */
+    /** The duration of the measurement. */
     @Param("5")
     public int seconds;
 
     private final Random random = new Random(42);
     private long work;
 
-    /** Finds out how much work takes a tenth of a millisecond. */
+    /** Calibrates the work of a tenth of a millisecond. */
     @Setup
     public void calibrate() {
         work = Work.tokens(WORK_NANOS);
     }
 
-    /** Raddle with the cap that is meant for this. */
+    /** Raddle with the automatic cap. */
     @Benchmark
     public void capped() throws InterruptedException {
-        measure(Door.raddle(GroupPolicy.builder()
+        measure(KeyedExecutor.raddle(GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(LIMIT)
                 .globalMaxInFlight(GroupPolicy.AUTO)
                 .build()));
@@ -63,45 +63,45 @@ public class StartBesideBusyGroups {
     /** Raddle without a cap. */
     @Benchmark
     public void uncapped() throws InterruptedException {
-        measure(Door.raddle(
+        measure(KeyedExecutor.raddle(
                 GroupPolicy.builder().defaultMaxConcurrencyPerGroup(LIMIT).build()));
     }
 
     /** A semaphore for each group. */
     @Benchmark
     public void semaphore() throws InterruptedException {
-        measure(Door.semaphores(key -> new Semaphore(LIMIT)));
+        measure(KeyedExecutor.semaphores(key -> new Semaphore(LIMIT)));
     }
 
-    private void measure(Door door) throws InterruptedException {
+    private void measure(KeyedExecutor executor) throws InterruptedException {
         List<Flood> busy = new ArrayList<>();
         for (int i = 0; i < BUSY_GROUPS; i++) {
-            busy.add(new Flood(door, "busy-" + i, () -> Blackhole.consumeCPU(work)).begin(WAITING));
+            busy.add(new Flood(executor, "busy-" + i, () -> Blackhole.consumeCPU(work)).begin(WAITING));
         }
         Samples starts = new Samples();
         Flood.sleep(1000);
         long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
         while (System.nanoTime() < end) {
             Flood.sleep(random.nextInt(1, 6));
-            starts.add(start(door));
+            starts.add(start(executor));
         }
         busy.forEach(Flood::end);
-        door.close();
+        executor.close();
         Measured.note("p99", starts.quantile(0.99) / 1e6, "ms");
         Measured.note("p50", starts.quantile(0.5) / 1e6, "ms");
         Measured.note("starts", starts.count(), "samples");
     }
 
-    private static long start(Door door) throws InterruptedException {
+    private static long start(KeyedExecutor executor) throws InterruptedException {
         AtomicLong started = new AtomicLong();
         CountDownLatch hasStarted = new CountDownLatch(1);
         long submitted = System.nanoTime();
-        door.submit("outside", () -> {
+        executor.submit("outside", () -> {
             started.set(System.nanoTime());
             hasStarted.countDown();
             return null;
         });
-        boolean inTime = hasStarted.await(2, TimeUnit.SECONDS); // else it is counted as if it had started now
+        boolean inTime = hasStarted.await(2, TimeUnit.SECONDS); // otherwise it counts as started now
         return (inTime ? started.get() : System.nanoTime()) - submitted;
     }
 

@@ -2,7 +2,7 @@ package dev.raddle.bench;
 
 import java.util.Arrays;
 
-/** One number of each fork. */
+/** The results of the forks for one number. */
 final class Stat {
 
     private final double[] forks; // smallest first
@@ -35,7 +35,7 @@ final class Stat {
         return forks.length;
     }
 
-    /** Returns the middle of sorted numbers. */
+    /** Returns the median of sorted numbers. */
     static double median(double[] sorted) {
         int half = sorted.length / 2;
         return sorted.length % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;

@@ -18,8 +18,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * What does a scope of n empty subtasks cost, from its opening to its closing, against the JDK's own scope and against bare
- * virtual threads with a latch? Divide by n for one subtask.
+ * What does a scope of n empty subtasks cost, from open to close, compared with the JDK's scope and with bare virtual
+ * threads and a latch? Divide by n for one subtask.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.AverageTime)
@@ -33,7 +33,7 @@ public class StructuredForkJoin {
 
     private static final Callable<Object> EMPTY = () -> "done";
 
-    /** How many subtasks. */
+    /** The number of subtasks. */
     @Param({"1", "10", "100", "10000"})
     public int n;
 
@@ -48,7 +48,7 @@ public class StructuredForkJoin {
         }
     }
 
-    /** The JDK's own scope. */
+    /** The JDK's scope. */
     @Benchmark
     public void jdk() throws Throwable {
         JdkScopes.run(EMPTY, n);
@@ -63,7 +63,7 @@ public class StructuredForkJoin {
         raddle();
     }
 
-    /** The JDK's own scope, with one carrier. */
+    /** The JDK's scope, with one carrier. */
     @Benchmark
     @Fork(
             value = 3,
@@ -72,7 +72,7 @@ public class StructuredForkJoin {
         jdk();
     }
 
-    /** No scope. */
+    /** Threads and a latch instead of a scope. */
     @Benchmark
     public void bare() throws InterruptedException {
         CountDownLatch ended = new CountDownLatch(n);

@@ -19,8 +19,8 @@ import org.openjdk.jmh.annotations.State;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * How long does B wait, in lengths of a task, when it comes at a random moment with ten tasks and A has thousands
- * waiting for the common cap, which all take as long? The peer shares the cap by a fair semaphore.
+ * How long does group B wait, in lengths of a task, when it submits ten tasks at a random time while thousands of
+ * tasks of group A, of the same length, wait for the common cap? The peer uses a fair semaphore as the cap.
  */
 @State(Scope.Benchmark)
 @BenchmarkMode(Mode.SingleShotTime)
@@ -36,11 +36,11 @@ public class WaitBehindFlood {
     private static final int TASK_MILLIS = 10;
     private static final double TASK_NANOS = TASK_MILLIS * 1e6;
 
-    /** How many tasks of A wait, all the time. */
+    /** The constant number of waiting tasks of A. */
     @Param({"100", "10000", "1000000"})
     public int flood;
 
-    /** How long bursts are sent. */
+    /** The duration of the measurement. */
     @Param("10")
     public int seconds;
 
@@ -49,34 +49,34 @@ public class WaitBehindFlood {
     /** Raddle. */
     @Benchmark
     public void raddle() throws InterruptedException {
-        measure(Door.raddle(GroupPolicy.builder()
+        measure(KeyedExecutor.raddle(GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(CAP)
                 .globalMaxInFlight(CAP)
                 .build()));
     }
 
-    /** A fair semaphore that all share. */
+    /** A fair semaphore that all groups share. */
     @Benchmark
     @Fork(1)
     public void semaphore() throws InterruptedException {
         Semaphore shared = new Semaphore(CAP, true);
-        measure(Door.semaphores(key -> shared));
+        measure(KeyedExecutor.semaphores(key -> shared));
     }
 
-    private void measure(Door door) throws InterruptedException {
+    private void measure(KeyedExecutor executor) throws InterruptedException {
         Samples waits = new Samples();
         int unfinished = 0;
-        Flood flood = new Flood(door, "A", () -> Flood.sleep(TASK_MILLIS)).begin(CAP + this.flood);
+        Flood flood = new Flood(executor, "A", () -> Flood.sleep(TASK_MILLIS)).begin(CAP + this.flood);
         try {
             Flood.sleep(500);
             long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(seconds);
             do {
                 Flood.sleep(random.nextInt(20, 120));
-                unfinished += burst(door, waits);
+                unfinished += burst(executor, waits);
             } while (unfinished == 0 && System.nanoTime() < end);
         } finally {
             flood.end();
-            door.close();
+            executor.close();
         }
         Measured.note("p99", waits.quantile(0.99) / TASK_NANOS, "lengths");
         Measured.note("waits", waits.count(), "samples");
@@ -84,16 +84,16 @@ public class WaitBehindFlood {
     }
 
     /**
-     * Returns how many tasks had not started after as long as all bursts may take; they are counted as if they had
-     * then.
+     * Submits a burst of B. Returns the number of tasks that have not started after the duration of the measurement;
+     * these count as started then.
      */
-    private int burst(Door door, Samples waits) throws InterruptedException {
+    private int burst(KeyedExecutor executor, Samples waits) throws InterruptedException {
         List<Waiter> burst = new ArrayList<>();
         CountDownLatch started = new CountDownLatch(BURST);
         for (int i = 0; i < BURST; i++) {
             Waiter waiter = new Waiter(started, System.nanoTime());
             burst.add(waiter);
-            door.submit("B", waiter);
+            executor.submit("B", waiter);
         }
         boolean all = started.await(seconds, TimeUnit.SECONDS);
         long now = System.nanoTime();

@@ -2,7 +2,7 @@ package dev.raddle.bench;
 
 import org.openjdk.jmh.infra.Blackhole;
 
-/** Work that keeps a processor busy for a time. */
+/** Calibrates work that keeps a processor busy for a given time. */
 final class Work {
 
     private static final long MOST = 1 << 20;
@@ -10,7 +10,9 @@ final class Work {
 
     private Work() {}
 
-    /** Returns how many tokens {@link Blackhole#consumeCPU} takes that long to consume if nothing disturbs it. */
+    /**
+     * Returns the number of tokens that {@link Blackhole#consumeCPU} consumes in the given time without disturbance.
+     */
     static long tokens(long nanos) {
         long least = Long.MAX_VALUE;
         for (int i = 0; i < TRIES; i++) {

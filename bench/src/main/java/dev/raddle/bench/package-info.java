@@ -1,11 +1,11 @@
 /**
- * What Raddle costs, against the peers, in one run. Start at {@link dev.raddle.bench.Report}.
+ * Benchmarks of Raddle and its peers, in one run. Start at {@link dev.raddle.bench.Report}.
  *
- * <p>A class asks one question, which its javadoc states, and says in {@code rows} what the answer should be.
- * Everything is a JMH benchmark, so each number comes from several fresh JVMs; what is not a time is told to {@link
- * dev.raddle.bench.Measured}. Three peers appear: <i>bare</i> is {@code newVirtualThreadPerTaskExecutor}, which has no
- * limits at all; <i>semaphore</i> is a {@link java.util.concurrent.Semaphore} acquired by the fresh virtual thread;
- * <i>bulkhead</i> is Resilience4j's, entered in the same way. The pool's peers are in
- * {@link dev.raddle.bench.PoolPeer}.
+ * <p>A class answers one question, which its javadoc states, and its method {@code rows} contains the goals.
+ * Everything is a JMH benchmark, so each number comes from several new JVMs; numbers that are not times are noted in
+ * {@link dev.raddle.bench.Measured}. There are three peers: <i>bare</i> is {@code newVirtualThreadPerTaskExecutor},
+ * which has no limits; <i>semaphore</i> is a {@link java.util.concurrent.Semaphore} that the new virtual thread
+ * acquires; <i>bulkhead</i> is Resilience4j's, entered in the same way. The pool's peers are in {@link
+ * dev.raddle.bench.PoolPeer}.
  */
 package dev.raddle.bench;

@@ -42,8 +42,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Who may import whom in core, and what nobody there may do. Each rule is tried twice: on core, which obeys it, and on the
- * classes below {@code dev.raddle.checks.sample}, which stand for a core that breaks it.
+ * Checks the dependencies between the packages of core, and calls that no class of core may make. Each rule is
+ * evaluated twice: on core, which obeys it, and on the classes below {@code dev.raddle.checks.sample}, which imitate a
+ * core that breaks it.
  */
 class ArchitectureTest {
 
@@ -55,7 +56,7 @@ class ArchitectureTest {
             .importPackages(CORE);
     private static final JavaClasses SAMPLE_CLASSES = new ClassFileImporter().importPackages(SAMPLE);
 
-    /** Every package of core, and what it may import besides itself. */
+    /** Every package of core, and the packages that it may import besides itself. */
     private static final Map<String, Set<String>> MAY_IMPORT = Map.of(
             "time", Set.of(),
             "task", Set.of("time"),
@@ -70,7 +71,7 @@ class ArchitectureTest {
     private static final Pattern ATOMIC_WRITE =
             Pattern.compile("(set|lazySet|compareAnd(Set|Exchange)|weakCompareAndSet|getAnd|increment|decrement|add|update).*");
 
-    /** A rule for whatever lies below a root package. */
+    /** A rule for the packages below a root package. */
     record Rule(String name, Function<String, ArchRule> below) {
         @Override
         public String toString() {
@@ -85,10 +86,11 @@ class ArchitectureTest {
                 new Rule("a package is one of those that the design names", ArchitectureTest::namedPackages),
                 new Rule("no package is called internal", ArchitectureTest::noInternalPackage),
                 new Rule("nothing but java.base is needed", ArchitectureTest::onlyJavaBase),
-                new Rule("nobody sleeps", root -> nobodyCalls(root, Thread.class, "sleep")),
-                new Rule("nobody reads the wall clock", root -> nobodyCalls(root, System.class, "currentTimeMillis")),
+                new Rule("no class sleeps", root -> noClassCalls(root, Thread.class, "sleep")),
+                new Rule(
+                        "no class reads the wall clock", root -> noClassCalls(root, System.class, "currentTimeMillis")),
                 new Rule("only time reads the clock", ArchitectureTest::onlyTimeReadsTheClock),
-                new Rule("threads are made where the design says", ArchitectureTest::threads),
+                new Rule("threads are created only where the design says", ArchitectureTest::threads),
                 new Rule("no static field can be written", ArchitectureTest::noMutableStatics),
                 new Rule("a method that asks a question writes nothing", ArchitectureTest::questionsWriteNothing));
     }
@@ -150,7 +152,7 @@ class ArchitectureTest {
                 .resideInAPackage(root + "." + from)
                 .should()
                 .onlyDependOnClassesThat(resideInAnyPackage(allowed).or(not(resideInAPackage(root + ".."))))
-                .allowEmptyShould(true); // some packages are still to come
+                .allowEmptyShould(true); // some packages may not exist yet
     }
 
     private static ArchRule noCycles(String root) {
@@ -178,7 +180,7 @@ class ArchitectureTest {
         return classes().should().onlyDependOnClassesThat(known.or(resideInAPackage(root + "..")));
     }
 
-    private static ArchRule nobodyCalls(String root, Class<?> owner, String method) {
+    private static ArchRule noClassCalls(String root, Class<?> owner, String method) {
         return noClasses().should().accessTargetWhere(callOf(owner, method));
     }
 
@@ -199,16 +201,16 @@ class ArchitectureTest {
                 .and()
                 .doNotHaveFullyQualifiedName(root + ".flow.AlarmThread")
                 .and()
-                .doNotHaveFullyQualifiedName(root + ".testing.StepScheduler") // for a test that asks for one
+                .doNotHaveFullyQualifiedName(root + ".testing.StepScheduler") // for a test that requests a thread
                 .should()
                 .accessTargetWhere(callOf(Thread.class, "<init>")
                         .or(callOf(Thread.class, "startVirtualThread"))
                         .or(callOf(Thread.class, "ofVirtual"))
                         .or(callOf(Thread.class, "ofPlatform"))
-                        .or(describe("make an executor of threads", ArchitectureTest::makesAnExecutor)));
+                        .or(describe("create an executor of threads", ArchitectureTest::createsExecutor)));
     }
 
-    private static boolean makesAnExecutor(JavaAccess<?> access) {
+    private static boolean createsExecutor(JavaAccess<?> access) {
         return access.getTargetOwner().isEquivalentTo(Executors.class)
                 && access.getTarget().getName().startsWith("new");
     }

@@ -33,15 +33,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Plays random steps on an executor and on a {@link GroupModel}, and compares the two after each.
+ * Performs random steps on an executor and on a {@link GroupModel}, and compares the two after each step.
  *
- * <p>One thread does everything. Granted tasks are put on a shelf, and a step takes any of them and runs it; a task that runs
- * may take steps itself, among them to run others, so tasks are also cancelled, evicted and outnumbered while they run. Only
- * what follows from a queue timeout happens in another thread, and is waited for.
+ * <p>One thread performs all steps. Granted tasks are put into a list, and a step takes any of them and runs it. A
+ * running task may perform steps itself, including running other tasks, so tasks are also cancelled, evicted and left
+ * above a lowered limit while they run. Only the effects of a queue timeout occur in another thread, and the game
+ * waits for them.
  */
 final class GroupGame {
 
-    private static final int DEEPEST = 3; // tasks that run inside one another
+    private static final int DEEPEST = 3; // nested tasks
 
     private final Rules rules;
     private final long seed;
@@ -51,20 +52,24 @@ final class GroupGame {
     private final GroupExecutor executor;
     private final Map<Integer, Task> tasks = new HashMap<>();
     private final Map<Integer, TaskHandle<Integer>> handles = new HashMap<>();
-    private final Map<Integer, String> events = new ConcurrentHashMap<>(); // of each task, as letters
+    private final Map<Integer, String> events = new ConcurrentHashMap<>(); // of each task, one letter each
     private final Map<Integer, String> expectedReasons = new HashMap<>();
     private final Map<Integer, String> reasons = new ConcurrentHashMap<>();
-    private final Set<Task> undecided = new HashSet<>(); // or decided since the last comparison
-    private final List<Runnable> shelf = new ArrayList<>(); // granted, to be run
-    private final List<Task> arrived = new ArrayList<>(); // put there since the last comparison
-    private final Set<Task> owed = new HashSet<>(); // the model says that they are granted, and they have not arrived
+    private final Set<Task> undecided = new HashSet<>(); // including those decided since the last comparison
+    private final List<Runnable> granted = new ArrayList<>(); // not run yet
+    private final List<Task> newlyGranted = new ArrayList<>(); // since the last comparison
+    private final Set<Task> expectedGrants =
+            new HashSet<>(); // the model says that they are granted, and they have not newlyGranted
     private final List<String> log = new ArrayList<>();
-    private Task ended; // its runner is through with it, and the model does not know yet
+    private Task ended; // its runner has finished, and the model is not updated yet
     private int submitted;
     private int depth;
-    private boolean interrupts; // the step interrupts the task that takes it
+    private boolean interrupts; // the step interrupts the task that performs it
 
-    /** Makes a game. Its model goes by the rules that the executor is believed to have: others, to see that it is noticed. */
+    /**
+     * Creates a game. Its model uses the believed rules; a test passes other rules to see that the difference is
+     * detected.
+     */
     GroupGame(Rules rules, Rules believed, long seed) {
         this.rules = rules;
         this.seed = seed;
@@ -87,7 +92,7 @@ final class GroupGame {
                 .maxIdleGroups(rules.maxIdle())
                 .weightResolver(key -> 1 + key.hashCode() % 3)
                 .reuseThreads(rules.reuse())
-                .taskLifecycleListener(new Ear())
+                .taskLifecycleListener(new EventRecorder())
                 .timeSource(time)
                 .scheduler(key -> this::place);
         return rules.cap() == 0
@@ -95,7 +100,7 @@ final class GroupGame {
                 : policy.globalMaxInFlight(rules.cap()).build();
     }
 
-    /** Plays, and then ends the executor in one way or another. */
+    /** Performs the steps and then shuts the executor down, with or without draining it first. */
     void play(int steps) {
         try {
             for (int i = 0; i < steps; i++) {
@@ -139,7 +144,7 @@ final class GroupGame {
         } else if (dice < 97) {
             tryCall();
         } else {
-            note("the limit of %s will be found to be %s", key(), 0);
+            note("the limit resolver returns for %s: %s", key(), 0);
             model.limits.put(key(), 1 + random.nextInt(4));
         }
     }
@@ -153,7 +158,7 @@ final class GroupGame {
             task.end = TaskStatus.REJECTED;
             expectedReasons.put(task.id, refusal);
         } else if (task.stage == Stage.GRANTED) {
-            owed.add(task);
+            expectedGrants.add(task);
         } else if (timeout != null) {
             task.timesOutNanos = time.nanoTime() + timeout.toNanos();
         }
@@ -193,13 +198,13 @@ final class GroupGame {
     }
 
     private void run() {
-        if (shelf.isEmpty()) {
+        if (granted.isEmpty()) {
             return;
         }
-        Runnable next = shelf.remove(random.nextInt(shelf.size()));
+        Runnable next = granted.remove(random.nextInt(granted.size()));
         Task task = tasks.get(Integer.parseInt(((TaskHandle<?>) next).taskId()));
         note("run %s", task);
-        ended = task.end == null ? null : task; // it will not begin
+        ended = task.end == null ? null : task; // it ended before it could begin
         next.run();
         noteEnd();
         compare();
@@ -212,7 +217,7 @@ final class GroupGame {
         Task task = tasks.get(Math.max(0, submitted - 1 - random.nextInt(20)));
         TaskHandle<Integer> handle = handles.get(task.id);
         if (handle == null) {
-            return; // a call has none
+            return; // a call has no handle
         }
         boolean mayInterrupt = random.nextBoolean();
         note("cancel(%s) %s", mayInterrupt, task);
@@ -222,21 +227,21 @@ final class GroupGame {
         compare();
     }
 
-    /** Lets time pass, from one queue timeout to the next. */
+    /** Advances the time, from one queue timeout to the next. */
     private void advance() {
         long end = time.nanoTime() + random.nextInt(rules.ttlMillis() * 600_000 + 4_000_000);
         note("advance to %s ns", end);
         for (Optional<Task> next; (next = nextTimeout(end)).isPresent(); ) {
             Task late = next.get();
             note("timeout of %s", late);
-            pass(late.timesOutNanos);
+            advanceTo(late.timesOutNanos);
             model.withdraw(late);
             late.end = TaskStatus.REJECTED;
             expectedReasons.put(late.id, "queue-timeout");
             join(late);
             compare();
         }
-        pass(end);
+        advanceTo(end);
         compare();
     }
 
@@ -246,8 +251,8 @@ final class GroupGame {
                 .min((one, other) -> Long.compare(one.timesOutNanos, other.timesOutNanos));
     }
 
-    private void pass(long moment) {
-        model.passTo(moment);
+    private void advanceTo(long moment) {
+        model.advanceTo(moment);
         time.advance(Duration.ofNanos(moment - time.nanoTime()));
     }
 
@@ -335,11 +340,11 @@ final class GroupGame {
 
     private void drain() {
         note("drain");
-        while (model.waiting() + shelf.size() > 0) {
+        while (model.waiting() + granted.size() > 0) {
             for (int i = 0; i < rules.keys(); i++) {
                 resume("group-" + i);
             }
-            require(!shelf.isEmpty(), "nobody runs, and nobody who waits is granted");
+            require(!granted.isEmpty(), "no task runs, and no waiting task is granted");
             run();
         }
     }
@@ -350,18 +355,18 @@ final class GroupGame {
         model.shutDown();
         executor.shutdown();
         compare();
-        while (!shelf.isEmpty()) {
+        while (!granted.isEmpty()) {
             run();
         }
         require(executor.shutdown(Duration.ZERO), "the executor should have ended: " + executor);
         for (Task task : tasks.values()) {
-            String heard = events.getOrDefault(task.id, "");
+            String letters = events.getOrDefault(task.id, "");
             require(
-                    heard.matches("S(R|B?C)") || (!handles.containsKey(task.id) && heard.isEmpty()),
-                    task + " was told as " + heard);
+                    letters.matches("S(R|B?C)") || (!handles.containsKey(task.id) && letters.isEmpty()),
+                    task + " had the events " + letters);
             require(
-                    (task.end == TaskStatus.REJECTED) == heard.endsWith("R") || !handles.containsKey(task.id),
-                    task + " was told as " + heard);
+                    (task.end == TaskStatus.REJECTED) == letters.endsWith("R") || !handles.containsKey(task.id),
+                    task + " had the events " + letters);
             String expected = expectedReasons.get(task.id);
             require(
                     expected == null || reasons.get(task.id).startsWith(expected + ":"),
@@ -414,9 +419,9 @@ final class GroupGame {
     private void begin(Task task) {
         note("  %s begins", task);
         noteEnd();
-        owed.remove(task);
+        expectedGrants.remove(task);
         if (task.stage == Stage.WAITING) {
-            model.grant(task); // by who ended before it in this thread, or for a call
+            model.grant(task); // by a task that ended before it in this thread, or for a call
         }
         model.begin(task);
         noteGrants();
@@ -426,7 +431,7 @@ final class GroupGame {
         Task last = ended;
         ended = null;
         if (last != null && last.stage == Stage.OVER) {
-            model.touch(last.group); // it gave back for the second time
+            model.touch(last.group); // it had already left
         } else if (last != null) {
             note("  %s ended", last);
             model.leave(last);
@@ -434,18 +439,18 @@ final class GroupGame {
     }
 
     private void noteGrants() {
-        for (Task task : arrived) {
+        for (Task task : newlyGranted) {
             note("  %s was granted", task);
-            if (!owed.remove(task) && !model.isShutdown()) {
-                model.grant(task); // a shutdown frees slots, which may be granted to who is rejected next
+            if (!expectedGrants.remove(task) && !model.isShutdown()) {
+                model.grant(task); // a shutdown frees permits, which may be granted to a task that it rejects next
             }
         }
-        arrived.clear();
+        newlyGranted.clear();
     }
 
     private void place(Runnable run) {
-        shelf.add(run);
-        arrived.add(tasks.get(Integer.parseInt(((TaskHandle<?>) run).taskId())));
+        granted.add(run);
+        newlyGranted.add(tasks.get(Integer.parseInt(((TaskHandle<?>) run).taskId())));
     }
 
     // Comparing.
@@ -454,15 +459,15 @@ final class GroupGame {
         require(Thread.interrupted() == interrupts, "the task should " + (interrupts ? "" : "not ") + "be interrupted");
         interrupts = false;
         noteGrants();
-        require(owed.isEmpty(), owed + " should have been granted");
+        require(expectedGrants.isEmpty(), expectedGrants + " should have been granted");
         model.checkThatEnoughWasGranted();
-        GroupExecutorStats stats = executor.stats(); // forgets idle groups
+        GroupExecutorStats stats = executor.stats(); // removes idle groups
         model.sweep();
         compareGroups();
         int used = rules.cap() == 0 ? 0 : model.running();
-        require(stats.totalActiveCount() == model.running(), model.running() + " slots should be held, " + stats);
+        require(stats.totalActiveCount() == model.running(), model.running() + " permits should be held, " + stats);
         require(stats.totalQueuedCount() == model.waiting(), model.waiting() + " should wait, " + stats);
-        require(stats.globalInFlightUsed() == used, used + " slots of the cap should be held, " + stats);
+        require(stats.globalInFlightUsed() == used, used + " permits of the cap should be held, " + stats);
         compareTasks();
     }
 
@@ -473,22 +478,22 @@ final class GroupGame {
             Optional<GroupStats> stats = executor.groupStats(key);
             Optional<Group> group = model.existing(key).filter(Group::isActive);
             if (stats.isEmpty() && group.isPresent() && group.get().isIdle() && rules.maxIdle() < rules.keys()) {
-                group.get().gone = true; // there was no room to remember it
+                group.get().removed = true; // the limit of idle groups was reached
                 continue;
             }
             idle += group.isPresent() && group.get().isIdle() ? 1 : 0;
             Optional<GroupStats> expected = group.map(
                     known -> new GroupStats(key, known.running(), known.queue.size(), known.limit, rules.queue()));
-            require(stats.equals(expected), expected + " should be seen, was " + stats);
+            require(stats.equals(expected), expected + " was expected, was " + stats);
         }
-        require(idle <= rules.maxIdle(), idle + " idle groups are remembered");
+        require(idle <= rules.maxIdle(), idle + " idle groups are kept");
     }
 
     private void compareTasks() {
         for (Task task : List.copyOf(undecided)) {
             TaskHandle<Integer> handle = handles.get(task.id);
             if (handle == null) {
-                continue; // submit has not returned: the task runs inside
+                continue; // submit has not returned: the task runs inside it
             }
             require(handle.isDone() == (task.end != null), task + ": isDone() was " + handle.isDone());
             if (task.end != null) {
@@ -500,7 +505,7 @@ final class GroupGame {
             } else if (task.stage == Stage.WAITING && random.nextInt(8) == 0) {
                 Explanation why = executor.explain(handle);
                 require(why.waitingFor().name().equals(model.reasonToWait(task)), task + " waits for " + why);
-                require(why.place() == task.group.queue.indexOf(task), task + " stands at " + why);
+                require(why.place() == task.group.queue.indexOf(task), task + " has the place " + why);
             }
         }
     }
@@ -515,7 +520,7 @@ final class GroupGame {
         require(result.status() == task.end, task + " ended as " + result);
     }
 
-    // Chance.
+    // Random values.
 
     private Task newTask(String key, int priority, int cost) {
         Task task = new Task(submitted, model.group(key), priority, cost);
@@ -532,17 +537,17 @@ final class GroupGame {
     }
 
     private Duration timeout(Task task) {
-        return Duration.ofMillis(1 + random.nextInt(20)).plusNanos(task.id); // so that no two end at once
+        return Duration.ofMillis(1 + random.nextInt(20)).plusNanos(task.id); // so that no two expire at once
     }
 
     private void note(String format, Object... arguments) {
         log.add("  ".repeat(depth) + String.format(format, arguments));
     }
 
-    /** Writes down what it is told. */
-    private final class Ear implements TaskLifecycleListener {
+    /** Records the events of each task. */
+    private final class EventRecorder implements TaskLifecycleListener {
 
-        private void hear(String id, String letter) {
+        private void record(String id, String letter) {
             if (!id.startsWith("call-")) {
                 events.merge(Integer.parseInt(id), letter, String::concat);
             }
@@ -550,22 +555,22 @@ final class GroupGame {
 
         @Override
         public void onSubmitted(String groupKey, String taskId) {
-            hear(taskId, "S");
+            record(taskId, "S");
         }
 
         @Override
         public void onStarted(String groupKey, String taskId) {
-            hear(taskId, "B");
+            record(taskId, "B");
         }
 
         @Override
         public void onCompleted(String groupKey, String taskId, GroupResult<?> result) {
-            hear(taskId, "C");
+            record(taskId, "C");
         }
 
         @Override
         public void onRejected(String groupKey, String taskId, String reason) {
-            hear(taskId, "R");
+            record(taskId, "R");
             if (!taskId.startsWith("call-")) {
                 reasons.put(Integer.parseInt(taskId), reason);
             }

@@ -8,24 +8,24 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What an executor for groups should do, told as simply as possible: lists that are searched, for one thread.
+ * A simple model of a group executor for one thread: lists that are searched.
  *
- * <p>It says what becomes of each step, with one exception: under a global cap several groups may be next, and which of them
- * is, is a matter of fairness. So the model is told what was granted, and says whether it might be, and, after every step,
- * whether enough was.
+ * <p>It predicts the effect of each step, with one exception: under a global cap several groups may be next, and
+ * fairness decides between them. So the model receives the actual grants, and checks that each was allowed and, after
+ * every step, that no permitted grant is missing.
  */
 final class GroupModel {
 
     /**
      * The rules of an executor.
      *
-     * @param keys how many groups there are to choose from
+     * @param keys the number of groups
      * @param cap the global cap, or 0 if there is none
-     * @param commonQueue how many tasks may wait in all groups
+     * @param commonQueue the maximum number of waiting tasks in all groups
      * @param maxInFlight the bulkhead of each group
-     * @param queue how many tasks may wait in a group
-     * @param ttlMillis how long an idle group is remembered
-     * @param maxIdle how many idle groups are remembered
+     * @param queue the maximum number of waiting tasks in a group
+     * @param ttlMillis the time for which an idle group is kept
+     * @param maxIdle the maximum number of idle groups that are kept
      * @param reuse whether a thread runs several tasks of a group
      */
     record Rules(
@@ -47,13 +47,13 @@ final class GroupModel {
 
     static final class Group {
         final String key;
-        final List<Task> queue = new ArrayList<>(); // in the order in which they will be granted
+        final List<Task> queue = new ArrayList<>(); // in the order of grants
         final List<Task> held = new ArrayList<>();
         boolean known;
         int limit;
         boolean paused;
         boolean adjusted;
-        boolean gone;
+        boolean removed;
         long idleSinceMillis;
 
         Group(String key) {
@@ -104,7 +104,7 @@ final class GroupModel {
         }
     }
 
-    final Map<String, Integer> limits = new HashMap<>(); // what a lookup would find now
+    final Map<String, Integer> limits = new HashMap<>(); // what the limit resolver returns now
     final Map<String, Group> groups = new HashMap<>();
     private final Rules rules;
     private int cap;
@@ -118,13 +118,13 @@ final class GroupModel {
 
     // Time and lookups.
 
-    void passTo(long nanos) {
+    void advanceTo(long nanos) {
         nowMillis = Math.floorDiv(nanos, 1_000_000);
     }
 
     Group group(String key) {
         Group group = groups.get(key);
-        if (group == null || group.gone) {
+        if (group == null || group.removed) {
             group = new Group(key);
             groups.put(key, group);
         }
@@ -132,7 +132,7 @@ final class GroupModel {
     }
 
     Optional<Group> existing(String key) {
-        return Optional.ofNullable(groups.get(key)).filter(group -> !group.gone);
+        return Optional.ofNullable(groups.get(key)).filter(group -> !group.removed);
     }
 
     private boolean lookUp(Group group) {
@@ -146,7 +146,7 @@ final class GroupModel {
 
     // Steps.
 
-    /** Lets a task enter its group; returns the word for why it may not, or null if it may. */
+    /** Enters a task into its group; returns the reason for its rejection, or null if it was admitted. */
     String enter(Task task) {
         Group group = task.group;
         boolean lookedUp = lookUp(group);
@@ -190,7 +190,7 @@ final class GroupModel {
         task.stage = Stage.GRANTED;
     }
 
-    /** Hears that a waiting task was granted, which must have been possible. */
+    /** Records the grant of a waiting task, and checks that it was allowed. */
     void grant(Task task) {
         require(task.stage == Stage.WAITING, task + " was granted");
         require(!task.group.paused, task + " was granted in a paused group");
@@ -205,7 +205,7 @@ final class GroupModel {
         task.stage = Stage.RUNNING;
     }
 
-    /** Hears that the runner of a granted task is through with it. */
+    /** Records that the runner of a granted task has finished. */
     void leave(Task task) {
         task.group.held.remove(task);
         task.stage = Stage.OVER;
@@ -231,7 +231,7 @@ final class GroupModel {
         return true;
     }
 
-    /** Empties the queue and forgets the limits; returns who waited. */
+    /** Empties the queue and discards the limits; returns the tasks that waited. */
     List<Task> evict(Group group) {
         List<Task> waited = List.copyOf(group.queue);
         for (Task task : waited) {
@@ -246,7 +246,7 @@ final class GroupModel {
         return waited;
     }
 
-    /** Evicts, and rejects what has not begun; returns whether a running task is interrupted. */
+    /** Evicts the group and rejects tasks that have not begun; returns whether a running task is interrupted. */
     boolean stop(Group group) {
         evict(group);
         boolean interrupts = false;
@@ -300,25 +300,25 @@ final class GroupModel {
 
     // Idleness.
 
-    /** Notes that a group may have become empty. */
+    /** Updates the idle state of a group that may have become empty. */
     void touch(Group group) {
-        if (!group.isEmpty() || group.gone) {
+        if (!group.isEmpty() || group.removed) {
             return;
         }
         if (shutdown || !group.isActive()) {
-            group.gone = true;
+            group.removed = true;
         } else if (!group.isKept()) {
             group.idleSinceMillis = nowMillis;
-            group.gone = rules.ttlMillis() == 0 || rules.maxIdle() == 0;
+            group.removed = rules.ttlMillis() == 0 || rules.maxIdle() == 0;
         }
     }
 
-    /** Forgets every group that has been idle long enough. */
+    /** Removes every group whose idle time has expired. */
     void sweep() {
         for (Group group : groups.values()) {
-            group.gone |= group.isIdle() && nowMillis - group.idleSinceMillis >= rules.ttlMillis();
+            group.removed |= group.isIdle() && nowMillis - group.idleSinceMillis >= rules.ttlMillis();
         }
-        groups.values().removeIf(group -> group.gone);
+        groups.values().removeIf(group -> group.removed);
     }
 
     // Limits.
@@ -327,7 +327,7 @@ final class GroupModel {
         return task.group.queue.isEmpty() || task.priority > task.group.queue.getFirst().priority;
     }
 
-    /** Whether no group waits for the cap, so that a newcomer would not overtake. */
+    /** Returns whether no group waits for the cap, so that a new task would not overtake one. */
     private boolean mayPassTheCap(Task task) {
         return cap == Integer.MAX_VALUE || groups.values().stream().noneMatch(this::isReady);
     }
@@ -366,18 +366,20 @@ final class GroupModel {
     }
 
     /**
-     * Checks that nobody waits beside a free slot. Under a cap, one who needs more slots than are free may keep the others
-     * waiting, so as not to be overtaken for ever.
+     * Checks that no task waits although its permits are free. Under a cap, a task that needs more permits than are
+     * free may keep the others waiting, so that it is not overtaken for ever.
      */
     void checkThatEnoughWasGranted() {
         List<Task> next = groups.values().stream()
                 .filter(this::isReady)
                 .map(group -> group.queue.getFirst())
                 .toList();
-        require(next.isEmpty() || next.stream().anyMatch(task -> !fitsCap(task)), next + " wait beside a free slot");
+        require(
+                next.isEmpty() || next.stream().anyMatch(task -> !fitsCap(task)),
+                next + " wait although permits are free");
     }
 
-    /** What a task that waits is waiting for, as {@code explain} names it. */
+    /** Returns the reason why a task waits, as {@code explain} names it. */
     String reasonToWait(Task task) {
         Group group = task.group;
         if (group.paused) {

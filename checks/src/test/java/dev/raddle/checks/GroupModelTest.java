@@ -11,9 +11,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * An executor does what a simple model of it does, in games of random steps; each failure names the seed of its game.
+ * Compares an executor with a simple model of it in games of random steps. Each failure names the seed of its game.
  *
- * <p>The system property {@code raddle.model.games} says how many games are played by each set of rules.
+ * <p>The system property {@code raddle.model.games} is the number of games for each set of rules.
  */
 class GroupModelTest {
 
@@ -34,34 +34,34 @@ class GroupModelTest {
                 Arguments.of("a wide global cap", new Rules(3, 5, MANY, MANY, MANY, 20, 100, false)),
                 Arguments.of("no idle groups", new Rules(4, 3, MANY, MANY, 6, 0, 100, false)),
                 Arguments.of("two idle groups", new Rules(6, 0, MANY, MANY, 6, 20, 2, false)),
-                Arguments.of("threads that are used again", new Rules(3, 3, MANY, MANY, 6, 20, 100, true)));
+                Arguments.of("reused threads", new Rules(3, 3, MANY, MANY, 6, 20, 100, true)));
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("rules")
-    void an_executor_does_what_the_model_does(String name, Rules rules) {
+    void an_executor_behaves_like_the_model(String name, Rules rules) {
         play(rules, rules);
     }
 
     static Stream<Arguments> othersThanAtTheCap() {
         return Stream.of(
-                Arguments.of("one slot of the cap less", new Rules(5, 2, 12, 3, 5, 20, 100, false)),
-                Arguments.of("one slot of the cap more", new Rules(5, 4, 12, 3, 5, 20, 100, false)),
-                Arguments.of("one place for all less", new Rules(5, 3, 11, 3, 5, 20, 100, false)),
+                Arguments.of("one permit of the cap less", new Rules(5, 2, 12, 3, 5, 20, 100, false)),
+                Arguments.of("one permit of the cap more", new Rules(5, 4, 12, 3, 5, 20, 100, false)),
+                Arguments.of("one place less in all queues", new Rules(5, 3, 11, 3, 5, 20, 100, false)),
                 Arguments.of("a narrower bulkhead", new Rules(5, 3, 12, 2, 5, 20, 100, false)),
                 Arguments.of("a wider bulkhead", new Rules(5, 3, 12, 4, 5, 20, 100, false)),
                 Arguments.of("one place more", new Rules(5, 3, 12, 3, 6, 20, 100, false)),
-                Arguments.of("a longer memory", new Rules(5, 3, 12, 3, 5, 25, 100, false)));
+                Arguments.of("a longer time to live", new Rules(5, 3, 12, 3, 5, 25, 100, false)));
     }
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("othersThanAtTheCap")
-    void an_executor_that_does_not_do_what_the_model_does_is_noticed(String name, Rules others) {
+    void an_executor_that_differs_from_the_model_is_detected(String name, Rules others) {
         assertThatThrownBy(() -> play(AT_THE_CAP, others)).hasMessageStartingWith("seed ");
     }
 
     @Test
-    void groups_that_always_want_more_share_the_cap_by_weight_and_time() {
+    void groups_with_a_backlog_share_the_cap_by_weight_and_time() {
         for (long seed = 0; seed < GAMES; seed++) {
             ModelShares shares = new ModelShares(seed);
 
@@ -72,10 +72,10 @@ class GroupModelTest {
     }
 
     @Test
-    void a_group_with_another_share_than_the_model_expects_is_noticed() {
+    void a_group_with_another_share_than_the_model_expects_is_detected() {
         for (long seed = 0; seed < GAMES; seed++) {
             ModelShares shares = new ModelShares(seed);
-            shares.changeWeightBehindTheModel();
+            shares.changeWeightInExecutorOnly();
 
             shares.run();
 

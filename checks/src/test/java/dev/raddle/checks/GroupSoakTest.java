@@ -18,20 +18,20 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Executors under random use by several threads: submit, complete, cancel, call, evict, shut down a group, pause, resume,
- * change limits and the cap, queue timeouts, idle groups that vanish, and a shutdown at the end of each.
+ * Executors under random use by several threads: submit, complete, cancel, call, evict, shut down a group, pause,
+ * resume, change limits and the cap, queue timeouts, removal of idle groups, and a shutdown at the end of each.
  *
- * <p>At no instant do more tasks of a group execute than its limit allows, or more in all than the cap; every handle ends;
- * submitted = succeeded + failed + cancelled + rejected; no task runs twice, or after cancel was true or it was rejected;
- * tasks of a group with one slot begin in order; nobody gets an interrupt that was not meant for him; in the end nothing is
- * held. A million operations are spread over the settings, or as many as are asked for:
+ * <p>At no time do more tasks of a group run than its limit allows, or more in all than the cap; every handle ends;
+ * submitted = succeeded + failed + cancelled + rejected; no task runs twice, or after cancel returned true or it was
+ * rejected; tasks of a group with one permit begin in order; no interrupt reaches another task; in the end no permit
+ * is held. A million operations are spread over the settings, or the number of a system property:
  *
  * <pre>{@code
  * mvn test -pl checks -am -Dtest=GroupSoakTest -Dsurefire.failIfNoSpecifiedTests=false \
  *     -Draddle.soak.operations=100000000
  * }</pre>
  *
- * <p>What was done is in {@code checks/target/surefire-reports/dev.raddle.checks.GroupSoakTest-output.txt}.
+ * <p>The totals are printed to {@code checks/target/surefire-reports/dev.raddle.checks.GroupSoakTest-output.txt}.
  */
 class GroupSoakTest {
 
@@ -90,7 +90,7 @@ class GroupSoakTest {
     }
 
     @Test
-    void an_executor_that_runs_one_too_many_is_noticed() throws InterruptedException {
+    void an_executor_that_exceeds_the_cap_by_one_is_detected() throws InterruptedException {
         Soak soak = new Soak(new Setting("too wide", 8, 4, 20, false, rules -> rules.globalMaxInFlight(5)), PATIENCE);
 
         soak.run(OPERATIONS_PER_EXECUTOR, 0);
@@ -99,20 +99,20 @@ class GroupSoakTest {
     }
 
     @Test
-    void a_group_that_runs_one_too_many_is_noticed() throws InterruptedException {
+    void a_group_that_exceeds_its_limit_by_one_is_detected() throws InterruptedException {
         assertThat(violationsWithLimitOfGroup0(2, false))
                 .allMatch(violation -> violation.contains("in group-0"))
-                .anyMatch(violation -> violation.contains("2 slots taken by what executes, the limit was 1"));
+                .anyMatch(violation -> violation.contains("2 permits taken by running tasks, the limit was 1"));
     }
 
     @Test
-    void a_group_that_runs_more_than_any_of_its_changing_limits_is_noticed() throws InterruptedException {
+    void a_group_that_exceeds_all_its_changing_limits_is_detected() throws InterruptedException {
         assertThat(violationsWithLimitOfGroup0(9, true))
                 .allMatch(violation -> violation.contains("in group-0"))
-                .anyMatch(violation -> violation.contains("slots taken by what executes, the limit was"));
+                .anyMatch(violation -> violation.contains("permits taken by running tasks, the limit was"));
     }
 
-    /** Uses an executor that finds a limit for a group which is not the one that the soak knows of. */
+    /** Uses an executor whose limit of one group differs from the limit that the soak expects. */
     private static List<String> violationsWithLimitOfGroup0(int limit, boolean limitsChange)
             throws InterruptedException {
         Map<String, Integer> limits = Map.of("group-0", limit);
@@ -123,7 +123,7 @@ class GroupSoakTest {
     }
 
     @Test
-    void an_executor_that_loses_a_task_is_noticed() throws InterruptedException {
+    void an_executor_that_loses_a_task_is_detected() throws InterruptedException {
         AtomicInteger placed = new AtomicInteger();
         Scheduler loses = task -> {
             if (placed.incrementAndGet() % 500 != 0) {

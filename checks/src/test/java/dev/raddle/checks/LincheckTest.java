@@ -39,16 +39,16 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Every interleaving of a few steps, as far as Lincheck's model checker gets: one gate against a sequential specification,
- * gates at a common cap and a whole executor against what must hold when all is quiet. Each beside a broken imitation, which
- * shows that the checker would notice.
+ * Checks the interleavings of a few steps, as many as Lincheck's model checker explores: one gate against a sequential
+ * specification, gates at a common cap and a whole executor against invariants of their quiescent state. Each has a
+ * broken imitation, which shows that the checker detects a bug.
  *
- * <p>No operations go before the concurrent ones: the default of five fills small limits, and hides what is wrong with them.
+ * <p>No operations precede the concurrent ones: the default of five fills small limits, and hides bugs in them.
  */
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class LincheckTest {
 
-    /** How many times as many scenarios to check as the build does. */
+    /** A factor for the number of scenarios. */
     private static final int ROUNDS = Integer.getInteger("raddle.lincheck.rounds", 1);
 
     static ModelCheckingOptions options(int actors, int iterations, int invocations) {
@@ -57,18 +57,18 @@ class LincheckTest {
                 .actorsPerThread(actors)
                 .actorsBefore(0)
                 .actorsAfter(0)
-                .loopBound(2000) // pauses before a lock; by default, fewer are taken for a hang
+                .loopBound(2000) // spins before a lock; the smaller default takes them for a hang
                 .iterations(iterations * ROUNDS)
                 .invocationsPerIteration(invocations)
                 .minimizeFailedScenario(false);
     }
 
-    /** Options for steps that say nothing: only the end counts. */
+    /** Options for steps without results: only the final state is checked. */
     private static ModelCheckingOptions quiescent(int actors, int iterations, int invocations) {
         return options(actors, iterations, invocations).verifier(NothingThrown.class);
     }
 
-    /** Whatever steps may say, they must not fail. */
+    /** Accepts all results except exceptions. */
     public static class NothingThrown implements Verifier {
         public NothingThrown(Class<?> anySpecification) {}
 
@@ -95,7 +95,7 @@ class LincheckTest {
                 .isInstanceOf(LincheckAssertionError.class);
     }
 
-    /** What a gate for two slots and two places says to those who use it one after the other. */
+    /** The sequential behaviour of a gate with up to two permits and a queue of two. */
     public static class GateSpecification {
         private final ArrayDeque<Integer> held = new ArrayDeque<>();
         private final ArrayDeque<Integer> waiting = new ArrayDeque<>();
@@ -119,7 +119,7 @@ class LincheckTest {
         }
 
         public String cancelLast() {
-            return waiting.pollLast() == null ? "nobody waits" : granted();
+            return waiting.pollLast() == null ? "nothing waits" : granted();
         }
 
         public String limit(int limit) {
@@ -148,7 +148,7 @@ class LincheckTest {
 
         @Operation
         public String complete() {
-            return gate.giveBackOldest();
+            return gate.releaseOldest();
         }
 
         @Operation
@@ -162,12 +162,12 @@ class LincheckTest {
         }
     }
 
-    /** A gate in wrong hands: what is given back was looked up before. */
+    /** A broken use of a gate: the permit to release is looked up in an earlier step. */
     public static class OneGateInTwoSteps extends OneGate {
         @Override
         public String complete() {
             Numbered oldest = gate.oldest();
-            return oldest == null ? "nothing is held" : gate.giveBack(oldest);
+            return oldest == null ? "nothing is held" : gate.release(oldest);
         }
     }
 
@@ -226,11 +226,11 @@ class LincheckTest {
             return locked(this::oldestHeld);
         }
 
-        String giveBack(Permit permit) {
+        String release(Permit permit) {
             return locked(() -> leave(permit));
         }
 
-        String giveBackOldest() {
+        String releaseOldest() {
             return locked(() -> {
                 Numbered oldest = oldestHeld();
                 return oldest == null ? "nothing is held" : leave(oldest);
@@ -240,7 +240,7 @@ class LincheckTest {
         String cancelLast() {
             return locked(() -> {
                 entered.removeIf(permit -> !isWaiting(permit));
-                return entered.isEmpty() ? "nobody waits" : withdraw(entered.getLast());
+                return entered.isEmpty() ? "nothing waits" : withdraw(entered.getLast());
             });
         }
 
@@ -252,7 +252,7 @@ class LincheckTest {
             });
         }
 
-        boolean keepsSomebodyWaiting() {
+        boolean hasWaiterAndFreePermit() {
             return locked(() -> waiting() > 0 && running() < bounds().slots());
         }
 
@@ -290,17 +290,20 @@ class LincheckTest {
     // Gates at a common cap.
 
     @Test
-    void no_slot_of_a_cap_is_left_free_or_taken_twice() {
+    void no_permit_of_a_cap_is_left_free_or_granted_twice() {
         quiescent(3, 6, 200).check(GatesAtACap.class);
     }
 
     @Test
-    void a_cap_that_is_served_by_one_thread_for_all_without_looking_again_is_caught() {
+    void a_cap_that_is_served_by_one_thread_without_a_second_check_is_caught() {
         assertThatThrownBy(() -> quiescent(3, 15, 200).check(GatesAtACapServedOnce.class))
                 .isInstanceOf(LincheckAssertionError.class);
     }
 
-    /** Two gates of two slots each, at a cap of two. The cap decides who is next, so steps say nothing, and the end counts. */
+    /**
+     * Two gates of two permits each, at a cap of two. The cap chooses the next waiter, so only the final state is
+     * checked.
+     */
     public static class GatesAtACap {
         final FairCap cap = new FairCap(2, FairCap.UNLIMITED);
         final List<NumberedGate> gates =
@@ -320,7 +323,7 @@ class LincheckTest {
 
         @Operation
         public void complete(@Param(gen = IntGen.class, conf = "0:1") int gate) {
-            gates.get(gate).giveBackOldest();
+            gates.get(gate).releaseOldest();
             serve();
         }
 
@@ -339,7 +342,7 @@ class LincheckTest {
 
         void serve() {
             while (cap.serve(new GrantedPermits())) {
-                // until nothing is left to grant
+                // until no further grant is possible
             }
         }
 
@@ -349,12 +352,12 @@ class LincheckTest {
             GroupModel.require(cap.used() == held, cap + ", and " + held + " are held");
             GroupModel.require(held <= 2, held + " are held");
             GroupModel.require(
-                    held == 2 || gates.stream().noneMatch(NumberedGate::keepsSomebodyWaiting),
-                    "somebody waits, and there is " + cap);
+                    held == 2 || gates.stream().noneMatch(NumberedGate::hasWaiterAndFreePermit),
+                    "a permit waits, and the cap is " + cap);
         }
     }
 
-    /** Serves as one would who had not thought of those who come while he is at work. */
+    /** A broken cap: the serving thread does not check again for permits that were released while it served. */
     public static class GatesAtACapServedOnce extends GatesAtACap {
         private final AtomicBoolean serving = new AtomicBoolean();
 
@@ -381,11 +384,11 @@ class LincheckTest {
     }
 
     @Test
-    void an_idle_group_is_forgotten_also_if_the_list_is_read_while_the_alarm_rings() {
+    void an_idle_group_is_removed_also_if_the_list_is_read_while_the_alarm_fires() {
         quiescent(1, 1, 300).check(IdleAlarm.class);
     }
 
-    /** An executor with one group of one slot; granted tasks wait to be run. */
+    /** An executor with one group of one permit; a step runs granted tasks. */
     public static class WholeExecutor {
 
         private static final class Submitted {
@@ -433,12 +436,12 @@ class LincheckTest {
         @Validate
         public void check() {
             GroupExecutorStats before = executor.stats();
-            GroupModel.require(before.totalActiveCount() <= 1, before + " in a group of one slot");
+            GroupModel.require(before.totalActiveCount() <= 1, before + " in a group of one permit");
             GroupModel.require(
                     before.totalActiveCount() == 1 || before.totalQueuedCount() == 0, "lost wakeup: " + before);
             steps.runAll();
             GroupExecutorStats after = executor.stats();
-            GroupModel.require(after.totalActiveCount() + after.totalQueuedCount() == 0, "left over: " + after);
+            GroupModel.require(after.totalActiveCount() + after.totalQueuedCount() == 0, "not released: " + after);
             for (Submitted task : tasks) {
                 TaskStatus status = task.handle.join().status();
                 int expected = status == TaskStatus.SUCCESS ? 1 : 0;
@@ -449,30 +452,30 @@ class LincheckTest {
         }
     }
 
-    /** What many would write. */
+    /** A common implementation with a race between eviction and submission. */
     public static class MapOfSemaphores {
         private final ConcurrentHashMap<String, Semaphore> groups = new ConcurrentHashMap<>();
         private final ConcurrentLinkedQueue<Semaphore> running = new ConcurrentLinkedQueue<>();
 
         @Operation
         public void submit() {
-            Semaphore slots = groups.computeIfAbsent("a", key -> new Semaphore(1));
-            if (slots.tryAcquire()) {
-                running.add(slots);
+            Semaphore permits = groups.computeIfAbsent("a", key -> new Semaphore(1));
+            if (permits.tryAcquire()) {
+                running.add(permits);
             }
         }
 
         @Operation
         public void run() {
-            Semaphore slots = running.poll();
-            if (slots != null) {
-                slots.release();
+            Semaphore permits = running.poll();
+            if (permits != null) {
+                permits.release();
             }
         }
 
         @Operation
         public void evict() {
-            groups.computeIfPresent("a", (key, slots) -> slots.availablePermits() == 1 ? null : slots);
+            groups.computeIfPresent("a", (key, permits) -> permits.availablePermits() == 1 ? null : permits);
         }
 
         @Validate
@@ -481,7 +484,7 @@ class LincheckTest {
         }
     }
 
-    /** An executor whose only group is idle, and not yet long enough when the alarm rings. */
+    /** An executor whose only group is idle, but not yet for its time to live when the alarm fires. */
     public static class IdleAlarm {
         private static final Duration HALF = Duration.ofMillis(50);
 
@@ -509,7 +512,7 @@ class LincheckTest {
         }
 
         @Operation(runOnce = true)
-        public void ring() {
+        public void expire() {
             time.advance(HALF);
         }
 
@@ -517,7 +520,7 @@ class LincheckTest {
         public void check() {
             time.advance(HALF.multipliedBy(100));
             executor.submit("a", "task", () -> "done");
-            GroupModel.require(lookups.get() == 2, "the idle group is still there");
+            GroupModel.require(lookups.get() == 2, "the idle group was not removed");
         }
     }
 }

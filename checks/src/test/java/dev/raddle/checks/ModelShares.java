@@ -10,8 +10,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Groups with random weights and tasks of random lengths, each of which always has more tasks than a global cap lets run; and
- * what share of the time each should get, and got. One thread does everything, and a task takes virtual time.
+ * Measures the share of time of groups with random weights and tasks of random lengths, each of which always has more
+ * tasks than a global cap admits, against the share that its weight implies. One thread runs all tasks, in virtual
+ * time.
  */
 final class ModelShares {
 
@@ -46,20 +47,20 @@ final class ModelShares {
                 .build());
     }
 
-    /** Gives a group a weight that the model does not know of. */
-    void changeWeightBehindTheModel() {
+    /** Changes the weight of a group in the executor only. */
+    void changeWeightInExecutorOnly() {
         executor.setWeight("0", 2 * weights.getFirst());
     }
 
     void run() {
-        for (int i = 0; i <= 2 * cap; i++) { // more than may run, plus those that are about to follow
+        for (int i = 0; i <= 2 * cap; i++) { // more than can run at once, with a reserve
             for (int group = 0; group < weights.size(); group++) {
                 submit(group);
             }
         }
         for (int i = 0; i < TASKS; i++) {
             if (!steps.runNext()) {
-                throw new AssertionError("nobody runs although " + executor.stats() + ", " + this);
+                throw new AssertionError("no task runs although " + executor.stats() + ", " + this);
             }
         }
         executor.shutdown();
@@ -78,7 +79,7 @@ final class ModelShares {
         return group;
     }
 
-    /** Returns by how much of the whole the share of a group is not what its weight says. */
+    /** Returns the largest difference between a group's share of the time and its share of the weights. */
     double largestError() {
         double all = 0;
         double weight = 0;

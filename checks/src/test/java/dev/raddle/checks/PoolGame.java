@@ -13,17 +13,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * One game of random steps against a pool, beside a model that plays them with plain lists. After each step the pool comes to
- * rest in the state that the model is in.
+ * Performs random steps on a pool and on a model of it that uses plain lists. After each step the pool must reach the
+ * state of the model.
  */
 final class PoolGame {
 
     /**
-     * The sizes with which a game begins.
+     * The initial sizes of a game.
      *
      * @param core the core size
-     * @param max the maximum
-     * @param capacity of the queue
+     * @param max the maximum size
+     * @param capacity the capacity of the queue
      */
     record Rules(int core, int max, int capacity) {}
 
@@ -62,7 +62,7 @@ final class PoolGame {
         capacity = believed.capacity();
     }
 
-    /** A task that runs until the game lets it end. */
+    /** A task that runs until the game opens its latch. */
     private final class Job implements Runnable {
         final String name;
         final CountDownLatch end = new CountDownLatch(1);
@@ -142,13 +142,13 @@ final class PoolGame {
         } else {
             accepted = false;
         }
-        boolean took = true;
+        boolean actual = true;
         try {
             pool.execute(job);
         } catch (RejectedExecutionException full) {
-            took = false;
+            actual = false;
         }
-        check("accepted", accepted, took);
+        check("accepted", accepted, actual);
     }
 
     private void start(Job job) {
@@ -161,10 +161,10 @@ final class PoolGame {
         if (value > max) {
             return;
         }
-        int hired = Math.min(Math.max(value - core, 0), queue.size());
+        int added = Math.min(Math.max(value - core, 0), queue.size());
         core = value;
         if (!shutdown && workers <= value) {
-            workers = Math.max(workers, Math.min(value, workers + hired));
+            workers = Math.max(workers, Math.min(value, workers + added));
         }
         pool.setCorePoolSize(value);
     }
@@ -177,7 +177,7 @@ final class PoolGame {
         }
     }
 
-    /** What workers do by themselves until nothing moves: leave if they are too many, take tasks, leave if there are none. */
+    /** Models the workers until none can act: excess workers exit, workers take tasks, and exit if there are none. */
     private void settle() {
         while (workers > running.size()) {
             if (workers > max && (workers > 1 || queue.isEmpty())) {
@@ -187,7 +187,7 @@ final class PoolGame {
             } else if (workers > core || shutdown) {
                 workers--;
             } else {
-                return; // they wait
+                return; // the workers wait
             }
         }
     }

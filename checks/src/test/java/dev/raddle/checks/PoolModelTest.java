@@ -11,9 +11,9 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A pool does what a simple model of it does, in games of random steps: submit, end a task, remove, change sizes and capacity,
- * shut down. Each failure names the seed of its game. The system property {@code raddle.model.games} says how many games are
- * played by each set of rules.
+ * Compares a pool with a simple model of it in games of random steps: submit, end a task, remove, change sizes and
+ * capacity, shut down. Each failure names the seed of its game. The system property {@code raddle.model.games} is the
+ * number of games for each set of rules.
  */
 @Timeout(value = 24, unit = TimeUnit.HOURS)
 class PoolModelTest {
@@ -32,7 +32,7 @@ class PoolModelTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("rules")
-    void a_pool_does_what_the_model_does(String name, Rules rules) {
+    void a_pool_behaves_like_the_model(String name, Rules rules) {
         play(rules, rules);
     }
 
@@ -45,7 +45,7 @@ class PoolModelTest {
 
     @ParameterizedTest(name = "{0}")
     @MethodSource("others")
-    void a_pool_that_does_not_do_what_the_model_does_is_noticed(String name, Rules others) {
+    void a_pool_that_differs_from_the_model_is_detected(String name, Rules others) {
         assertThatThrownBy(() -> play(SMALL, others)).hasMessageStartingWith("seed ");
     }
 

@@ -15,15 +15,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 
-/** The life of one pool under random use by several threads, and what must have become of each of its tasks. */
+/** Uses one pool from several threads at random, and checks the outcome of each of its tasks. */
 final class PoolSoak {
 
     /**
-     * What is particular about a soak.
+     * The parameters of a soak.
      *
-     * @param name what it is called
-     * @param rules what the pool is told
-     * @param badThreads how many of a hundred attempts to make a thread fail
+     * @param name the name
+     * @param rules the settings of the pool
+     * @param badThreads the percentage of attempts to create a thread that fail
      */
     record Setting(String name, UnaryOperator<ThreadPool.Builder> rules, int badThreads) {
         @Override
@@ -32,8 +32,8 @@ final class PoolSoak {
         }
     }
 
-    /** What the submitter knows of a task's fate. */
-    private enum Fate {
+    /** The outcome of a submission, as its driver sees it. */
+    private enum Submission {
         ACCEPTED,
         REJECTED,
         REMOVED
@@ -45,7 +45,7 @@ final class PoolSoak {
     private final Setting setting;
     private final ThreadPool pool;
     private final List<List<Job>> jobs = new ArrayList<>(); // of each driver
-    private final Collection<Runnable> handedBack = new ConcurrentLinkedQueue<>();
+    private final Collection<Runnable> returned = new ConcurrentLinkedQueue<>();
     private final Collection<String> violations = new ConcurrentLinkedQueue<>();
 
     PoolSoak(Setting setting, long seed) {
@@ -91,7 +91,7 @@ final class PoolSoak {
     private final class Job implements Runnable {
         final int kind;
         final AtomicInteger runs = new AtomicInteger();
-        Fate fate = Fate.REJECTED; // its driver's
+        Submission submission = Submission.REJECTED; // written by its driver
 
         Job(int kind) {
             this.kind = kind;
@@ -101,7 +101,7 @@ final class PoolSoak {
         public void run() {
             runs.incrementAndGet();
             if (Thread.currentThread().isInterrupted() && pool.runState().compareTo(RunState.STOP) < 0) {
-                violations.add("a task began with an interrupt that was not meant for it");
+                violations.add("a task began with the interrupt of another task");
             }
             if (kind == 0) {
                 throw new Expected();
@@ -112,7 +112,7 @@ final class PoolSoak {
         }
     }
 
-    /** Uses the pool until so many operations have been performed, ends it in use, and checks the account. */
+    /** Performs the given number of operations, shuts the pool down in use, and checks the counts. */
     void run(int operations, long seed) throws InterruptedException {
         Random random = new Random(seed);
         int endAt = random.nextInt(operations / DRIVERS);
@@ -130,9 +130,9 @@ final class PoolSoak {
         }
         end(random);
         if (!pool.awaitTermination(60, TimeUnit.SECONDS)) {
-            violations.add("the pool has not ended: " + pool);
+            violations.add("the pool has not terminated: " + pool);
         }
-        account();
+        checkCounts();
     }
 
     private void drive(Random random, int operations, int endAt, List<Job> mine) {
@@ -146,7 +146,7 @@ final class PoolSoak {
             } else if (what < 5 && !mine.isEmpty()) {
                 Job job = mine.get(mine.size() - 1 - random.nextInt(Math.min(mine.size(), 50)));
                 if (pool.remove(job)) {
-                    job.fate = Fate.REMOVED;
+                    job.submission = Submission.REMOVED;
                 }
             } else {
                 submit(new Job(random.nextInt(100)), mine);
@@ -158,9 +158,9 @@ final class PoolSoak {
         mine.add(job);
         try {
             pool.execute(job);
-            job.fate = Fate.ACCEPTED;
+            job.submission = Submission.ACCEPTED;
         } catch (RejectedExecutionException | OutOfThreads refused) {
-            job.fate = Fate.REJECTED;
+            job.submission = Submission.REJECTED;
         }
     }
 
@@ -174,35 +174,35 @@ final class PoolSoak {
                 default -> pool.purge();
             }
         } catch (IllegalArgumentException | OutOfThreads outOfRange) {
-            // a core size above the maximum, or a maximum below the core size, or no thread: all the same to the soak
+            // a core size above the maximum, a maximum below the core size, or no thread: none is a violation
         }
     }
 
     private void end(Random random) {
         switch (random.nextInt(3)) {
             case 0 -> pool.shutdown();
-            case 1 -> handedBack.addAll(pool.shutdownNow());
+            case 1 -> returned.addAll(pool.shutdownNow());
             default -> {
                 ShutdownReport report = pool.drain(Duration.ofMillis(random.nextInt(3)));
-                report.handedBack().forEach(task -> handedBack.add(task.runnable()));
+                report.handedBack().forEach(task -> returned.add(task.runnable()));
             }
         }
     }
 
-    private void account() {
+    private void checkCounts() {
         long accepted = 0;
         long ran = 0;
         for (Job job : jobs.stream().flatMap(List::stream).toList()) {
             int runs = job.runs.get();
-            boolean gone = handedBack.remove(job);
-            accepted += job.fate == Fate.REJECTED ? 0 : 1;
+            boolean removed = returned.remove(job);
+            accepted += job.submission == Submission.REJECTED ? 0 : 1;
             ran += runs;
-            if (runs + (gone ? 1 : 0) != (job.fate == Fate.ACCEPTED ? 1 : 0)) {
-                violations.add(job.fate + " task ran " + runs + " times, handed back: " + gone);
+            if (runs + (removed ? 1 : 0) != (job.submission == Submission.ACCEPTED ? 1 : 0)) {
+                violations.add(job.submission + " task ran " + runs + " times, returned: " + removed);
             }
         }
-        if (!handedBack.isEmpty()) {
-            violations.add(handedBack.size() + " tasks were handed back twice");
+        if (!returned.isEmpty()) {
+            violations.add(returned.size() + " tasks were returned twice");
         }
         ThreadPool.Stats stats = pool.stats();
         if (stats.accepted() != accepted || stats.completed() != ran || stats.active() != 0 || stats.queued() != 0) {

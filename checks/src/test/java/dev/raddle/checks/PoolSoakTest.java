@@ -17,12 +17,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Pools under random use by several threads: submits, removals, live resizes, tasks that throw, threads that are not to be
- * had, and a shutdown, a stop or a drain in the middle or at the end.
+ * Pools under random use by several threads: submits, removals, live resizes, tasks that throw, thread factories that
+ * fail, and a shutdown, a stop or a drain in the middle or at the end.
  *
- * <p>Every accepted task ran once, was handed back once or was removed; no rejected one ran; the pool's own account says the
- * same; no task begins with somebody else's interrupt; every pool ends. Three hundred thousand operations are spread over the
- * settings, or as many as are asked for:
+ * <p>Every accepted task ran once, was returned once or was removed; no rejected task ran; the pool's statistics
+ * agree; no task begins with the interrupt of another task; every pool terminates. Three hundred thousand operations
+ * are spread over the settings, or the number of a system property:
  *
  * <pre>{@code
  * mvn test -pl checks -am -Dtest=PoolSoakTest -Dsurefire.failIfNoSpecifiedTests=false \
@@ -43,10 +43,10 @@ class PoolSoakTest {
                         pool -> pool.queueCapacity(8).rejection(new ThreadPool.BlockPolicy()),
                         0),
                 new Setting("own bounded queue", pool -> pool.queueCapacity(50).coreThreads(1), 0),
-                new Setting("own queue by rank", pool -> pool.priority(Object::hashCode), 0),
+                new Setting("own queue by priority", pool -> pool.priority(Object::hashCode), 0),
                 new Setting("threads before queue", pool -> pool.coreThreads(0).scaleBeforeQueueing(true), 0),
-                new Setting("threads are hard to have", pool -> pool.coreThreads(0), 50),
-                new Setting("threads are hard to have, bounded", pool -> pool.queueCapacity(20), 50),
+                new Setting("a failing thread factory", pool -> pool.coreThreads(0), 50),
+                new Setting("a failing thread factory, bounded queue", pool -> pool.queueCapacity(20), 50),
                 new Setting("linked queue", pool -> pool.queue(new LinkedBlockingQueue<>()), 10),
                 new Setting("array queue", pool -> pool.queue(new ArrayBlockingQueue<>(20)), 10),
                 new Setting(
@@ -59,7 +59,7 @@ class PoolSoakTest {
     @ParameterizedTest(name = "{0}")
     @MethodSource("settings")
     @Timeout(value = 24, unit = TimeUnit.HOURS)
-    void every_task_is_run_or_handed_back_once(Setting setting) throws InterruptedException {
+    void every_task_is_run_or_returned_once(Setting setting) throws InterruptedException {
         int operations = OPERATIONS / settings().size();
         List<String> violations = new ArrayList<>();
         int pools = 0;

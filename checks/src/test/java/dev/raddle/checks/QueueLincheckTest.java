@@ -15,7 +15,7 @@ import org.jetbrains.lincheck.datastructures.Param;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
-/** A pool's own queue against a plain one, in every interleaving of a few steps, and beside a broken imitation. */
+/** Checks a pool's own queue against a plain queue in the interleavings of a few steps, and a broken imitation. */
 @Timeout(value = 30, unit = TimeUnit.MINUTES)
 class QueueLincheckTest {
 
@@ -27,27 +27,27 @@ class QueueLincheckTest {
     }
 
     @Test
-    void the_queue_of_a_pool_with_ranks_is_linearizable() {
+    void the_queue_of_a_pool_with_priorities_is_linearizable() {
         LincheckTest.options(3, 6, 200)
                 .sequentialSpecification(PlainQueue.class)
-                .check(QueueOfOneRank.class);
+                .check(QueueOfOnePriority.class);
     }
 
     @Test
-    void a_queue_that_looks_at_its_bound_first_and_puts_in_later_is_caught() {
+    void a_queue_that_checks_its_bound_and_inserts_in_two_steps_is_caught() {
         assertThatThrownBy(() -> LincheckTest.options(3, 15, 200)
                         .sequentialSpecification(PlainQueue.class)
                         .check(QueueInTwoSteps.class))
                 .isInstanceOf(LincheckAssertionError.class);
     }
 
-    /** A task that is equal to every other of its number. */
+    /** A task that is equal to every other task with its number. */
     record Numbered(int number) implements Runnable {
         @Override
         public void run() {}
     }
 
-    /** What a queue with room for two says to those who use it one after the other. */
+    /** The sequential behaviour of a queue of capacity two. */
     public static class PlainQueue {
         private final Queue<Integer> numbers = new ArrayDeque<>();
 
@@ -110,15 +110,15 @@ class QueueLincheckTest {
         }
     }
 
-    /** The queue of a pool whose tasks have ranks, which are all the same. */
-    public static class QueueOfOneRank extends OwnQueue {
+    /** The queue of a pool whose tasks have priorities, which are all equal. */
+    public static class QueueOfOnePriority extends OwnQueue {
         @Override
         ThreadPool.Builder pool() {
             return super.pool().priority(task -> 0);
         }
     }
 
-    /** The same, used as if its bound were somebody else's. */
+    /** A broken bound: an unbounded queue whose size is counted in a separate step. */
     public static class QueueInTwoSteps extends OwnQueue {
         private final AtomicInteger size = new AtomicInteger();
 

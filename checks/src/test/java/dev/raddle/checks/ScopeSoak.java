@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-/** One tree of scopes, grown at random from a seed, and what was wrong with it. */
+/** Builds one random tree of scopes from a seed, and collects the violations. */
 final class ScopeSoak {
 
     private static final int WIDTH = 24;
@@ -38,7 +38,7 @@ final class ScopeSoak {
     private final Supplier<Scheduler> outermost;
     private final long seed;
     private final AtomicLong tasks = new AtomicLong();
-    private final AtomicLong thrown = new AtomicLong(); // by waits, as planned
+    private final AtomicLong thrown = new AtomicLong(); // planned exceptions of waits
     private final AtomicInteger inside = new AtomicInteger(); // callables that run now
     private final Collection<String> violations = new ConcurrentLinkedQueue<>();
 
@@ -62,7 +62,7 @@ final class ScopeSoak {
     void run() throws InterruptedException {
         scope(outermost.get(), new Random(seed), 0);
         if (inside.get() != 0) {
-            violate(inside + " callables run although the outermost scope is closed");
+            violate(inside + " callables are running although the outermost scope is closed");
         }
         if (Thread.interrupted()) {
             violate("the owner was interrupted");
@@ -88,7 +88,7 @@ final class ScopeSoak {
             }
             use(scope, submitted, random);
         }
-        judge(shown, submitted);
+        check(shown, submitted);
     }
 
     private static ThreadScope configured(Scheduler scheduler, Random random) {
@@ -96,7 +96,7 @@ final class ScopeSoak {
         ThreadScope scope = ThreadScope.open()
                 .withScheduler(scheduler)
                 .withFailurePolicy(policies[random.nextInt(policies.length)])
-                .withDeadline(Duration.ofMillis(1 + random.nextInt(20))); // some tasks end by nothing else
+                .withDeadline(Duration.ofMillis(1 + random.nextInt(20))); // some tasks end only at the deadline
         if (random.nextBoolean()) {
             scope.withConcurrencyLimit(1 + random.nextInt(4));
         }
@@ -131,8 +131,7 @@ final class ScopeSoak {
             case 1 -> ScopeSoak::overflow;
             case 2 ->
                 () -> {
-                    new CountDownLatch(1)
-                            .await(); // until it is interrupted: by a timeout, a deadline, a cancel or the close
+                    new CountDownLatch(1).await(); // until a timeout, a deadline, a cancel or the close interrupts it
                     return 0;
                 };
             case 3 ->
@@ -162,7 +161,7 @@ final class ScopeSoak {
         throw new StackOverflowError("planned");
     }
 
-    /** Waits in one way or another; whatever it throws is planned. */
+    /** Waits in one of several ways; every exception of these is planned. */
     private void use(ThreadScope scope, List<Task<Integer>> submitted, Random random) throws InterruptedException {
         try {
             switch (random.nextInt(4)) {
@@ -180,11 +179,11 @@ final class ScopeSoak {
                 | ScopeTimeoutException
                 | TaskTimeoutException
                 | CancellationException planned) {
-            thrown.incrementAndGet(); // waits throw these, and nothing else
+            thrown.incrementAndGet(); // waits throw only these
         }
     }
 
-    private void judge(ThreadScope scope, List<Task<Integer>> submitted) {
+    private void check(ThreadScope scope, List<Task<Integer>> submitted) {
         ScopeMetrics now = scope.metrics();
         if (now.started() != now.succeeded() + now.failed() + now.cancelled() || now.running() != 0) {
             violate("starts and ends differ: " + now);

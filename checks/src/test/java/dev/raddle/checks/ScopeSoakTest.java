@@ -14,12 +14,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Scopes inside scopes under random use: tasks that return, throw, rest, wait for an interrupt, submit more and open scopes
+ * Nested scopes under random use: tasks that return, throw, wait for an interrupt, submit more tasks and open scopes
  * of their own; cancels, timeouts, deadlines, retries, limits and every failure policy.
  *
- * <p>When a scope is closed, every task that was submitted to it has ended once, the scope's own numbers say the same, and
- * nothing of it runs; at the end, no thread is left, and no interrupt has reached somebody for whom it was not meant. Thirty
- * thousand tasks are spread over the settings, or as many as are asked for:
+ * <p>When a scope is closed, every task that was submitted to it has ended once, the scope's metrics agree, and none
+ * of its tasks runs; at the end, the owner has left every scope and is not interrupted. Thirty thousand tasks are
+ * spread over the settings, or the number of a system property:
  *
  * <pre>{@code
  * mvn test -pl checks -am -Dtest=ScopeSoakTest -Dsurefire.failIfNoSpecifiedTests=false \
@@ -30,7 +30,7 @@ class ScopeSoakTest {
 
     private static final int TASKS = Integer.getInteger("raddle.soak.scope.tasks", 30_000);
 
-    /** Where the tasks of the outermost scopes run. */
+    /** A scheduler for the tasks of the outermost scopes. */
     record Setting(String name, Supplier<Scheduler> scheduler, Runnable end) {
         @Override
         public String toString() {
@@ -70,6 +70,6 @@ class ScopeSoakTest {
         setting.end().run();
 
         assertThat(violations).isEmpty();
-        assertThat(thrown).as("waits that threw what was planned").isPositive();
+        assertThat(thrown).as("waits that threw planned exceptions").isPositive();
     }
 }

@@ -21,20 +21,20 @@ import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/** The life of one executor under random use by several threads, and what must hold in every moment of it and at its end. */
+/** Uses one executor from several threads at random, and checks its invariants at all times and at its end. */
 final class Soak {
 
     static final int DRIVERS = 4;
 
     /**
-     * What is particular about a soak.
+     * The parameters of a soak.
      *
-     * @param name what it is called
-     * @param keys how many groups there are
+     * @param name the name
+     * @param keys the number of groups
      * @param cap the global cap, or 0 if there is none
-     * @param queue how many tasks may wait in a group
-     * @param limitsChange whether limits and the cap change; if not, some tasks take several slots
-     * @param rules what else the executor is told
+     * @param queue the maximum number of waiting tasks in a group
+     * @param limitsChange whether limits and the cap change; if not, some tasks take several permits
+     * @param rules the other settings of the policy
      */
     record Setting(
             String name, int keys, int cap, int queue, boolean limitsChange, UnaryOperator<GroupPolicy.Builder> rules) {
@@ -44,20 +44,20 @@ final class Soak {
         }
     }
 
-    /** How an executor ends. */
+    /** The ways in which an executor ends. */
     private enum Ending {
         CLOSED_WHEN_IDLE,
         SHUT_DOWN_IN_USE,
         SHUT_DOWN_GRACEFULLY_IN_USE
     }
 
-    private static final int WORTH_PRINTING = 20;
+    private static final int MOST_PRINTED = 20;
 
     private final Setting setting;
     private final Duration patience;
     private final List<SoakKey> keys = new ArrayList<>();
     private final SoakBound cap;
-    private final AtomicInteger executing = new AtomicInteger(); // slots
+    private final AtomicInteger executing = new AtomicInteger(); // permits
     private final AtomicLong performed = new AtomicLong();
     private final Tally handles = new Tally();
     private final Tally listener = new Tally();
@@ -66,7 +66,7 @@ final class Soak {
     private final GroupExecutor executor;
     private volatile boolean shuttingDown;
     private volatile boolean shutdown;
-    private volatile boolean broken; // a task was lost: others will not end either
+    private volatile boolean broken; // a task was lost: others may not end either
 
     Soak(Setting setting, Duration patience) {
         this.setting = setting;
@@ -92,7 +92,7 @@ final class Soak {
     /**
      * Uses the executor, and ends it.
      *
-     * @return how many operations were performed
+     * @return the number of performed operations
      */
     long run(long operations, long seed) throws InterruptedException {
         Ending ending = Ending.values()[(int) Math.floorMod(seed, (long) Ending.values().length)];
@@ -107,7 +107,7 @@ final class Soak {
                     .start(driver));
         }
         if (ending != Ending.CLOSED_WHEN_IDLE) {
-            await(threads.getFirst()); // the others are about to come to their ends, too
+            await(threads.getFirst()); // the other drivers are about to end, too
             shuttingDown = true;
             shutDown(ending);
         }
@@ -115,12 +115,12 @@ final class Soak {
             await(thread);
         }
         if (!broken) {
-            checkThatAllIsOver();
+            checkFinalState();
         }
         return performed.get();
     }
 
-    /** Waits for a driver as long as any of them gets on. Each reports by itself that a task of its own was lost. */
+    /** Waits for a driver as long as any of them makes progress. Each driver reports the loss of its own tasks. */
     private void await(Thread driver) throws InterruptedException {
         Duration longest = patience.multipliedBy(2);
         long before;
@@ -130,7 +130,7 @@ final class Soak {
                 return;
             }
         } while (performed.get() + handles.ended() > before);
-        reportLost(driver.getName() + " stands still");
+        reportLost(driver.getName() + " makes no progress");
         driver.interrupt();
         driver.join(longest);
     }
@@ -140,29 +140,29 @@ final class Soak {
             executor.shutdown();
             shutdown = true;
         } else if (!executor.shutdown(patience)) {
-            reportLost("the executor has not ended in time: " + executor + ", " + executor.stats());
+            reportLost("the executor has not terminated in time: " + executor + ", " + executor.stats());
         }
     }
 
-    private void checkThatAllIsOver() throws InterruptedException {
-        for (SoakKey key : keys) { // a cancelled task may still be on its way out
+    private void checkFinalState() throws InterruptedException {
+        for (SoakKey key : keys) { // the thread of a cancelled task may not have returned yet
             check(executor.awaitIdle(key.name, patience), key.name + " does not become idle");
-            check(key.executing() == 0, key.executing() + " slots in use in " + key.name);
+            check(key.executing() == 0, key.executing() + " permits in use in " + key.name);
         }
         GroupExecutorStats stats = executor.stats();
         check(
                 stats.totalActiveCount() + stats.totalQueuedCount() + stats.globalInFlightUsed() == 0,
-                "all is over, and there is " + stats);
+                "all drivers have ended, and the executor has " + stats);
         shuttingDown = true;
         executor.close();
-        check(executor.shutdown(Duration.ZERO), "the executor does not end: " + executor);
+        check(executor.shutdown(Duration.ZERO), "the executor does not terminate: " + executor);
         check(executor.activeGroupKeys().isEmpty(), "groups left: " + executor.activeGroupKeys());
-        check(handles.adds(), "submitted is not succeeded + failed + cancelled + rejected: " + handles);
-        check(listener.adds(), "the listener did not hear of every end: " + listener);
-        check(handles.equals(listener), "handles say " + handles + ", the listener heard " + listener);
+        check(handles.isBalanced(), "submitted is not succeeded + failed + cancelled + rejected: " + handles);
+        check(listener.isBalanced(), "the listener did not receive every end: " + listener);
+        check(handles.equals(listener), "handles counted " + handles + ", the listener " + listener);
     }
 
-    // What drivers and tasks ask and tell.
+    // Called by drivers and tasks.
 
     List<SoakKey> keys() {
         return keys;
@@ -203,7 +203,7 @@ final class Soak {
     String enter(SoakTask task, int slots) {
         int now = executing.addAndGet(slots);
         int most = cap.mostSince(task.submittedNanos);
-        return now > most ? now + " slots taken by what executes, the global cap was " + most : null;
+        return now > most ? now + " permits taken by running tasks, the global cap was " + most : null;
     }
 
     void leave(int slots) {
@@ -226,7 +226,7 @@ final class Soak {
 
     void report(String violation) {
         violationCount.increment();
-        if (violationCount.sum() <= WORTH_PRINTING) {
+        if (violationCount.sum() <= MOST_PRINTED) {
             violations.add(setting.name() + ": " + violation);
         }
     }
@@ -236,7 +236,7 @@ final class Soak {
                 + Stream.of(failure.getStackTrace()).limit(8).toList());
     }
 
-    /** Reports that a task was lost, and ends the executor, so that nobody waits for others that were lost, too. */
+    /** Reports that a task was lost, and shuts the executor down, so that no driver waits for other lost tasks. */
     void reportLost(String violation) {
         report(violation + ", " + executor.stats());
         broken = true;
@@ -254,12 +254,12 @@ final class Soak {
         return List.copyOf(violations);
     }
 
-    /** Returns how many tasks ended in each way. */
+    /** Returns the number of tasks by status. */
     Map<TaskStatus, Long> ends() {
         return handles.ends();
     }
 
-    /** Counts tasks by how they ended. */
+    /** Counts tasks by status. */
     private static final class Tally implements TaskLifecycleListener {
 
         final LongAdder submitted = new LongAdder();
@@ -295,7 +295,7 @@ final class Soak {
             return Stream.of(ends).mapToLong(LongAdder::sum).sum();
         }
 
-        boolean adds() {
+        boolean isBalanced() {
             return submitted.sum() == ended();
         }
 

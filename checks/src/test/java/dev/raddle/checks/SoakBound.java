@@ -1,19 +1,19 @@
 package dev.raddle.checks;
 
 /**
- * A limit that one thread changes, and the most that it may have been since a moment.
+ * A limit that one thread changes, and the largest value that it may have had since a given time.
  *
- * <p>A change is in force at some moment between the call of what brings it about and its return, so during that time the old
- * limit and the new one both count. Of the tasks that execute at an instant, the one that was granted last was granted within
- * the limit of that moment, which is not before any of them was submitted. So there are never more than the most that the
- * limit may have been since the submission of any one of them.
+ * <p>A change takes effect at some time between the call of the method that makes it and its return, so during that
+ * time both the old and the new limit are possible. Of the tasks that run at one time, the last to be granted was
+ * granted within the limit at that time, which is not before the submission of any of them. So there are never more
+ * tasks than the largest value that the limit may have had since the submission of any one of them.
  */
 final class SoakBound {
 
     private static final class Span {
         final int limit;
         final Span older;
-        volatile long until = Long.MAX_VALUE; // written when the next limit is surely in force
+        volatile long until = Long.MAX_VALUE; // written when the next limit is certainly in force
 
         Span(int limit, Span older) {
             this.limit = limit;

@@ -21,8 +21,9 @@ import java.util.concurrent.TimeUnit;
 /**
  * One of the threads that use the executor of a soak.
  *
- * <p>Before it waits it lets everything go that others could wait for: tasks that wait for it, groups that it has paused. So
- * no two drivers wait for each other, and a task that does not end in time was lost by the executor.
+ * <p>Before a driver waits it releases everything that other drivers could wait for: tasks that wait for it, groups
+ * that it has paused. So no two drivers wait for each other, and a task that does not end in time was lost by the
+ * executor.
  */
 final class SoakDriver implements Runnable {
 
@@ -36,7 +37,7 @@ final class SoakDriver implements Runnable {
     private final long operations;
     private final Random random;
     private final ArrayDeque<Submitted> outstanding = new ArrayDeque<>();
-    private final ArrayDeque<SoakTask> waiting = new ArrayDeque<>(); // until this driver lets them go
+    private final ArrayDeque<SoakTask> waiting = new ArrayDeque<>(); // until this driver opens their latches
     private final List<SoakKey> own = new ArrayList<>(); // keys whose limits only this driver changes
     private final Set<SoakKey> paused = new HashSet<>();
     private int tasks;
@@ -65,7 +66,7 @@ final class SoakDriver implements Runnable {
                 throw shutDown;
             }
         }
-        letGo();
+        releaseAll();
         while (!outstanding.isEmpty() && !soak.isBroken()) {
             end(outstanding.poll());
         }
@@ -148,7 +149,7 @@ final class SoakDriver implements Runnable {
     }
 
     private void call() {
-        letGo();
+        releaseAll();
         SoakTask task = newTask(anyKey(), Kind.RETURNS, 1, true);
         callHere(task, () -> Optional.of(executor.call(task.key.name, task)));
     }
@@ -160,7 +161,7 @@ final class SoakDriver implements Runnable {
             result = calling.call()
                     .map(value -> GroupResult.success(key, "call", value, 0, 0))
                     .orElseGet(() -> GroupResult.rejected(key, "call"));
-        } catch (RejectedTaskException noRoom) {
+        } catch (RejectedTaskException full) {
             result = GroupResult.rejected(key, "call");
         } catch (CancellationException | InterruptedException stopped) {
             result = GroupResult.cancelled(key, "call", stopped, 0, 0);
@@ -169,7 +170,7 @@ final class SoakDriver implements Runnable {
         } catch (Exception failure) {
             throw new AssertionError(failure);
         } finally {
-            Thread.interrupted(); // meant for the call
+            Thread.interrupted(); // a late interrupt of the call
         }
         soak.countSubmitted();
         soak.countEnd(task.end(result));
@@ -217,18 +218,18 @@ final class SoakDriver implements Runnable {
         }
     }
 
-    /** Takes note of tasks that have ended, and waits for the oldest if there are too many. */
+    /** Records tasks that have ended, and waits for the oldest if there are too many. */
     private void settle() {
         while (!outstanding.isEmpty() && outstanding.peek().handle.isDone()) {
             end(outstanding.poll());
         }
         if (outstanding.size() >= MOST_OUTSTANDING) {
-            letGo();
+            releaseAll();
             end(outstanding.poll());
         }
     }
 
-    private void letGo() {
+    private void releaseAll() {
         while (!waiting.isEmpty()) {
             complete();
         }

@@ -3,21 +3,21 @@ package dev.raddle.checks;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 
-/** What a soak knows of one key: what executes now, and what may. */
+/** The state of one key in a soak: the permits in use and the bounds for them. */
 final class SoakKey {
 
-    /** A time during which the group is surely paused, as long as it is the key's and nobody has begun to evict. */
+    /** A period in which the group is certainly paused, while it is the key's current one and no eviction has begun. */
     private record Pause(long sinceNanos, int evictions) {}
 
     final String name;
-    final int limit; // what a lookup finds
+    final int limit; // what the limit resolver returns
     final SoakBound bound;
-    private final AtomicInteger executing = new AtomicInteger(); // slots
+    private final AtomicInteger executing = new AtomicInteger(); // permits
     private final AtomicInteger evictionsBegun = new AtomicInteger();
     private final AtomicInteger evictionsEnded = new AtomicInteger();
     private final AtomicInteger stopsBegun = new AtomicInteger();
     private final AtomicInteger stopsEnded = new AtomicInteger();
-    private final AtomicIntegerArray lastOf; // the last task of each driver that began
+    private final AtomicIntegerArray lastOf; // the number of the last task of each driver that began
     private volatile Pause pause;
 
     SoakKey(String name, int limit, int drivers) {
@@ -27,12 +27,12 @@ final class SoakKey {
         this.lastOf = new AtomicIntegerArray(drivers);
     }
 
-    /** Notes that a task executes; returns what is wrong with that, or null. */
+    /** Records that a task runs; returns a violation, or null. */
     String enter(SoakTask task, int slots) {
         int now = executing.addAndGet(slots);
         int most = bound.mostSince(task.submittedNanos);
         if (now > most) {
-            return now + " slots taken by what executes, the limit was " + most;
+            return now + " permits taken by running tasks, the limit was " + most;
         }
         Pause paused = pause;
         if (paused != null
@@ -44,8 +44,8 @@ final class SoakKey {
         return null;
     }
 
-    /** Notes that a task begins in a group whose limit is always one; returns what is wrong with the order, or null. */
-    String follow(SoakTask task) {
+    /** Records that a task begins in a group whose limit is always one; returns a violation of the order, or null. */
+    String checkOrder(SoakTask task) {
         int last = lastOf.getAndSet(task.driver, task.number);
         return last > task.number ? "began after task " + last + " of the same submitter" : null;
     }
@@ -71,7 +71,7 @@ final class SoakKey {
         action.run();
     }
 
-    /** Evicts or shuts down, which also resumes. Any thread may. */
+    /** Evicts or shuts down, which also resumes. Any thread may call this. */
     void evict(boolean stops, Runnable action) {
         evictionsBegun.incrementAndGet();
         if (stops) {
@@ -84,12 +84,12 @@ final class SoakKey {
         evictionsEnded.incrementAndGet();
     }
 
-    /** Returns how often the tasks of this key were surely interrupted already. */
+    /** Returns how often the tasks of this key have certainly been interrupted. */
     int pastStops() {
         return stopsEnded.get();
     }
 
-    /** Whether tasks of this key may have been interrupted since {@link #pastStops} was asked. */
+    /** Returns whether tasks of this key may have been interrupted since {@link #pastStops} was read. */
     boolean mayHaveStoppedSince(int pastStops) {
         return stopsBegun.get() != pastStops;
     }

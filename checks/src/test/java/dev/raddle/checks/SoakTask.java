@@ -7,10 +7,10 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A task of a soak, which checks at its begin whether it may run, and afterwards whether it ended as it should. */
+/** A task of a soak. It checks when it begins that it may run, and afterwards that it ended as planned. */
 final class SoakTask implements Callable<Integer> {
 
-    /** What a task does. */
+    /** The behaviour of a task. */
     enum Kind {
         RETURNS,
         YIELDS,
@@ -26,7 +26,7 @@ final class SoakTask implements Callable<Integer> {
     final SoakKey key;
     final Kind kind;
     final int driver;
-    final int number; // counts the driver's tasks
+    final int number; // of the task among those of its driver
     final long submittedNanos = System.nanoTime();
     final CountDownLatch latch;
     private final Soak soak;
@@ -34,8 +34,8 @@ final class SoakTask implements Callable<Integer> {
     private final boolean ordered;
     private final int stopsBefore;
     private final AtomicInteger begins = new AtomicInteger();
-    private volatile boolean cancelling; // somebody has begun to cancel and interrupt it
-    private volatile boolean barred; // it is known that it must not begin any more
+    private volatile boolean cancelling; // a cancellation with an interrupt has begun
+    private volatile boolean barred; // it has been cancelled or rejected, so it must not begin
 
     SoakTask(Soak soak, SoakKey key, Kind kind, int slots, boolean ordered, int driver, int number) {
         this.soak = soak;
@@ -56,12 +56,12 @@ final class SoakTask implements Callable<Integer> {
         boolean tooLate = soak.isShutdown();
         boolean interrupted = Thread.currentThread().isInterrupted();
         check(!tooLate || interrupted, "began after the shutdown had returned, and was not interrupted");
-        check(!interrupted || mayBeInterrupted(), "began with an interrupt that was not meant for it");
+        check(!interrupted || mayBeInterrupted(), "began with the interrupt of another task");
         check(key.enter(this, slots));
         check(soak.enter(this, slots));
         try {
             if (ordered) {
-                check(key.follow(this));
+                check(key.checkOrder(this));
             }
             return act();
         } finally {
@@ -93,7 +93,7 @@ final class SoakTask implements Callable<Integer> {
         }
     }
 
-    /** Checks how the task ended. */
+    /** Checks the end of the task against its plan; returns its status. */
     TaskStatus end(GroupResult<Integer> result) {
         TaskStatus status = result.status();
         barred |= status == TaskStatus.REJECTED;
@@ -121,6 +121,6 @@ final class SoakTask implements Callable<Integer> {
 
     @Override
     public String toString() {
-        return "task " + number + " of driver " + driver + " in " + key.name + ", which " + kind + ",";
+        return "task " + number + " of driver " + driver + " in " + key.name + " (" + kind + ")";
     }
 }

@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Programs of the JDK in processes of their own, mostly JVMs. */
+/** Runs programs of the JDK, mostly JVMs, in separate processes. */
 public final class Jvm {
 
     private static final Path BIN = Path.of(System.getProperty("java.home"), "bin");
 
     private Jvm() {}
 
-    /** Runs a class of the tests with options of the JVM, and returns what it prints. It must end with exit code 0. */
+    /** Runs a test class with options of the JVM, and returns its output. Fails unless its exit code is 0. */
     public static String run(Class<?> program, String... options) throws Exception {
         List<String> command = new ArrayList<>(List.of(BIN.resolve("java").toString()));
         command.addAll(List.of(options));
@@ -23,10 +23,10 @@ public final class Jvm {
         return run(command);
     }
 
-    /** Runs a command to its end, and returns what it prints. It must end with exit code 0. */
+    /** Runs a command to its end, and returns its output. Fails unless its exit code is 0. */
     public static String run(List<String> command) throws Exception {
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        builder.environment().remove("JAVA_TOOL_OPTIONS"); // a JVM prints that it has picked them up
+        builder.environment().remove("JAVA_TOOL_OPTIONS"); // a JVM prints a line if this is set
         Process process = builder.start();
         try {
             process.getOutputStream().close();
@@ -47,7 +47,7 @@ public final class Jvm {
                 .toURI());
     }
 
-    /** Returns the directory of the test classes, also where they are patched into the module. */
+    /** Returns the directory of the test classes, also if they are patched into the module. */
     public static Path testClasses() throws Exception {
         Path own = Path.of(
                 Jvm.class.getProtectionDomain().getCodeSource().getLocation().toURI());

@@ -3,7 +3,7 @@ package dev.raddle.testing;
 import dev.raddle.task.Scheduler;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Virtual threads that count who uses them. */
+/** A scheduler of virtual threads that counts its leases. */
 public final class LeasedThreads implements Scheduler {
 
     private final AtomicInteger open = new AtomicInteger();
@@ -21,12 +21,12 @@ public final class LeasedThreads implements Scheduler {
         return open::decrementAndGet;
     }
 
-    /** How many leases are open. */
+    /** Returns the number of open leases. */
     public int open() {
         return open.get();
     }
 
-    /** How many there have been. */
+    /** Returns the number of leases that have been taken. */
     public int taken() {
         return taken.get();
     }

@@ -5,7 +5,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A task that says when it has begun, and stays inside until it is let go. An interrupt ends it, unless it is stubborn. */
+/** A task that blocks until {@link #letGo}. An interrupt ends it, unless it was created by {@link #stubborn}. */
 public final class Plug implements Callable<String> {
 
     private final boolean stubborn;
@@ -25,6 +25,7 @@ public final class Plug implements Callable<String> {
         this(false);
     }
 
+    /** Returns a task that ignores interrupts. */
     public static Plug stubborn() {
         return new Plug(true);
     }
@@ -57,7 +58,7 @@ public final class Plug implements Callable<String> {
         return this;
     }
 
-    /** Waits for an interrupt that was not waited for yet. */
+    /** Waits for the next interrupt; each call consumes one. */
     public void awaitInterrupt() throws InterruptedException {
         interrupted.acquire();
     }
@@ -74,7 +75,7 @@ public final class Plug implements Callable<String> {
         return calls.get();
     }
 
-    /** How often it has returned or thrown. */
+    /** Returns how often a call has returned or thrown. */
     public int returns() {
         return returns.get();
     }
@@ -83,7 +84,7 @@ public final class Plug implements Callable<String> {
         return interrupts.get();
     }
 
-    /** The thread that was in it last; null if there was none. */
+    /** Returns the thread of the last call, or null if there was none. */
     public Thread thread() {
         return thread;
     }

@@ -4,7 +4,7 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 
-/** Virtual time that, as real time does, leaves what follows from its alarms to other threads. */
+/** Virtual time whose alarms leave their subsequent work to other threads, as those of the system time source do. */
 public record RealAlarms(VirtualTime time) implements TimeSource {
 
     @Override

@@ -13,7 +13,7 @@ class StepSchedulerTest {
     private final List<String> ran = new ArrayList<>();
 
     @Test
-    void tasks_run_one_by_one_in_the_thread_that_tells_them_to_in_the_order_of_their_placing() {
+    void tasks_run_one_by_one_in_the_calling_thread_in_the_order_of_their_placing() {
         Thread self = Thread.currentThread();
         steps.execute(() -> ran.add("a " + (Thread.currentThread() == self)));
         steps.execute(() -> ran.add("b"));
@@ -38,7 +38,7 @@ class StepSchedulerTest {
     }
 
     @Test
-    void run_all_runs_those_too_that_are_placed_meanwhile() {
+    void run_all_also_runs_tasks_that_are_placed_meanwhile() {
         steps.execute(() -> {
             ran.add("outer");
             steps.execute(() -> ran.add("inner"));
@@ -51,7 +51,7 @@ class StepSchedulerTest {
     }
 
     @Test
-    void a_task_that_throws_is_over_and_the_next_one_can_be_run() {
+    void a_task_that_throws_is_removed_and_the_next_one_can_be_run() {
         IllegalStateException thrown = new IllegalStateException();
         steps.execute(() -> {
             throw thrown;

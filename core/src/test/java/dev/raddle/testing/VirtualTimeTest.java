@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
 class VirtualTimeTest {
 
     private final VirtualTime time = new VirtualTime();
-    private final List<String> rang = new ArrayList<>();
+    private final List<String> fired = new ArrayList<>();
 
     @Test
-    void time_stands_still_until_it_is_told_to_advance() {
+    void time_does_not_pass_until_it_is_advanced() {
         assertThat(time.nanoTime()).isZero();
         assertThat(time.nanoTime()).isZero();
 
@@ -29,7 +29,7 @@ class VirtualTimeTest {
     }
 
     @Test
-    void alarms_ring_in_the_order_of_their_moments_and_of_their_making_where_these_are_equal() {
+    void alarms_fire_in_the_order_of_their_times_and_equal_ones_in_the_order_of_their_creation() {
         after(3, "late");
         after(1, "early");
         after(2, "first of two");
@@ -37,24 +37,24 @@ class VirtualTimeTest {
 
         time.advance(Duration.ofSeconds(3));
 
-        assertThat(rang).containsExactly("early at 1", "first of two at 2", "second of two at 2", "late at 3");
+        assertThat(fired).containsExactly("early at 1", "first of two at 2", "second of two at 2", "late at 3");
         assertThat(time.alarms()).isZero();
     }
 
     @Test
-    void an_alarm_rings_at_its_moment_and_not_before() {
+    void an_alarm_fires_at_its_time_and_not_before() {
         after(2, "alarm");
 
         time.advance(Duration.ofNanos(1_999_999_999));
-        assertThat(rang).isEmpty();
+        assertThat(fired).isEmpty();
         assertThat(time.alarms()).isEqualTo(1);
 
         time.advance(Duration.ofNanos(1));
-        assertThat(rang).containsExactly("alarm at 2");
+        assertThat(fired).containsExactly("alarm at 2");
     }
 
     @Test
-    void an_alarm_made_by_an_alarm_rings_on_the_same_way_if_its_moment_lies_on_it() {
+    void an_alarm_that_an_alarm_created_fires_in_the_same_advance_if_its_time_is_reached() {
         time.after(Duration.ofSeconds(1), () -> {
             after(1, "inner");
             after(5, "too late");
@@ -62,35 +62,35 @@ class VirtualTimeTest {
 
         time.advance(Duration.ofSeconds(4));
 
-        assertThat(rang).containsExactly("inner at 2");
+        assertThat(fired).containsExactly("inner at 2");
         assertThat(time.alarms()).isEqualTo(1);
         assertThat(time.nanoTime()).isEqualTo(4_000_000_000L);
     }
 
     @Test
-    void an_alarm_with_no_delay_rings_as_soon_as_time_is_told_to_advance() {
+    void an_alarm_without_delay_fires_at_the_next_advance() {
         after(0, "zero");
         after(-7, "negative");
-        assertThat(rang).isEmpty();
+        assertThat(fired).isEmpty();
 
         time.advance(Duration.ZERO);
 
-        assertThat(rang).containsExactly("zero at 0", "negative at 0");
+        assertThat(fired).containsExactly("zero at 0", "negative at 0");
     }
 
     @Test
-    void an_alarm_that_was_cancelled_does_not_ring() {
+    void an_alarm_that_was_cancelled_does_not_fire() {
         List<Alarm> second = new ArrayList<>();
         time.after(
                 Duration.ofSeconds(1),
-                () -> rang.add("cancels: " + second.getFirst().cancel()));
-        second.add(time.after(Duration.ofSeconds(1), () -> rang.add("cancelled")));
-        Alarm third = time.after(Duration.ofSeconds(1), () -> rang.add("third"));
+                () -> fired.add("cancels: " + second.getFirst().cancel()));
+        second.add(time.after(Duration.ofSeconds(1), () -> fired.add("cancelled")));
+        Alarm third = time.after(Duration.ofSeconds(1), () -> fired.add("third"));
 
         time.advance(Duration.ofSeconds(1));
 
-        assertThat(rang).containsExactly("cancels: true", "third");
-        assertThat(third.cancel()).as("it has rung").isFalse();
+        assertThat(fired).containsExactly("cancels: true", "third");
+        assertThat(third.cancel()).as("it has fired").isFalse();
         assertThat(second.getFirst().cancel()).as("it was cancelled before").isFalse();
     }
 
@@ -102,7 +102,7 @@ class VirtualTimeTest {
     }
 
     @Test
-    void what_an_alarm_throws_comes_out_of_advance_and_the_rest_rings_next_time() {
+    void advance_throws_the_exception_of_an_alarm_and_the_other_alarms_fire_next_time() {
         IllegalStateException thrown = new IllegalStateException();
         time.after(Duration.ofSeconds(1), () -> {
             throw thrown;
@@ -110,14 +110,14 @@ class VirtualTimeTest {
         after(2, "next");
 
         assertThatThrownBy(() -> time.advance(Duration.ofSeconds(3))).isSameAs(thrown);
-        assertThat(rang).isEmpty();
+        assertThat(fired).isEmpty();
         time.advance(Duration.ofSeconds(1));
 
-        assertThat(rang).containsExactly("next at 2");
+        assertThat(fired).containsExactly("next at 2");
     }
 
     @Test
-    void a_test_can_wait_until_another_thread_has_made_an_alarm() throws Exception {
+    void a_test_can_wait_until_another_thread_has_created_an_alarm() throws Exception {
         FutureTask<Integer> waiter = new FutureTask<>(() -> {
             time.awaitAlarms(2);
             return time.alarms();
@@ -133,7 +133,7 @@ class VirtualTimeTest {
     }
 
     @Test
-    void waiting_for_alarms_that_nobody_makes_ends() throws Exception {
+    void waiting_for_alarms_that_are_never_created_times_out() throws Exception {
         after(1, "one");
 
         time.awaitAlarms(1, Duration.ZERO);
@@ -143,46 +143,46 @@ class VirtualTimeTest {
     }
 
     @Test
-    void what_follows_from_an_alarm_is_done_before_the_next_alarm_fires() {
-        assertThat(time.follow(() -> rang.add("never"))).as("no alarm fires").isFalse();
+    void the_follow_up_of_an_alarm_runs_before_the_next_alarm_fires() {
+        assertThat(time.follow(() -> fired.add("never"))).as("no alarm fires").isFalse();
         time.after(Duration.ofSeconds(1), () -> {
             assertThat(time.follow(() -> {
-                        rang.add("follows");
-                        time.follow(() -> rang.add("follows from that"));
+                        fired.add("follows");
+                        time.follow(() -> fired.add("follows from that"));
                     }))
                     .isTrue();
-            rang.add("alarm");
+            fired.add("alarm");
         });
         after(1, "next");
 
         time.advance(Duration.ofSeconds(1));
 
-        assertThat(rang).containsExactly("alarm", "follows", "follows from that", "next at 1");
+        assertThat(fired).containsExactly("alarm", "follows", "follows from that", "next at 1");
     }
 
     @Test
-    void an_alarm_that_advances_time_sees_what_follows_from_the_alarms_on_that_way() {
+    void an_alarm_that_advances_time_sees_the_follow_ups_of_the_alarms_that_fire() {
         time.after(Duration.ofSeconds(1), () -> {
-            time.after(Duration.ofSeconds(1), () -> time.follow(() -> rang.add("inner follows")));
+            time.after(Duration.ofSeconds(1), () -> time.follow(() -> fired.add("inner follows")));
             time.advance(Duration.ofSeconds(1));
-            rang.add("outer");
+            fired.add("outer");
         });
 
         time.advance(Duration.ofSeconds(5));
 
-        assertThat(rang).containsExactly("inner follows", "outer");
-        assertThat(time.follow(() -> rang.add("never"))).isFalse();
+        assertThat(fired).containsExactly("inner follows", "outer");
+        assertThat(time.follow(() -> fired.add("never"))).isFalse();
     }
 
     @Test
-    void what_follows_is_done_whatever_the_alarm_throws() {
+    void a_follow_up_runs_even_if_the_alarm_throws() {
         IllegalStateException thrown = new IllegalStateException();
         AssertionError later = new AssertionError();
         time.after(Duration.ofSeconds(1), () -> {
             time.follow(() -> {
                 throw later;
             });
-            time.follow(() -> rang.add("follows"));
+            time.follow(() -> fired.add("follows"));
             throw thrown;
         });
 
@@ -190,10 +190,10 @@ class VirtualTimeTest {
                 .isSameAs(thrown)
                 .hasSuppressedException(later);
 
-        assertThat(rang).containsExactly("follows");
+        assertThat(fired).containsExactly("follows");
     }
 
     private void after(long seconds, String name) {
-        time.after(Duration.ofSeconds(seconds), () -> rang.add(name + " at " + time.nanoTime() / 1_000_000_000));
+        time.after(Duration.ofSeconds(seconds), () -> fired.add(name + " at " + time.nanoTime() / 1_000_000_000));
     }
 }

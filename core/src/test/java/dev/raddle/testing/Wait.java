@@ -3,12 +3,12 @@ package dev.raddle.testing;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.BooleanSupplier;
 
-/** Waits for what nobody can be told of, such as that a thread has parked. */
+/** Waits for conditions that have no notification, such as that a thread has parked. */
 public final class Wait {
 
     private Wait() {}
 
-    /** Returns when a condition holds, which another thread brings about. */
+    /** Waits until a condition holds that another thread establishes. */
     @SuppressWarnings("ThreadPriorityCheck") // the other thread may need this one's processor
     public static void until(BooleanSupplier condition) {
         while (!condition.getAsBoolean()) {
@@ -16,7 +16,7 @@ public final class Wait {
         }
     }
 
-    /** Returns when a latch is open. An interrupt does not end the waiting, and is kept. */
+    /** Waits until a latch is open. An interrupt does not end the wait; the flag is set again when this returns. */
     public static void uninterruptibly(CountDownLatch latch) {
         boolean interrupted = false;
         while (latch.getCount() > 0) {

@@ -7,8 +7,9 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What is written to the log {@code dev.raddle} while this is open, and then goes nowhere else. It looks on as the filter of
- * the logger of {@code java.util.logging} behind it, by reflection: the module under test does not read that one.
+ * Captures and suppresses the lines that are written to the log {@code dev.raddle} while this is open. It is the
+ * filter of the {@code java.util.logging} logger behind it, by reflection, because the module under test does not read
+ * that module.
  */
 public final class WrittenLog implements AutoCloseable {
 
@@ -21,16 +22,16 @@ public final class WrittenLog implements AutoCloseable {
         logger = Class.forName("java.util.logging.Logger")
                 .getMethod("getLogger", String.class)
                 .invoke(null, "dev.raddle");
-        InvocationHandler hears = (proxy, method, arguments) -> note(arguments[0]);
-        setFilter(Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {filterClass()}, hears));
+        InvocationHandler filter = (proxy, method, arguments) -> record(arguments[0]);
+        setFilter(Proxy.newProxyInstance(getClass().getClassLoader(), new Class<?>[] {filterClass()}, filter));
     }
 
     public List<Line> lines() {
         return lines;
     }
 
-    /** Notes a line and says that nobody else is to have it. */
-    private boolean note(Object line) throws ReflectiveOperationException {
+    /** Records a line; returns false, which suppresses it. */
+    private boolean record(Object line) throws ReflectiveOperationException {
         Method message = line.getClass().getMethod("getMessage");
         Method thrown = line.getClass().getMethod("getThrown");
         lines.add(new Line((String) message.invoke(line), (Throwable) thrown.invoke(line)));

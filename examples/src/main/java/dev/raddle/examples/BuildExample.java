@@ -36,18 +36,18 @@ import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 
 /**
- * A build of two Java modules, as a flow: each is compiled and tested, a jar is made of both, and published if this is a
- * release. What has been done for the sources as they are is in a journal, and is not done again.
+ * A build of two Java modules, as a flow: each is compiled and tested, a jar is built from both, and published if this
+ * is a release. A journal records the nodes that have run for the current sources; these do not run again.
  */
 public final class BuildExample {
 
     private static final String JAR = "app.jar";
 
     /**
-     * What is built.
+     * The parameters of a build.
      *
      * @param sources a directory with a directory for each module, and in that {@code main} and {@code test}
-     * @param out where everything goes, the journal too: who removes it begins anew
+     * @param out the directory for all output, including the journal; without it everything is built again
      * @param isRelease whether the jar is published
      */
     public record Build(Path sources, Path out, boolean isRelease) {
@@ -58,7 +58,7 @@ public final class BuildExample {
             return classes.toString();
         }
 
-        /** Compiles a module's tests and calls the main method of one of their classes. */
+        /** Compiles a module's tests and calls the main method of one test class. */
         String test(String module, String name) throws Exception {
             Path tests = out.resolve("tests").resolve(module);
             Path words = out.resolve("classes", "words");
@@ -89,12 +89,12 @@ public final class BuildExample {
                                 null,
                                 files.getJavaFileObjectsFromPaths(filesBelow(from, ".java")))
                         .call()) {
-                    throw new IllegalStateException("javac said " + messages);
+                    throw new IllegalStateException("javac failed: " + messages);
                 }
             }
         }
 
-        /** Makes the jar beside its place and then moves it there, so that a jar that is there is whole. */
+        /** Writes the jar to a temporary file and then renames that, so that an existing jar is always complete. */
         String jar() throws IOException {
             Manifest manifest = new Manifest();
             manifest.getMainAttributes().put(Attributes.Name.MANIFEST_VERSION, "1.0");
@@ -118,12 +118,12 @@ public final class BuildExample {
         }
 
         String publish(String jar) throws IOException {
-            Path shelf = Files.createDirectories(out.resolve("published"));
-            return Files.copy(Path.of(jar), shelf.resolve(JAR), StandardCopyOption.REPLACE_EXISTING)
+            Path published = Files.createDirectories(out.resolve("published"));
+            return Files.copy(Path.of(jar), published.resolve(JAR), StandardCopyOption.REPLACE_EXISTING)
                     .toString();
         }
 
-        /** A journal for the sources as they are: others have another. */
+        /** Opens the journal for the current sources; other sources have another journal. */
         FileJournal journal() throws IOException {
             Files.createDirectories(out);
             return FileJournal.open(out.resolve(fingerprint() + ".journal"), FileJournal.Codec.strings());
@@ -178,21 +178,21 @@ public final class BuildExample {
     }
 
     /**
-     * Builds.
+     * Runs a build.
      *
-     * @param what from where to where
-     * @return what became of the run, with the jar as its value
+     * @param build the parameters
+     * @return the result of the run, with the path of the jar as its value
      * @throws IOException if there are no sources, or the journal cannot be opened
      * @throws InterruptedException if the calling thread is interrupted
      */
-    public static FlowResult<String> build(Build what) throws IOException, InterruptedException {
-        try (FileJournal journal = what.journal();
-                var run = PLAN.start(what, RunOptions.defaults().withJournal(journal, what.fingerprint()))) {
+    public static FlowResult<String> build(Build build) throws IOException, InterruptedException {
+        try (FileJournal journal = build.journal();
+                var run = PLAN.start(build, RunOptions.defaults().withJournal(journal, build.fingerprint()))) {
             return run.join();
         }
     }
 
-    /** Returns which nodes have run: neither skipped nor known from an earlier run. */
+    /** Returns the ids of the nodes that ran: neither skipped nor restored from the journal. */
     static List<String> done(FlowResult<?> result) {
         return result.nodes().stream()
                 .filter(node -> node.via() == Via.ACTION)
@@ -203,7 +203,7 @@ public final class BuildExample {
     /**
      * Builds the tiny project twice.
      *
-     * @param args the directory of the sources, and that for everything else
+     * @param args the directory of the sources, and the directory for all output
      * @throws IOException if there are no sources, or the journal cannot be opened
      * @throws InterruptedException if the thread is interrupted
      */

@@ -29,8 +29,8 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * The page that ends a purchase, as a flow: a user, a promotion that can be done without, a price from whoever is first to know
- * it, and an audit that must have ended but need not have succeeded. All within two seconds.
+ * The last page of a purchase, as a flow: a user, an optional promotion, a price from the faster of two sources, and
+ * an audit that must have ended but need not have succeeded. All within two seconds.
  */
 public final class CheckoutExample {
 
@@ -38,19 +38,19 @@ public final class CheckoutExample {
     static final Duration PROMO_TIMEOUT = Duration.ofMillis(80);
 
     /**
-     * What is bought.
+     * An order.
      *
-     * @param user by whom
-     * @param item what
+     * @param user the user who buys
+     * @param item the item
      */
     public record Order(String user, String item) {}
 
     /**
      * The page.
      *
-     * @param user for whom it is
-     * @param cents what is to be paid
-     * @param isAudited whether the purchase was noted
+     * @param user the user
+     * @param cents the price
+     * @param isAudited whether the audit has succeeded
      */
     public record Page(String user, int cents, boolean isAudited) {}
 
@@ -60,11 +60,11 @@ public final class CheckoutExample {
     private final FlowPlan<Order, Page> plan;
 
     /**
-     * Creates what makes such pages.
+     * Creates the flow.
      *
-     * @param client asks the services
-     * @param shop where these are
-     * @param time what knows the time
+     * @param client the client for the services
+     * @param shop the address of the services
+     * @param time the time source
      */
     public CheckoutExample(HttpClient client, URI shop, TimeSource time) {
         this.client = client;
@@ -86,7 +86,7 @@ public final class CheckoutExample {
                 "remote price",
                 rate,
                 (c, r) -> r * number("/remote/" + c.param().item()));
-        // The price waits for the promotion's end, whatever that is, and then reads its result or its default.
+        // The price waits until the promotion has ended in any way, and then reads its result or its default.
         Node<Integer> price = f.node("price", anyOf(local, remote), after(promo), (c, cents, ended) -> {
             return cents - cents * c.read(promo) / 100;
         });
@@ -100,18 +100,18 @@ public final class CheckoutExample {
     }
 
     /**
-     * Makes a page.
+     * Creates a page.
      *
-     * @param order for what
-     * @return what became of the run, with the page as its value if there is one
-     * @throws InterruptedException if the calling thread is interrupted; the services are not asked any more
+     * @param order the order
+     * @return the result of the run, with the page as its value if there is one
+     * @throws InterruptedException if the calling thread is interrupted; all requests are then cancelled
      */
     public FlowResult<Page> checkout(Order order) throws InterruptedException {
         return plan.run(
                 order,
                 RunOptions.timeout(DEADLINE)
                         .withTimeSource(time)
-                        .obsolete(Obsolete.INTERRUPT)); // nobody waits for losers
+                        .obsolete(Obsolete.INTERRUPT)); // the slower source is interrupted
     }
 
     private int number(String path) throws IOException, InterruptedException {
@@ -128,10 +128,10 @@ public final class CheckoutExample {
     }
 
     /**
-     * Prints the page of a shop whose exchange rate is slow to come and whose promotions do not answer.
+     * Prints the page of a shop whose exchange rate and promotions do not answer.
      *
      * @param args none
-     * @throws IOException if the shop cannot be opened
+     * @throws IOException if the server cannot be started
      * @throws InterruptedException if the thread is interrupted
      */
     public static void main(String[] args) throws IOException, InterruptedException {
@@ -149,7 +149,7 @@ public final class CheckoutExample {
         }
     }
 
-    /** The services, on this machine. Some may answer in a way of their own. */
+    /** The services, on this machine. Tests replace the answers of some. */
     static final class Shop implements AutoCloseable {
         private final ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor();
         private final HttpServer server;

@@ -23,20 +23,20 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * Deliveries of data, each checked before it is stored, as a flow: two checks of three must pass. The checks of one source share
- * its limit, in however many runs, and what a run has done is undone if it fails.
+ * Deliveries of data, each checked before it is stored, as a flow: two of three checks must pass. The checks of one
+ * source share its limit, in all runs together, and the steps of a failed run are compensated.
  */
 public final class DataQualityExample {
 
     /**
-     * A file with orders, a line each, below a line with the names of the columns.
+     * A file with a line of column names and a line for each order.
      *
-     * @param source who delivered it
-     * @param file comma-separated: id, cents and, of some sources, country
+     * @param source the source of the data
+     * @param file the comma-separated file: id, cents and, for some sources, country
      */
     public record Delivery(String source, Path file) {}
 
-    /** What a delivery has in it. */
+    /** The contents of a delivery. */
     record Table(List<String> columns, List<List<String>> rows) {
 
         static Table read(Path file) throws IOException {
@@ -52,7 +52,7 @@ public final class DataQualityExample {
         }
     }
 
-    /** Hears of what was stored. */
+    /** Announces stored data. */
     @FunctionalInterface
     interface Announcer {
         void announce(int rows) throws IOException;
@@ -65,11 +65,11 @@ public final class DataQualityExample {
     private final FlowPlan<Delivery, Integer> plan;
 
     /**
-     * Creates what takes deliveries.
+     * Creates the flow.
      *
-     * @param executor has a group for each source
-     * @param staging a directory for deliveries that are being checked
-     * @param announcer hears of what was stored
+     * @param executor the executor with a group for each source
+     * @param staging the directory for deliveries while they are checked
+     * @param announcer the announcer of stored data
      */
     DataQualityExample(GroupExecutor executor, Path staging, Announcer announcer) {
         this.executor = executor;
@@ -118,7 +118,7 @@ public final class DataQualityExample {
         Set<String> seen = new HashSet<>();
         for (String id : table.column("id")) {
             if (!seen.add(id)) {
-                throw new IllegalStateException("id " + id + " is there twice");
+                throw new IllegalStateException("id " + id + " occurs twice");
             }
         }
         return "ids";
@@ -143,26 +143,26 @@ public final class DataQualityExample {
     }
 
     /**
-     * Takes a delivery.
+     * Checks and stores a delivery.
      *
-     * @param delivery what to check and store
-     * @return what became of the run, with the number of stored rows as its value
+     * @param delivery the delivery
+     * @return the result of the run, with the number of stored rows as its value
      * @throws InterruptedException if the calling thread is interrupted
      */
     FlowResult<Integer> take(Delivery delivery) throws InterruptedException {
         return plan.run(delivery, RunOptions.defaults().withGroups(executor::scheduler));
     }
 
-    /** Returns whose data is stored now. */
+    /** Returns the stored deliveries. */
     Set<Delivery> stored() {
         return Set.copyOf(store.keySet());
     }
 
     /**
-     * Takes a good delivery, one of which two checks fail, and prints what became of them and why.
+     * Processes a correct delivery and one for which two checks fail, and prints the results and their reasons.
      *
      * @param args none
-     * @throws IOException if there is no room for files
+     * @throws IOException if a file cannot be written
      * @throws InterruptedException if the thread is interrupted
      */
     public static void main(String[] args) throws IOException, InterruptedException {

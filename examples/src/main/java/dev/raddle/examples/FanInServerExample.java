@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * A server to which clients send numbers, one a line, such as {@code temperature 21}. Each connection is a task, and all of
- * them send to one channel, from which one thread adds up: no lock, and nothing that two threads write.
+ * A server to which clients send numbers, one per line, such as {@code temperature 21}. Each connection is a task, and
+ * all tasks send to one channel, from which one thread adds the numbers up: no lock and no shared mutable state.
  */
 public final class FanInServerExample {
 
@@ -32,18 +32,18 @@ public final class FanInServerExample {
     private FanInServerExample() {}
 
     /**
-     * Serves until the door is closed. Each line is answered when it is counted for certain. When this returns, every
-     * connection is closed.
+     * Serves until the server socket is closed. A line is answered once it is certain to be counted. When this
+     * returns, every connection is closed.
      *
-     * @param door where clients come in; stays the caller's to close
-     * @return the sum of what was sent under each name
+     * @param server the server socket, which the caller closes
+     * @return the sum of the numbers for each name
      * @throws InterruptedException if the calling thread is interrupted
      */
-    public static Map<String, Long> serve(ServerSocket door) throws InterruptedException {
+    public static Map<String, Long> serve(ServerSocket server) throws InterruptedException {
         Map<String, Long> sums = new TreeMap<>();
         try (ThreadScope scope = ThreadScope.open("server")) {
             Channel<Reading> readings = scope.openChannel(100);
-            readings.closeAfter(scope.submit("accept", () -> accept(door, readings)));
+            readings.closeAfter(scope.submit("accept", () -> accept(server, readings)));
             for (Reading reading : readings) { // until "accept" has ended; throws if it has failed
                 sums.merge(reading.name(), reading.value(), Long::sum);
             }
@@ -51,19 +51,19 @@ public final class FanInServerExample {
         return sums;
     }
 
-    /** Returns when every connection has ended, because that is the end of the inner scope. */
-    private static Void accept(ServerSocket door, Channel<Reading> readings) throws IOException {
+    /** Accepts connections. Returns when every connection has ended, because the inner scope waits for its tasks. */
+    private static Void accept(ServerSocket server, Channel<Reading> readings) throws IOException {
         try (ThreadScope clients = ThreadScope.open("clients")) {
             while (true) {
-                Socket client = door.accept();
+                Socket client = server.accept();
                 clients.submit("client on port " + client.getPort(), () -> read(client, readings));
             }
         } catch (SocketException closed) {
-            return null; // the door was closed, which is how this ends
+            return null; // the normal end: the server socket was closed
         }
     }
 
-    /** Reads what a client sends. Being cancelled, which is an interrupt, closes the socket of a virtual thread. */
+    /** Reads the lines of a client. Cancellation interrupts the virtual thread, which closes the socket. */
     private static Void read(Socket client, Channel<Reading> readings) throws IOException, InterruptedException {
         try (client) {
             BufferedReader lines = reader(client);
@@ -84,28 +84,28 @@ public final class FanInServerExample {
      * Serves three clients and prints the sums.
      *
      * @param args none
-     * @throws IOException if the door cannot be opened
+     * @throws IOException if the server socket cannot be opened
      * @throws InterruptedException if the thread is interrupted
      */
     public static void main(String[] args) throws IOException, InterruptedException {
-        try (ServerSocket door = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+        try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
                 ThreadScope scope = ThreadScope.open("clients of the example")) {
-            scope.submit("all clients", () -> sendAndClose(door));
-            System.out.println(serve(door));
+            scope.submit("all clients", () -> sendAndClose(server));
+            System.out.println(serve(server));
         }
     }
 
-    private static Void sendAndClose(ServerSocket door) throws IOException {
-        try (door) {
+    private static Void sendAndClose(ServerSocket server) throws IOException {
+        try (server) {
             for (int client = 1; client <= 3; client++) {
-                send(door, "client-" + client + " 20", "all 1");
+                send(server, "client-" + client + " 20", "all 1");
             }
         }
         return null;
     }
 
-    private static void send(ServerSocket door, String... lines) throws IOException {
-        try (Socket socket = new Socket(door.getInetAddress(), door.getLocalPort())) {
+    private static void send(ServerSocket server, String... lines) throws IOException {
+        try (Socket socket = new Socket(server.getInetAddress(), server.getLocalPort())) {
             BufferedReader answers = reader(socket);
             for (String line : lines) {
                 socket.getOutputStream().write((line + "\n").getBytes(StandardCharsets.UTF_8));

@@ -8,20 +8,20 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 
-/** A read of one of several replicas. Whoever is slow costs the time of a hedge, and is not waited for. */
+/** A hedged read from several replicas: a slow replica delays the result by the hedge delay only. */
 public final class HedgedReadExample {
 
     private HedgedReadExample() {}
 
     /**
-     * Reads from the first replica, and from the next whenever no answer has come for some time.
+     * Reads from the first replica, and starts to read from the next whenever the hedge delay passes without an answer.
      *
-     * @param <T> the type of what is read
-     * @param replicas each reads the same, from another place
-     * @param hedge how long to wait before the next is asked
-     * @param time what knows the time
-     * @return what was read first; no replica is being asked any more
-     * @throws dev.raddle.scope.AggregateException if none could be read
+     * @param <T> the type of the result
+     * @param replicas the reads of the same data, one for each replica
+     * @param hedge the delay before the next replica is asked
+     * @param time the time source
+     * @return the first result; all other reads have ended
+     * @throws dev.raddle.scope.AggregateException if all reads failed
      * @throws InterruptedException if the calling thread is interrupted
      */
     public static <T> T read(List<? extends Callable<T>> replicas, Duration hedge, TimeSource time)

@@ -19,7 +19,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
-/** A page that is put together from three services, within two seconds. Of these one is slow, and can be done without. */
+/** A page from the answers of three services, within two seconds. One of the services is slow and optional. */
 public final class PageExample {
 
     static final Duration DEADLINE = Duration.ofSeconds(2);
@@ -29,9 +29,9 @@ public final class PageExample {
     /**
      * A page.
      *
-     * @param user for whom it is
-     * @param orders what was ordered
-     * @param offers what may be ordered
+     * @param user the user
+     * @param orders the orders of the user
+     * @param offers the offers for the user
      */
     public record Page(String user, String orders, String offers) {}
 
@@ -40,11 +40,11 @@ public final class PageExample {
     private final ScopeOptions options;
 
     /**
-     * Creates what puts pages together.
+     * Creates a source of pages.
      *
-     * @param client asks the services
-     * @param shop where these are
-     * @param time what knows the time
+     * @param client the client for the services
+     * @param shop the address of the services
+     * @param time the time source
      */
     public PageExample(HttpClient client, URI shop, TimeSource time) {
         this.client = client;
@@ -53,11 +53,11 @@ public final class PageExample {
     }
 
     /**
-     * Puts a page together.
+     * Creates a page.
      *
-     * @return the page, with a default where the slow service did not answer in time
+     * @return the page, with a default if the slow service did not answer in time
      * @throws dev.raddle.scope.ScopeTimeoutException if the others did not answer within the deadline
-     * @throws InterruptedException if the calling thread is interrupted; the services are not asked any more
+     * @throws InterruptedException if the calling thread is interrupted; all requests are then cancelled
      */
     public Page page() throws InterruptedException {
         try (ThreadScope scope = ThreadScope.open("page", options)) {
@@ -66,14 +66,14 @@ public final class PageExample {
             Task<String> offers = scope.submit("offers", () -> get("/offers"), OFFERS_TIMEOUT);
             scope.await(user, orders); // if one fails, everything else is cancelled at once
             return new Page(user.await(), orders.await(), valueOr(offers, NO_OFFERS));
-        } // nothing of it runs any more
+        } // all its tasks have ended
     }
 
-    private static <T> T valueOr(Task<T> task, T otherwise) throws InterruptedException {
+    private static <T> T valueOr(Task<T> task, T absent) throws InterruptedException {
         try {
             return task.await();
         } catch (TaskTimeoutException late) {
-            return otherwise;
+            return absent;
         }
     }
 
@@ -86,7 +86,7 @@ public final class PageExample {
      * Prints a page of a shop whose offers are slow.
      *
      * @param args none
-     * @throws IOException if the shop cannot be opened
+     * @throws IOException if the server cannot be started
      * @throws InterruptedException if the thread is interrupted
      */
     public static void main(String[] args) throws IOException, InterruptedException {
@@ -104,7 +104,7 @@ public final class PageExample {
         return HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     }
 
-    /** What a slow service waits for before it answers. */
+    /** The delay of a slow service. */
     interface Delay {
         void await() throws InterruptedException;
     }

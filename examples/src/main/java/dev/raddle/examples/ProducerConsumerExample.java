@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Function;
 
-/** Words are counted by several consumers of one channel, which a producer fills no faster than they empty it. */
+/** Counts words with several consumers of one bounded channel, whose producer waits while it is full. */
 public final class ProducerConsumerExample {
 
     private static final int CAPACITY = 2;
@@ -17,12 +17,12 @@ public final class ProducerConsumerExample {
     private ProducerConsumerExample() {}
 
     /**
-     * Counts.
+     * Counts words.
      *
-     * @param lines whose words to count
-     * @param words takes a line apart; if it throws, so does this, and nothing goes on
-     * @param consumers how many take lines apart at once
-     * @return how often each word occurs
+     * @param lines the lines
+     * @param words the function that splits a line; if it throws, this method throws, and all tasks end
+     * @param consumers the number of consumers
+     * @return the number of occurrences of each word
      * @throws InterruptedException if the calling thread is interrupted
      */
     public static Map<String, Integer> count(
@@ -30,14 +30,14 @@ public final class ProducerConsumerExample {
         try (ThreadScope scope = ThreadScope.open("count")) {
             Channel<String> channel = scope.openChannel(CAPACITY);
             Task<Void> producer = scope.submit("produce", () -> produce(lines, channel));
-            channel.closeAfter(producer); // consumers receive what was sent before, and see whether that is all
+            channel.closeAfter(producer); // after the last line, consumers see the producer's end or failure
             List<Task<Map<String, Integer>>> counters = new ArrayList<>();
             for (int i = 1; i <= consumers; i++) {
                 counters.add(scope.submit("count-" + i, () -> consume(channel, words)));
             }
             List<Task<?>> all = new ArrayList<>(counters);
             all.add(producer);
-            scope.await(all); // the first failure is thrown, and ends the others
+            scope.await(all); // throws the first failure, which cancels the others
             return sum(scope.awaitAll(counters));
         }
     }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
 
-/** A write that counts when most of its replicas have it. */
+/** A write that succeeds once a majority of its replicas has confirmed it. */
 public final class QuorumExample {
 
     private QuorumExample() {}
@@ -16,10 +16,10 @@ public final class QuorumExample {
     /**
      * Writes to all replicas at once.
      *
-     * @param <T> what a replica confirms a write with
-     * @param replicas each writes the same, to another place
-     * @return what the first of them confirmed, as many as are a majority; the others are not being written to any more
-     * @throws AggregateException if too many failed for a majority, as soon as that is so
+     * @param <T> the type of a confirmation
+     * @param replicas the writes of the same data, one for each replica
+     * @return the first confirmations, as many as form a majority; all other writes have ended
+     * @throws AggregateException as soon as too many writes have failed for a majority
      * @throws InterruptedException if the calling thread is interrupted
      */
     public static <T> List<T> write(List<? extends Callable<T>> replicas) throws InterruptedException {
@@ -30,7 +30,7 @@ public final class QuorumExample {
     }
 
     /**
-     * Writes to five replicas: one has failed, one does not answer.
+     * Writes to five replicas, of which one fails and one does not answer.
      *
      * @param args none
      * @throws InterruptedException if the thread is interrupted

@@ -12,10 +12,10 @@ import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Three tenants share four slots. One floods the executor with tasks; the other two stay quick. */
+/** Three tenants share four permits. One floods the executor with tasks; the tasks of the other two start quickly. */
 public final class TenantsExample {
 
-    /** Remembers the longest wait of each tenant. Several threads tell it of starts at once. */
+    /** Records the longest wait of each tenant. Several threads call it concurrently. */
     private static final class LongestWaits implements TaskListener {
 
         private final ConcurrentHashMap<String, Duration> waits = new ConcurrentHashMap<>();
@@ -29,7 +29,7 @@ public final class TenantsExample {
     private TenantsExample() {}
 
     /**
-     * Prints how long the tenants' tasks waited.
+     * Prints the longest wait of each tenant.
      *
      * @param args none
      */
@@ -37,7 +37,7 @@ public final class TenantsExample {
         System.out.println("tenant   tasks  longest wait");
         Map<String, Integer> tasks = Map.of("flood", 500, "quiet-1", 10, "quiet-2", 10);
         Callable<?> call = () -> {
-            Thread.sleep(5); // in place of a call to something slow
+            Thread.sleep(5); // stands for a slow call
             return null;
         };
         longestWaits(tasks, call, TimeSource.system()).forEach((tenant, wait) -> {
@@ -48,15 +48,15 @@ public final class TenantsExample {
     /**
      * Runs tasks for several tenants, the tenants with many tasks first.
      *
-     * @param tasks how many tasks each tenant submits, all at once
-     * @param call what each task does
-     * @param time measures how long tasks wait and run
-     * @return how long the task of each tenant waited that waited longest
+     * @param tasks the number of tasks that each tenant submits at once
+     * @param call the body of each task
+     * @param time the time source
+     * @return the longest wait of a task of each tenant
      */
     public static Map<String, Duration> longestWaits(Map<String, Integer> tasks, Callable<?> call, TimeSource time) {
         LongestWaits longest = new LongestWaits();
         GroupPolicy policy = GroupPolicy.builder()
-                .defaultMaxConcurrencyPerGroup(4) // a tenant alone may use all there is
+                .defaultMaxConcurrencyPerGroup(4) // a single tenant may use all permits
                 .globalMaxInFlight(4)
                 .taskListener(longest)
                 .timeSource(time)
@@ -65,7 +65,7 @@ public final class TenantsExample {
             tasks.entrySet().stream()
                     .sorted(Map.Entry.<String, Integer>comparingByValue().reversed())
                     .forEach(tenant -> submit(executor, tenant.getKey(), tenant.getValue(), call));
-        } // waits until all of them have ended
+        } // waits until all tasks have ended
         return new TreeMap<>(longest.waits);
     }
 

@@ -24,44 +24,44 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.regex.Pattern;
 
 /**
- * A service that takes jobs over HTTP, and does each that it has accepted exactly once, although it is told to end in the
- * middle. On SIGTERM it takes no more, works for a grace period, and writes what is left into a file, which it picks up when
- * it is started again.
+ * A service that accepts jobs over HTTP, and completes each accepted job exactly once, even if it is stopped in
+ * between. On SIGTERM it accepts no more jobs, works for a grace period, and writes the remaining jobs to a file,
+ * which it reads when it is started again.
  */
 public final class WorkerServiceExample {
 
     /*
      * Overview.
      *
-     * A job is done when its line is in the journal, the end of the line included. A job that was accepted and is not done
-     * is open. One lock guards the journal and both sets, and each change of them is one step under it:
+     * A job is done once its line, including the line end, is in the journal. A job that is accepted and not done is
+     * open. One lock guards the journal and both sets, and each change of them is one step under it:
      *
-     *   accept    a task in the pool and an id in `open`, or neither
-     *   commit    a line in the journal and the id from `open` to `done`, or neither
-     *   end       no commit from now on; what is open goes into the spool
+     *   accept    adds a task to the pool and an id to `open`, or neither
+     *   commit    adds a line to the journal and moves the id from `open` to `done`, or neither
+     *   end       prevents further commits and writes the open jobs to the spool
      *
-     * So what was accepted is done or open, never both, and after end() what is open is in the spool. Whether a job that was
-     * interrupted is done, only the job knows: it is, if it came to its commit. The pool's report counts tasks, and says
-     * which of them were interrupted, never started, or run on.
+     * So an accepted job is either done or open, and after end() all open jobs are in the spool. An interrupted job is
+     * done exactly if it has reached its commit. The report of the pool counts tasks, and names those that were
+     * interrupted, never started, or are still running.
      *
-     * What if the process dies at another moment?
-     *   - While a line is written: the torn line is cut off at the next start, and its job is open.
-     *   - While the spool is written: it is written beside the old one and renamed, so one of the two is there, and whole.
-     *   - Before the port is open: there is no hook, and the old spool still stands. What it says of jobs that are done by
-     *     now does not count, because the journal wins.
-     *   - Between the acceptance and the answer: the client sends the job again. A job that is known is not taken twice.
-     *   - Killed outright (SIGKILL) later: the old spool still stands, and what came over HTTP since and is not done is lost.
-     *     Who cannot bear that writes each job down before accepting it.
+     * If the process dies at another time:
+     *   - While a line is written: the next start removes the incomplete line, and its job is open.
+     *   - While the spool is written: the new file is renamed when it is complete, so a complete spool always exists.
+     *   - Before the port is open: there is no hook, and the old spool remains. Its jobs that are done by now are
+     *     ignored, because the journal takes precedence.
+     *   - Between the acceptance and the answer: the client sends the job again. A known job is not accepted twice.
+     *   - Killed (SIGKILL) later: the old spool remains, and jobs that were accepted since then and are not done are
+     *     lost. A service that must not lose them has to record each job before it accepts it.
      */
 
-    /** What is done for a job. It may be interrupted, and is then begun again in the next life. */
+    /** The work of a job. It may be interrupted, and then starts again after the next start of the service. */
     @FunctionalInterface
     public interface Work {
         /**
-         * Does what must be done before the job may be called done.
+         * Performs a job. The job is committed when this returns.
          *
-         * @param job its id
-         * @throws Exception if it is not to be called done; it is tried again after the next start
+         * @param job the id of the job
+         * @throws Exception if the job has failed; it is tried again after the next start
          */
         void run(String job) throws Exception;
     }
@@ -79,7 +79,7 @@ public final class WorkerServiceExample {
                 work.run(id);
                 commit(id);
                 System.out.println("done " + id);
-            } catch (Exception failure) { // an interrupt too: the grace is over, and the job stays open
+            } catch (Exception failure) { // including an interrupt after the grace period; the job remains open
                 System.out.println("not done " + id + ": " + failure);
             }
         }
@@ -122,7 +122,7 @@ public final class WorkerServiceExample {
     /**
      * Starts a service whose jobs are short.
      *
-     * @param args its directory; the port, any free one if it is 0 or missing; the grace, such as PT20S, which is the default
+     * @param args the directory; the port, any free one if 0 or missing; the grace period, PT20S if missing
      * @throws IOException if the directory or the port cannot be used
      */
     public static void main(String[] args) throws IOException {
@@ -131,17 +131,17 @@ public final class WorkerServiceExample {
                 args.length > 1 ? Integer.parseInt(args[1]) : 0,
                 args.length > 2 ? Duration.parse(args[2]) : Duration.ofSeconds(20),
                 TimeSource.system(),
-                job -> Thread.sleep(20)); // in place of a call to something slow
+                job -> Thread.sleep(20)); // stands for a slow call
     }
 
     /**
-     * Starts a service, which runs until the process is told to end.
+     * Starts a service, which runs until the process receives a signal to terminate.
      *
-     * @param directory where its files are
-     * @param port where it listens, on the loopback address; 0 for any
-     * @param grace how long its jobs may go on when it is told to end
-     * @param time what the grace is measured with
-     * @param work what is done for a job
+     * @param directory the directory of its files
+     * @param port the port on the loopback address; 0 for any
+     * @param grace the time for which its jobs may go on after such a signal
+     * @param time the time source for the grace period
+     * @param work the work of a job
      * @throws IOException if the directory or the port cannot be used
      */
     public static void start(Path directory, int port, Duration grace, TimeSource time, Work work) throws IOException {
@@ -152,9 +152,9 @@ public final class WorkerServiceExample {
 
         service.readJournal();
         for (String job : service.readSpool()) {
-            service.pool.execute(service.new Job(job)); // waits for room
+            service.pool.execute(service.new Job(job)); // waits for space in the queue
         }
-        service.pool.setRejectionHandler(new ThreadPool.AbortPolicy()); // from now on the client is told
+        service.pool.setRejectionHandler(new ThreadPool.AbortPolicy()); // from now on the client is notified
         ThreadPool.drainOnExit(grace, service::end, service.pool);
         server.start();
         System.out.println("ready on port " + server.getAddress().getPort());
@@ -189,15 +189,15 @@ public final class WorkerServiceExample {
         } catch (RejectedExecutionException fullOrEnding) {
             return false;
         }
-        open.add(job); // before it can be done, which takes the lock
+        open.add(job); // before its commit, which needs the lock
         return true;
     }
 
     private synchronized void commit(String job) throws IOException {
         if (ended) {
-            throw new IOException("it comes too late, and is in the spool");
+            throw new IOException("the commit is too late, the job is in the spool");
         }
-        ended = true; // for good, if the line cannot be written whole: none may follow it
+        ended = true; // permanently if the line cannot be written completely: no line may follow it
         journal.write((job + "\n").getBytes(StandardCharsets.US_ASCII));
         ended = false;
         open.remove(job);
@@ -217,7 +217,7 @@ public final class WorkerServiceExample {
             }
             Files.move(newSpool, spool, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException failure) {
-            throw new UncheckedIOException("jobs that are in no file: " + open, failure);
+            throw new UncheckedIOException("jobs that could not be written to a file: " + open, failure);
         }
         System.out.println("spooled " + open.size() + " jobs");
     }

@@ -54,7 +54,7 @@ class BuildExampleTest {
     }
 
     @Test
-    void a_build_compiles_tests_and_packages_what_then_runs() throws Exception {
+    void a_build_compiles_tests_and_packages_a_program_that_runs() throws Exception {
         FlowResult<String> result = build(false);
 
         assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
@@ -84,7 +84,7 @@ class BuildExampleTest {
     }
 
     @Test
-    void a_release_of_what_is_built_only_publishes() throws Exception {
+    void a_release_of_a_finished_build_only_publishes() throws Exception {
         FlowResult<String> snapshot = build(false);
         assertThat(snapshot.explain("publish")).startsWith("SKIPPED: its condition was false at +");
 
@@ -103,7 +103,7 @@ class BuildExampleTest {
     }
 
     @Test
-    void a_test_that_fails_keeps_the_jar_from_being_made() throws Exception {
+    void a_failing_test_prevents_the_jar() throws Exception {
         replace("app/main/app/App.java", "\" \"", "\"-\"");
 
         FlowResult<String> result = build(false);
@@ -118,7 +118,7 @@ class BuildExampleTest {
     }
 
     @Test
-    void after_a_failure_only_what_had_not_succeeded_is_done_again() throws Exception {
+    void after_a_failure_only_nodes_that_had_not_succeeded_run_again() throws Exception {
         Path inTheWay = Files.createDirectories(out().resolve("app.jar.part"));
         assertThat(build(false).node("package").state()).isEqualTo(NodeState.FAILED);
         Files.delete(inTheWay);

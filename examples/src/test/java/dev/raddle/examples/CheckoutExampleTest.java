@@ -50,7 +50,7 @@ class CheckoutExampleTest {
     }
 
     @Test
-    void a_page_has_the_price_of_whoever_knew_it_first_less_the_promotion() throws Exception {
+    void a_page_has_the_first_price_less_the_promotion() throws Exception {
         FlowResult<Page> result = checkout(Map.of());
 
         assertThat(result.value()).isEqualTo(new Page("Ada", 1800, true));
@@ -59,7 +59,7 @@ class CheckoutExampleTest {
     }
 
     @Test
-    void a_promotion_that_is_late_is_cut_off_and_replaced() throws Exception {
+    void a_late_promotion_is_cancelled_and_replaced_by_its_default() throws Exception {
         try (Shop shop = new Shop(Map.of("/promos/Ada", silent));
                 ThreadScope scope = ThreadScope.open()) {
             CheckoutExample example = new CheckoutExample(client, shop.address(), time);
@@ -77,7 +77,7 @@ class CheckoutExampleTest {
     }
 
     @Test
-    void a_price_that_is_not_needed_any_more_is_not_asked_for() throws Exception {
+    void a_price_that_has_become_unneeded_is_not_requested() throws Exception {
         FlowResult<Page> result = checkout(Map.of("/rate", silent));
 
         assertThat(result.value().cents()).isEqualTo(1800);
@@ -89,7 +89,7 @@ class CheckoutExampleTest {
     }
 
     @Test
-    void one_price_source_that_fails_fails_nothing() throws Exception {
+    void the_failure_of_one_price_source_does_not_fail_the_page() throws Exception {
         FlowResult<Page> result = checkout(Map.of("/local/kettle", broken));
 
         assertThat(result.value()).isEqualTo(new Page("Ada", 1800, true));
@@ -97,12 +97,12 @@ class CheckoutExampleTest {
     }
 
     @Test
-    void an_audit_that_fails_is_told_to_the_page() throws Exception {
+    void the_page_shows_that_an_audit_has_failed() throws Exception {
         assertThat(checkout(Map.of("/audit/Ada", broken)).value()).isEqualTo(new Page("Ada", 1800, false));
     }
 
     @Test
-    void a_page_without_a_price_is_given_up_at_the_deadline() throws Exception {
+    void a_page_without_a_price_fails_at_the_deadline() throws Exception {
         try (Shop shop = new Shop(Map.of("/local/kettle", silent, "/rate", broken));
                 ThreadScope scope = ThreadScope.open()) {
             CheckoutExample example = new CheckoutExample(client, shop.address(), time);

@@ -78,14 +78,14 @@ class DataQualityExampleTest {
     }
 
     @Test
-    void two_checks_are_enough_and_the_third_gives_up_its_place_in_the_queue() throws Exception {
+    void two_checks_are_enough_and_the_third_leaves_the_queue() throws Exception {
         DataQualityExample example = example(rows -> {});
         Delivery delivery = delivery("north", GOOD);
         FlowResult<Integer> result;
         executor.pauseGroup("north");
         try (ThreadScope scope = ThreadScope.open()) {
             Task<FlowResult<Integer>> north = scope.submit("north", () -> example.take(delivery));
-            threeChecks.await(); // all of them stand in the queue
+            threeChecks.await(); // all of them are in the queue
             executor.resumeGroup("north");
             result = north.await();
         }
@@ -102,11 +102,11 @@ class DataQualityExampleTest {
     }
 
     @Test
-    void a_check_of_a_column_that_is_not_there_is_skipped() throws Exception {
+    void a_check_of_a_missing_column_is_skipped() throws Exception {
         FlowResult<Integer> result = example(rows -> {}).take(delivery("north", "id,cents\n1,250\n"));
 
         assertThat(result.value()).isEqualTo(1);
-        assertThat(result.explain("countries")) // two other checks may be enough before its turn comes
+        assertThat(result.explain("countries")) // the two other checks may have passed before it was granted a permit
                 .startsWith("SKIPPED: ")
                 .containsAnyOf("its condition was false at +", "has no other undecided consumer");
     }
@@ -124,9 +124,9 @@ class DataQualityExampleTest {
     }
 
     @Test
-    void what_was_stored_is_taken_back_if_nobody_can_be_told() throws Exception {
+    void a_stored_delivery_is_removed_if_it_cannot_be_announced() throws Exception {
         DataQualityExample example = example(rows -> {
-            throw new IOException("nobody hears");
+            throw new IOException("the announcement failed");
         });
 
         FlowResult<Integer> result = example.take(delivery("north", GOOD));
@@ -139,10 +139,10 @@ class DataQualityExampleTest {
     }
 
     @Test
-    void what_cannot_be_undone_is_reported_and_the_rest_is_undone() throws Exception {
+    void a_compensation_that_fails_is_reported_and_the_others_run() throws Exception {
         DataQualityExample example = example(rows -> {
             Files.delete(staged().getFirst());
-            throw new IOException("nobody hears");
+            throw new IOException("the announcement failed");
         });
 
         FlowResult<Integer> result = example.take(delivery("north", GOOD));
@@ -152,7 +152,7 @@ class DataQualityExampleTest {
     }
 
     @Test
-    void a_source_that_has_to_wait_holds_up_no_other() throws Exception {
+    void a_source_that_waits_does_not_delay_another() throws Exception {
         DataQualityExample example = example(rows -> {});
         Delivery held = delivery("north", GOOD);
         executor.pauseGroup("north");

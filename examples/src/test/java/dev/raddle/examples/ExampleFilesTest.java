@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The run files of this directory, run by the real launcher. */
+/** Runs the run files of the examples with the real launcher. */
 @Timeout(300)
 class ExampleFilesTest {
     private static final Path EXAMPLES = Raddle.ROOT.resolve("examples");
@@ -53,7 +53,7 @@ class ExampleFilesTest {
         assertThat(tasks.get("fine").get("state")).isEqualTo("succeeded");
         String output = Files.readString(directory.resolve("run/output/hangs-once.log"));
         String pid = output.replaceFirst("(?s)waiting for process (\\d+)\n.*", "$1");
-        assertThat(Raddle.lives(Long.parseLong(pid))).as(output).isFalse();
+        assertThat(Raddle.isAlive(Long.parseLong(pid))).as(output).isFalse();
     }
 
     @Test
@@ -64,7 +64,7 @@ class ExampleFilesTest {
                 .isEqualTo(file + " is valid: 10000 tasks, 0 edges\n");
     }
 
-    /** The same file with every twentieth of its numbers: what counts are the limits, and that nothing is lost. */
+    /** Runs the same file with every twentieth of its numbers: it tests the limits, and that no task is lost. */
     @Test
     void of_ten_thousand_commands_in_four_groups_every_twentieth_runs_within_its_limits() throws Exception {
         Files.copy(EXAMPLES.resolve("ten-thousand/ten-thousand.yaml"), directory.resolve("ten-thousand.yaml"));
@@ -85,7 +85,7 @@ class ExampleFilesTest {
     }
 
     @Test
-    void a_build_with_dependencies_is_checked_run_and_undone_by_nobody() throws Exception {
+    void a_build_with_dependencies_is_checked_and_run_and_not_undone() throws Exception {
         String file = EXAMPLES.resolve("build/build.yaml").toString();
 
         Raddle.Ended checked = new Raddle(directory).run("check", file);
@@ -99,7 +99,7 @@ class ExampleFilesTest {
     }
 
     @Test
-    void a_nightly_run_is_degraded_by_a_check_and_reports_all_the_same() throws Exception {
+    void a_nightly_run_is_degraded_by_a_check_and_still_reports() throws Exception {
         Raddle.Ended ended = new Raddle(directory)
                 .run(
                         "run",

@@ -20,8 +20,8 @@ import org.junit.jupiter.api.Timeout;
 class FanInServerExampleTest {
 
     private record Client(Socket socket, BufferedReader answers) implements AutoCloseable {
-        static Client of(ServerSocket door) throws IOException {
-            Socket socket = new Socket(door.getInetAddress(), door.getLocalPort());
+        static Client of(ServerSocket server) throws IOException {
+            Socket socket = new Socket(server.getInetAddress(), server.getLocalPort());
             return new Client(socket, FanInServerExample.reader(socket));
         }
 
@@ -30,8 +30,8 @@ class FanInServerExampleTest {
             return answers.readLine();
         }
 
-        /** Tells whether the server has closed the connection; waits until it does. */
-        boolean isOver() {
+        /** Waits until the server closes the connection. Returns false if it sends a character instead. */
+        boolean awaitClosed() {
             try {
                 return answers.read() == -1;
             } catch (IOException reset) {
@@ -45,61 +45,61 @@ class FanInServerExampleTest {
         }
     }
 
-    private static ServerSocket newDoor() throws IOException {
+    private static ServerSocket newServerSocket() throws IOException {
         return new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
     }
 
     @Test
-    void everything_that_was_answered_is_counted_when_the_door_is_closed() throws Exception {
-        try (ServerSocket door = newDoor();
+    void every_answered_line_is_counted_when_the_server_socket_is_closed() throws Exception {
+        try (ServerSocket server = newServerSocket();
                 ThreadScope scope = ThreadScope.open()) {
-            Task<Map<String, Long>> server = scope.submit("server", () -> FanInServerExample.serve(door));
+            Task<Map<String, Long>> sums = scope.submit("server", () -> FanInServerExample.serve(server));
             List<Task<String>> clients = new ArrayList<>();
             for (int i = 0; i < 20; i++) {
                 String own = "client-" + i % 2 + " 10";
                 clients.add(scope.submit(() -> {
-                    try (Client client = Client.of(door)) {
+                    try (Client client = Client.of(server)) {
                         return client.send(own) + client.send("all 1");
                     }
                 }));
             }
             assertThat(scope.awaitAll(clients)).containsOnly("okok");
 
-            door.close();
+            server.close();
 
-            assertThat(server.await()).isEqualTo(Map.of("client-0", 100L, "client-1", 100L, "all", 20L));
+            assertThat(sums.await()).isEqualTo(Map.of("client-0", 100L, "client-1", 100L, "all", 20L));
         }
     }
 
     @Test
-    void a_client_that_stays_does_not_keep_the_server_from_closing() throws Exception {
-        try (ServerSocket door = newDoor();
+    void a_connected_client_does_not_prevent_the_server_from_closing() throws Exception {
+        try (ServerSocket server = newServerSocket();
                 ThreadScope scope = ThreadScope.open();
-                Client stays = Client.of(door)) {
-            Task<Map<String, Long>> server = scope.submit("server", () -> FanInServerExample.serve(door));
+                Client stays = Client.of(server)) {
+            Task<Map<String, Long>> sums = scope.submit("server", () -> FanInServerExample.serve(server));
             assertThat(stays.send("a 1")).isEqualTo("ok");
 
-            door.close();
+            server.close();
 
-            assertThat(server.await()).isEqualTo(Map.of("a", 1L));
-            assertThat(stays.isOver()).isTrue();
+            assertThat(sums.await()).isEqualTo(Map.of("a", 1L));
+            assertThat(stays.awaitClosed()).isTrue();
         }
     }
 
     @Test
-    void a_client_that_talks_nonsense_loses_its_connection_and_nobody_else_does() throws Exception {
-        try (ServerSocket door = newDoor();
+    void a_client_that_sends_an_invalid_line_loses_its_connection_and_no_other_client_does() throws Exception {
+        try (ServerSocket server = newServerSocket();
                 ThreadScope scope = ThreadScope.open();
-                Client good = Client.of(door);
-                Client bad = Client.of(door)) {
-            Task<Map<String, Long>> server = scope.submit("server", () -> FanInServerExample.serve(door));
+                Client good = Client.of(server);
+                Client bad = Client.of(server)) {
+            Task<Map<String, Long>> sums = scope.submit("server", () -> FanInServerExample.serve(server));
             assertThat(good.send("a 1")).isEqualTo("ok");
             assertThat(bad.send("a much")).isNull();
             assertThat(good.send("a 2")).isEqualTo("ok");
 
-            door.close();
+            server.close();
 
-            assertThat(server.await()).isEqualTo(Map.of("a", 3L));
+            assertThat(sums.await()).isEqualTo(Map.of("a", 3L));
         }
     }
 }

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Compiles the guide to flows, and the programs of the page that one reads first. */
+/** Compiles the snippets of the guide to flows and the programs of the README. */
 @Timeout(120)
 class FlowGuideTest {
 

@@ -48,7 +48,7 @@ class HedgedReadExampleTest {
     }
 
     @Test
-    void the_next_is_asked_after_the_hedge_and_the_slow_one_is_cut_off() throws Exception {
+    void the_next_replica_is_asked_after_the_hedge_delay_and_the_slow_one_is_cancelled() throws Exception {
         List<Callable<String>> replicas = List.of(this::never, () -> "far", HedgedReadExampleTest::notAsked);
         try (ThreadScope scope = ThreadScope.open()) {
             Task<String> read = scope.submit("read", () -> HedgedReadExample.read(replicas, HEDGE, time));

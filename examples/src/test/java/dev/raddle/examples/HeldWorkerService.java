@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import java.util.concurrent.CountDownLatch;
 
 /**
- * The worker service with jobs that do what their names say, and a time that passes when its standard input says so. The
- * process does not end before its input does.
+ * The worker service with jobs whose names determine their behaviour, and with virtual time that its standard input
+ * advances. The process does not end before its input ends.
  */
 final class HeldWorkerService {
     private final VirtualTime time = new VirtualTime();
@@ -28,7 +28,7 @@ final class HeldWorkerService {
     public static void main(String[] args) throws Exception {
         HeldWorkerService service = new HeldWorkerService();
         WorkerServiceExample.start(Path.of(args[0]), 0, Duration.ofMinutes(1), service.time, service::work);
-        Thread input = new Thread(service::obey);
+        Thread input = new Thread(service::readCommands);
         Runtime.getRuntime().addShutdownHook(new Thread(() -> join(input)));
         input.start();
     }
@@ -41,7 +41,7 @@ final class HeldWorkerService {
         }
     }
 
-    private void obey() {
+    private void readCommands() {
         try (BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8))) {
             for (String line = input.readLine(); line != null; line = input.readLine()) {
                 switch (line) {
@@ -52,14 +52,14 @@ final class HeldWorkerService {
                     }
                     default -> holds.get(line).countDown();
                 }
-                System.out.println("heard " + line);
+                System.out.println("executed " + line);
             }
         } catch (IOException | InterruptedException e) {
             throw new AssertionError(e);
         }
     }
 
-    /** Ends at once, or is held until it is let go: if it is polite, late or a gate, by an interrupt too. */
+    /** Returns at once, or waits until its kind is released; an interrupt ends the wait unless the job is stubborn. */
     private void work(String job) throws InterruptedException {
         CountDownLatch hold = holds.get(job.substring(0, job.indexOf('-')));
         if (hold == null) {
@@ -70,13 +70,13 @@ final class HeldWorkerService {
             try {
                 hold.await();
                 return;
-            } catch (InterruptedException told) {
+            } catch (InterruptedException interrupt) {
                 System.out.println("interrupted " + job);
-                if (job.startsWith("late")) { // goes on to its end, as if it had not noticed
+                if (job.startsWith("late")) { // completes in spite of the interrupt
                     Thread.currentThread().interrupt();
                     return;
                 } else if (!job.startsWith("stubborn")) {
-                    throw told;
+                    throw interrupt;
                 }
             }
         }

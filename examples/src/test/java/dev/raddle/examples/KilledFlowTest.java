@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Runs with dependencies by the real launcher, killed with SIGKILL and taken up again. */
+/** Starts runs with dependencies by the real launcher, kills them with SIGKILL and resumes them. */
 @Timeout(300)
 class KilledFlowTest {
     private static final String FILE = """
@@ -30,7 +30,7 @@ class KilledFlowTest {
     @TempDir
     private Path directory;
 
-    /** Layers of three tasks, each of which reads what the one before it printed. */
+    /** Layers of three tasks, each of which reads the output of its upstream. */
     private static String file(int layers) {
         StringBuilder tasks = new StringBuilder();
         for (int layer = 1; layer <= layers; layer++) {
@@ -68,7 +68,7 @@ class KilledFlowTest {
         return Files.writeString(directory.resolve("flow.yaml"), file(layers));
     }
 
-    /** The tasks that the journal says have succeeded. */
+    /** Returns the tasks that have succeeded according to the journal. */
     private Set<String> recorded() throws Exception {
         Set<String> recorded = new HashSet<>();
         Path journal = directory.resolve("run/journal.jsonl");
@@ -106,9 +106,7 @@ class KilledFlowTest {
             }
             run.kill();
             Set<String> recorded = recorded();
-            assertThat(ended().keySet())
-                    .as("everything that is recorded was done")
-                    .containsAll(recorded);
+            assertThat(ended().keySet()).as("every recorded task has run").containsAll(recorded);
             assertThat(ended()).as("recorded before, so not run again").containsAllEntriesOf(before);
             before.clear();
             for (String id : recorded) {
@@ -128,7 +126,7 @@ class KilledFlowTest {
     }
 
     @Test
-    void a_killed_run_is_explained_by_what_its_directory_holds() throws Exception {
+    void a_killed_run_is_explained_by_the_contents_of_its_directory() throws Exception {
         Files.writeString(directory.resolve("flow.yaml"), """
                 tasks:
                   - { id: a, run: "true" }
@@ -155,7 +153,7 @@ class KilledFlowTest {
     }
 
     @Test
-    void sigterm_drains_a_flow_and_hands_back_what_had_not_begun() throws Exception {
+    void sigterm_drains_a_flow_and_returns_tasks_that_have_not_begun() throws Exception {
         Files.writeString(directory.resolve("flow.yaml"), """
                 tasks:
                   - { id: a, run: "until [ -e finish ]; do sleep 0.01; done; echo a", undo: "touch undone" }

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code raddle map} as a process. */
+/** Tests {@code raddle map} as a process. */
 @Timeout(200)
 class MapCommandTest {
     @TempDir
@@ -37,7 +37,7 @@ class MapCommandTest {
     }
 
     @Test
-    void placeholders_stand_anywhere_and_options_behind_the_command_are_its_own() throws Exception {
+    void placeholders_may_be_anywhere_and_options_after_the_command_belong_to_it() throws Exception {
         Raddle.Ended ended = map(
                 "http://a.org/x\n", "--limit", "1", "printf", "%s %s %s %s\\n", "--json", "{}", "${n}-${host}", "-q");
 
@@ -45,7 +45,7 @@ class MapCommandTest {
     }
 
     @Test
-    void an_argument_that_begins_with_an_at_sign_is_no_file_of_arguments() throws Exception {
+    void an_argument_that_begins_with_an_at_sign_is_not_a_file_of_arguments() throws Exception {
         assertThat(map("@b\n", "--limit", "1", "echo", "@a").out()).isEqualTo("@a @b\n");
     }
 
@@ -59,7 +59,7 @@ class MapCommandTest {
     }
 
     @Test
-    void commands_start_while_lines_still_come() throws Exception {
+    void commands_start_before_all_lines_are_read() throws Exception {
         Raddle.Run run = new Raddle(directory).start("map", "echo", "got");
         run.type("first\n");
         run.awaitLine("got first");
@@ -71,14 +71,14 @@ class MapCommandTest {
     }
 
     @Test
-    void a_command_cannot_eat_the_lines_of_the_others() throws Exception {
+    void a_command_cannot_read_the_lines_of_the_others() throws Exception {
         Raddle.Ended ended = map("1\n2\n3\n", "--limit", "1", "--shell", "cat; echo {}");
 
         assertThat(ended.out()).isEqualTo("1\n2\n3\n");
     }
 
     @Test
-    void output_is_never_mixed_and_comes_in_order_where_that_is_wanted() throws Exception {
+    void output_is_never_interleaved_and_is_in_order_on_request() throws Exception {
         String lines = IntStream.rangeClosed(1, 40).mapToObj(i -> i + "\n").collect(Collectors.joining());
 
         Raddle.Ended ended = map(
@@ -99,7 +99,7 @@ class MapCommandTest {
 
     @Test
     void each_group_has_its_limit() throws Exception {
-        // Only one of a group may hold its directory; both groups must be there at once to go on.
+        // Only one task of a group may hold its directory; both groups must have one at once to go on.
         String script = "g=$(echo {} | cut -c1); mkdir $g || exit 9; touch seen$g; until [ -e seena ] && [ -e seenb ];"
                 + " do sleep 0.01; done; rmdir $g";
 
@@ -119,7 +119,7 @@ class MapCommandTest {
     }
 
     @Test
-    void a_line_that_does_not_fit_fails_without_being_run_and_the_others_run() throws Exception {
+    void a_line_that_does_not_match_fails_without_running_and_the_others_run() throws Exception {
         Raddle.Ended ended = map("http://a.org/\nplain\n", "--group-by", "${host}", "echo");
 
         assertThat(ended.exitCode()).isEqualTo(1);
@@ -140,7 +140,7 @@ class MapCommandTest {
     }
 
     @Test
-    void out_keeps_the_output_a_journal_and_a_report() throws Exception {
+    void out_stores_the_output_a_journal_and_a_report() throws Exception {
         Raddle.Ended ended =
                 map("a\nb\n", "--limit", "1", "--out", "run", "--shell", "echo {}; echo {}! >&2; [ {} = a ]");
 
@@ -155,7 +155,7 @@ class MapCommandTest {
     }
 
     @Test
-    void json_and_dry_run_work_as_with_run() throws Exception {
+    void json_and_dry_run_work_as_in_the_run_command() throws Exception {
         Raddle.Ended dry = map("http://a.org/x y\n", "--dry-run", "--group-by", "${host}", "curl", "-fsS");
         Raddle.Ended json = map("a\n", "--json", "--out", "run", "echo");
 
@@ -180,7 +180,7 @@ class MapCommandTest {
     }
 
     @Test
-    void ctrl_c_ends_it_although_more_lines_could_come() throws Exception {
+    void ctrl_c_ends_it_although_its_input_is_open() throws Exception {
         Raddle.Run run = new Raddle(directory).start("map", "--json", "--out", "run", "sleep");
         run.type("600\n");
         run.awaitLine("\"task-started\"");
@@ -195,7 +195,7 @@ class MapCommandTest {
     }
 
     @Test
-    void after_sigterm_it_ends_when_what_runs_has_ended_although_more_lines_could_come() throws Exception {
+    void after_sigterm_it_ends_when_running_tasks_have_ended_although_its_input_is_open() throws Exception {
         Raddle.Run run = new Raddle(directory)
                 .start("map", "--json", "--out", "run", "--grace", "1h", "--shell", ": {}; cat fifo");
         new ProcessBuilder("mkfifo", directory.resolve("fifo").toString())
@@ -215,13 +215,13 @@ class MapCommandTest {
     }
 
     @Test
-    void it_ends_when_nobody_reads_its_output_any_more() throws Exception {
+    void it_ends_when_its_output_is_closed() throws Exception {
         Raddle.Run run = new Raddle(directory).start("map", "--limit", "1", "echo");
         run.type("first\n");
         run.awaitLine("first");
         run.process().getInputStream().close();
 
-        // The stream is closed for good only when a read that is under way has returned, so one more line may not do.
+        // The stream is closed only after a read in progress has returned, so one more line may not be enough.
         assertThatIOException().isThrownBy(() -> {
             for (int line = 2; line < 1_000_000; line++) {
                 run.type(line + "\n");

@@ -11,7 +11,6 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.micrometer.PoolMeters;
 import dev.raddle.micrometer.TaskMeters;
 import dev.raddle.opentelemetry.TaskTracing;
-import dev.raddle.pool.NamedTask;
 import dev.raddle.pool.PoolListener;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.StructuredScopeOptions;
@@ -19,6 +18,7 @@ import dev.raddle.scope.StructuredTaskScope;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.slf4j.MdcPropagator;
 import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
@@ -49,14 +49,17 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.MDC;
 
-/** What each API offers to listeners, spans, meters, logs and flight recordings: the table of {@code docs/guide/observing.md}. */
+/**
+ * Tests the listeners, spans, meters, logs and flight recordings of each API: the table of {@code
+ * docs/guide/observing.md}.
+ */
 class ObservabilityTest {
 
-    /** What observes. */
+    /** The observers of an API. */
     private record Observers(TaskListener listener, List<ContextPropagator> propagators, PoolListener poolListener) {
         static final Observers NONE = new Observers(new TaskListener() {}, List.of(), new PoolListener() {});
 
-        static Observers hearing(TaskListener listener) {
+        static Observers of(TaskListener listener) {
             return new Observers(listener, List.of(), new PoolListener() {});
         }
     }
@@ -86,15 +89,17 @@ class ObservabilityTest {
             void run(Observers observers, MeterRegistry registry, Callable<String> a, Callable<String> b)
                     throws Exception {
                 StructuredScopeOptions options = StructuredScopeOptions.defaults();
-                CountDownLatch settled = new CountDownLatch(2); // in the group, which is later than in the scope
-                TaskListener last = new TaskListener() {
+                CountDownLatch settled = new CountDownLatch(2); // in the group, which settles them later than the scope
+                TaskListener countDown = new TaskListener() {
                     @Override
                     public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
                         settled.countDown();
                     }
                 };
                 try (GroupExecutor executor = executor(new Observers(
-                                observers.listener().and(last), observers.propagators(), observers.poolListener()));
+                                observers.listener().and(countDown),
+                                observers.propagators(),
+                                observers.poolListener()));
                         StructuredTaskScope<String> scope =
                                 new StructuredTaskScope<>(options.withScheduler(executor.scheduler("owner")))) {
                     scope.fork(new Named("a", a));
@@ -160,11 +165,11 @@ class ObservabilityTest {
                 pool.submit(new Named("b", b)).get();
                 pool.shutdown();
                 pool.awaitTermination(1, TimeUnit.HOURS);
-                assertThat(registry.getMeters()).isNotEmpty(); // and so the pool is still there
+                assertThat(registry.getMeters()).isNotEmpty(); // keeps the pool reachable
             }
         };
 
-        /** What its meters are called, and the field of its events that has the owner. */
+        /** The name of its meters, and of the field of its events that contains the owner. */
         final String word;
 
         Api(String word) {
@@ -194,43 +199,43 @@ class ObservabilityTest {
 
     @ParameterizedTest
     @EnumSource
-    void a_listener_hears_of_each_submission_start_and_end(Api api) throws Exception {
-        List<String> heard = new CopyOnWriteArrayList<>();
+    void a_listener_is_notified_of_each_submission_start_and_end(Api api) throws Exception {
+        List<String> events = new CopyOnWriteArrayList<>();
         TaskListener listener = new TaskListener() {
             @Override
             public void onSubmitted(TaskIdentity task) {
-                heard.add(task.owner() + "/" + task.name() + " submitted");
+                events.add(task.owner() + "/" + task.name() + " submitted");
             }
 
             @Override
             public void onStarted(TaskIdentity task, long waitNanos) {
-                heard.add(task.owner() + "/" + task.name() + " started");
+                events.add(task.owner() + "/" + task.name() + " started");
             }
 
             @Override
             public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
-                heard.add(task.owner() + "/" + task.name() + " ended");
+                events.add(task.owner() + "/" + task.name() + " ended");
             }
         };
         PoolListener poolListener = new PoolListener() {
             @Override
             public void started(Runnable task, Thread thread) {
-                heard.add("started");
+                events.add("started");
             }
 
             @Override
             public void ended(Ended event) {
-                heard.add("ended");
+                events.add("ended");
             }
         };
 
         api.run(new Observers(listener, List.of(), poolListener), registry, () -> "A", () -> "B");
 
-        if (api == Api.POOL) { // has a listener of its own, which is told of what runs and not of names
-            assertThat(heard).containsExactly("started", "ended", "started", "ended");
+        if (api == Api.POOL) { // has its own listener, which receives the runs without names
+            assertThat(events).containsExactly("started", "ended", "started", "ended");
         } else {
-            for (String name : List.of("owner/a", "owner/b")) { // a placed task may end after the one that placed it
-                assertThat(heard)
+            for (String name : List.of("owner/a", "owner/b")) { // a placed task may end after the task that placed it
+                assertThat(events)
                         .filteredOn(line -> line.startsWith(name))
                         .containsExactly(name + " submitted", name + " started", name + " ended");
             }
@@ -239,7 +244,7 @@ class ObservabilityTest {
 
     @ParameterizedTest
     @EnumSource
-    void each_task_is_a_span_below_the_submitters_and_is_current_inside(Api api) throws Exception {
+    void each_task_has_a_span_below_that_of_the_submitter_and_it_is_current_in_the_task(Api api) throws Exception {
         InMemorySpanExporter exporter = InMemorySpanExporter.create();
         SdkTracerProvider provider = SdkTracerProvider.builder()
                 .addSpanProcessor(SimpleSpanProcessor.create(exporter))
@@ -267,7 +272,7 @@ class ObservabilityTest {
             List<SpanData> spans = exporter.getFinishedSpanItems();
             for (String name : List.of("a", "b")) {
                 Span inside = current.get(name);
-                if (api == Api.POOL) { // knows no context
+                if (api == Api.POOL) { // has no context
                     assertThat(inside.getSpanContext().isValid()).isFalse();
                     continue;
                 }
@@ -290,7 +295,7 @@ class ObservabilityTest {
     void meters_count_and_time_the_tasks(Api api) throws Exception {
         TaskMeters meters = api.meters(registry);
 
-        api.run(Observers.hearing(meters), registry, () -> "A", () -> "B");
+        api.run(Observers.of(meters), registry, () -> "A", () -> "B");
 
         if (api == Api.POOL) {
             assertThat(registry.get("raddle.pool.completed")
@@ -321,7 +326,7 @@ class ObservabilityTest {
 
     @ParameterizedTest
     @EnumSource
-    void the_submitters_mdc_is_in_the_task_and_what_a_task_puts_there_is_not_in_the_next(Api api) throws Exception {
+    void the_mdc_of_the_submitter_is_in_the_task_and_entries_of_a_task_are_not_in_the_next(Api api) throws Exception {
         List<String> seen = new CopyOnWriteArrayList<>();
         Callable<String> task = () -> {
             seen.add(String.valueOf(MDC.get("request")));
@@ -340,20 +345,21 @@ class ObservabilityTest {
             MDC.clear();
         }
 
-        if (api == Api.POOL) { // a plain pool: it carries nothing, and its threads keep what tasks leave
+        if (api == Api.POOL) { // a plain pool propagates no context, and its threads keep the entries of their tasks
             assertThat(seen).containsExactly("null", "of a task");
         } else {
             assertThat(seen).containsExactly("7", "7");
         }
     }
 
-    /** An event of the test's own, on the clock of the others. */
+    /** An event of the test, with the same clock as the others. */
     @Name("dev.raddle.test.Inside")
     static final class Inside extends Event {}
 
     @ParameterizedTest
     @EnumSource
-    void a_flight_recording_has_each_task_from_its_start_to_its_end(Api api, @TempDir Path directory) throws Exception {
+    void a_flight_recording_contains_each_task_from_its_start_to_its_end(Api api, @TempDir Path directory)
+            throws Exception {
         String type = api == Api.POOL ? "dev.raddle.PoolTask" : "dev.raddle.Task";
         List<RecordedEvent> all;
         try (Recording recording = new Recording()) {

@@ -27,7 +27,7 @@ class PageExampleTest {
     }
 
     @Test
-    void a_page_has_what_all_services_said() throws Exception {
+    void a_page_has_the_answers_of_all_services() throws Exception {
         try (PageExample.Shop shop = new PageExample.Shop("/offers", () -> {})) {
             Page page = new PageExample(client, shop.address(), time).page();
 
@@ -37,7 +37,7 @@ class PageExampleTest {
     }
 
     @Test
-    void a_service_that_can_be_done_without_is_cut_off_and_replaced() throws Exception {
+    void an_optional_slow_service_is_cancelled_and_replaced_by_a_default() throws Exception {
         try (PageExample.Shop shop = new PageExample.Shop("/offers", this::never);
                 ThreadScope scope = ThreadScope.open()) {
             Task<Page> page = scope.submit("page", new PageExample(client, shop.address(), time)::page);
@@ -50,7 +50,7 @@ class PageExampleTest {
     }
 
     @Test
-    void a_page_without_what_it_needs_is_given_up_at_its_deadline() throws Exception {
+    void a_page_without_a_required_answer_fails_at_its_deadline() throws Exception {
         try (PageExample.Shop shop = new PageExample.Shop("/orders", this::never);
                 ThreadScope scope = ThreadScope.open()) {
             Task<Page> page = scope.submit("page", new PageExample(client, shop.address(), time)::page);

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The crawl of several hosts: each has its limit, and the slow one delays nobody else. */
+/** Tests the crawl of several hosts: each has its limit, and the slow one does not delay the others. */
 @Timeout(300)
 class PoliteCrawlTest {
     private static final Path EXAMPLE = Raddle.ROOT.resolve("examples/polite-crawl");
@@ -45,7 +45,7 @@ class PoliteCrawlTest {
             Map.of("127.0.0.2", new CyclicBarrier(2), "127.0.0.3", new CyclicBarrier(2));
 
     @Test
-    void every_host_has_its_limit_and_the_slow_one_delays_nobody_else() throws Exception {
+    void every_host_has_its_limit_and_the_slow_one_does_not_delay_the_others() throws Exception {
         assertThat(isInstalled("curl")).as("the example needs curl: install it").isTrue();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             List<HttpServer> servers = servers(threads);
@@ -93,7 +93,7 @@ class PoliteCrawlTest {
         }
     }
 
-    /** A server for each host, all on the same port; none where the machine has only one loopback address. */
+    /** Starts a server for each host, all on the same port; none if the machine has only one loopback address. */
     private List<HttpServer> servers(ExecutorService threads) throws IOException {
         List<HttpServer> servers = new ArrayList<>();
         try {
@@ -114,8 +114,8 @@ class PoliteCrawlTest {
     }
 
     /**
-     * The slow host answers when all pages of the others are served: if it held them up, nothing would end. The others
-     * answer two requests at once or none.
+     * Answers a request. The slow host answers once all pages of the others are served, so the test would hang if it
+     * delayed them. The others answer two requests at once or none.
      */
     private void answer(HttpExchange exchange, String host) throws IOException {
         int now = running.computeIfAbsent(host, name -> new AtomicInteger()).incrementAndGet();
@@ -133,7 +133,7 @@ class PoliteCrawlTest {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
-        running.get(host).decrementAndGet(); // before the answer, after which the next request may come
+        running.get(host).decrementAndGet(); // before the answer, which may cause the next request
         exchange.sendResponseHeaders(inTime ? 200 : 503, page.length);
         exchange.getResponseBody().write(page);
         exchange.close();

@@ -28,7 +28,7 @@ class ProducerConsumerExampleTest {
     }
 
     @Test
-    void a_consumer_that_fails_ends_the_producer_which_could_go_on_for_ever() {
+    void a_consumer_that_fails_ends_a_producer_without_end() {
         Iterable<String> endless =
                 () -> Collections.nCopies(Integer.MAX_VALUE, "again and again").iterator();
 
@@ -43,7 +43,7 @@ class ProducerConsumerExampleTest {
     }
 
     @Test
-    void a_producer_that_fails_is_not_the_end_of_the_lines() {
+    void the_failure_of_the_producer_is_thrown() {
         Iterable<String> breaks = () -> Stream.iterate(1, i -> i + 1)
                 .map(i -> {
                     if (i == 3) {

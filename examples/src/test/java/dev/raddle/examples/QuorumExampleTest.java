@@ -40,14 +40,14 @@ class QuorumExampleTest {
     }
 
     @Test
-    void a_write_counts_when_the_majority_has_it_and_the_others_are_cut_off() throws Exception {
+    void a_write_succeeds_when_a_majority_has_it_and_the_others_are_cancelled() throws Exception {
         assertThat(QuorumExample.write(List.of(silent, once(bothAsked, () -> "b"), silent, () -> "d", () -> "e")))
                 .containsExactlyInAnyOrder("b", "d", "e");
         assertThat(cutOff).hasValue(2);
     }
 
     @Test
-    void a_write_fails_as_soon_as_there_can_be_no_majority() {
+    void a_write_fails_as_soon_as_a_majority_is_impossible() {
         assertThatThrownBy(() -> QuorumExample.write(List.of(silent, broken, once(bothAsked, broken), broken, silent)))
                 .isInstanceOfSatisfying(
                         AggregateException.class,

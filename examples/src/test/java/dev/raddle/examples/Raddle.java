@@ -24,7 +24,7 @@ import java.util.function.Predicate;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 
-/** The {@code raddle} of this checkout, started as a process. */
+/** Starts the {@code raddle} of this checkout as a process. */
 final class Raddle {
     static final Path ROOT = root();
     private static final long PATIENCE_SECONDS = 180;
@@ -36,13 +36,13 @@ final class Raddle {
             new TreeMap<>(Map.of("LC_ALL", "C.UTF-8", "TERM", "dumb", "RADDLE_BUILD", "never"));
     private final List<String> prefix = new ArrayList<>(WITH_SIGNALS);
 
-    /** To be started in a directory. */
+    /** Creates a command that is started in a directory. */
     Raddle(Path directory) throws IOException {
         this.directory = directory;
         assertThatItIsBuilt();
     }
 
-    /** The launcher is told not to build, so what it starts must be there. */
+    /** Checks that the command-line tool is packaged, because the launcher runs without building. */
     static void assertThatItIsBuilt() {
         assertThat(ROOT.resolve("cli/target/raddle-cli.jar"))
                 .as("the launcher's tests need the packaged command-line tool: run mvn verify, not mvn test")
@@ -55,7 +55,7 @@ final class Raddle {
         }
     }
 
-    /** Has the launcher prepare faster starts, once for all tests: they start it some hundred times. */
+    /** Lets the launcher prepare faster starts, once for all tests, which start it some hundred times. */
     private static void prepareStarts() {
         ProcessBuilder builder = new ProcessBuilder(ROOT.resolve("raddle").toString());
         builder.environment().keySet().removeAll(List.of("JAVA_TOOL_OPTIONS", "JDK_JAVA_OPTIONS", "_JAVA_OPTIONS"));
@@ -77,7 +77,10 @@ final class Raddle {
         return path;
     }
 
-    /** Who runs these tests in the background may ignore SIGINT, and children inherit that. */
+    /**
+     * Returns a prefix that restores the default signals: a shell may run the tests with SIGINT ignored, which is
+     * inherited.
+     */
     private static List<String> withSignals() {
         List<String> env = List.of("env", "--default-signal=INT,TERM,HUP");
         try {
@@ -96,21 +99,21 @@ final class Raddle {
         return this;
     }
 
-    /** Has it started with a signal ignored, as in the background of a script or by {@code nohup}. */
+    /** Starts the command with a signal ignored, as in the background of a script or by {@code nohup}. */
     Raddle ignoring(String signal) {
         prefix.clear();
         prefix.addAll(List.of("sh", "-c", "trap '' " + signal + "; exec \"$0\" \"$@\""));
         return this;
     }
 
-    /** Has it started with a standard stream closed, such as {@code <&-}. */
+    /** Starts the command with a standard stream closed, such as {@code <&-}. */
     Raddle closing(String redirection) {
         prefix.clear();
         prefix.addAll(List.of("sh", "-c", "exec \"$0\" \"$@\" " + redirection));
         return this;
     }
 
-    /** Starts it and goes on. */
+    /** Starts the command without waiting. */
     Run start(String... arguments) throws IOException {
         List<String> words = new ArrayList<>(prefix);
         words.add(ROOT.resolve("raddle").toString());
@@ -121,33 +124,33 @@ final class Raddle {
         return new Run(builder.start());
     }
 
-    /** Starts it without anything to read, and waits for its end. */
+    /** Starts the command with empty input, and waits for its end. */
     Ended run(String... arguments) throws IOException, InterruptedException {
         Run run = start(arguments);
         run.closeInput();
         return run.end();
     }
 
-    /** Starts it, lets it read a text, and waits for its end. */
+    /** Starts the command with a text as its input, and waits for its end. */
     Ended feed(String input, String... arguments) throws IOException, InterruptedException {
         Run run = start(arguments);
         try {
             run.type(input);
             run.closeInput();
         } catch (IOException e) {
-            // it may end without having read everything
+            // it may end before it has read all input
         }
         return run.end();
     }
 
-    /** What a process left. */
+    /** The exit code and the output of a process. */
     record Ended(int exitCode, String out, String err) {
         List<String> lines() {
             return out.lines().toList();
         }
     }
 
-    /** A process that runs. */
+    /** A running process. */
     static final class Run {
         private final Process process;
         private final BlockingQueue<String> unseen = new LinkedBlockingQueue<>();
@@ -194,7 +197,7 @@ final class Raddle {
             process.getOutputStream().close();
         }
 
-        /** Waits for a line on standard output or standard error, passing over others. */
+        /** Waits for a line on standard output or standard error, and skips others. */
         String awaitLine(Predicate<String> wanted) throws InterruptedException {
             while (true) {
                 String line = unseen.poll(PATIENCE_SECONDS, TimeUnit.SECONDS);
@@ -218,7 +221,7 @@ final class Raddle {
                     .waitFor();
         }
 
-        /** Kills it, and does not read on: what it was just starting may keep its output open, and nobody ends that. */
+        /** Kills the process without reading further: a process that it has just started may keep the output open. */
         void kill() throws InterruptedException {
             if (!process.destroyForcibly().waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS)) {
                 throw new AssertionError("no end within " + PATIENCE_SECONDS + " s of its kill");
@@ -246,7 +249,7 @@ final class Raddle {
         }
     }
 
-    /** A JSON text as maps and lists. */
+    /** Parses a JSON text to maps and lists. */
     static Map<?, ?> json(String text) {
         LoadSettings settings =
                 LoadSettings.builder().setCodePointLimit(Integer.MAX_VALUE).build();
@@ -257,7 +260,7 @@ final class Raddle {
         return json(Files.readString(directory.resolve("report.json")));
     }
 
-    /** The tasks of a report by id. */
+    /** Returns the tasks of a report by id. */
     static Map<String, Map<?, ?>> tasks(Map<?, ?> report) {
         Map<String, Map<?, ?>> tasks = new TreeMap<>();
         for (Object task : (List<?>) report.get("tasks")) {
@@ -266,8 +269,8 @@ final class Raddle {
         return tasks;
     }
 
-    /** Whether a process can still do something. */
-    static boolean lives(long pid) {
+    /** Returns whether a process is alive and not a zombie. */
+    static boolean isAlive(long pid) {
         return ProcessHandle.of(pid)
                 .filter(process -> process.info().commandLine().isPresent())
                 .isPresent();

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** {@code raddle run} as a process: output, files and exit codes. */
+/** Tests {@code raddle run} as a process: output, files and exit codes. */
 @Timeout(200)
 class RunCommandTest {
     private static final String BUSY = "until [ -e go ]; do sleep 0.01; done";
@@ -27,7 +27,7 @@ class RunCommandTest {
     }
 
     @Test
-    void it_tells_its_version_and_how_it_is_used() throws Exception {
+    void it_prints_its_version_and_its_usage() throws Exception {
         assertThat(raddle("--version").out()).matches("(?s)raddle \\d+\\.\\d+\\.\\d+.*\nJava \\d+.*");
         assertThat(raddle("--help").out()).contains("raddle run checks.yaml", "124  some timed out");
         assertThat(raddle("run", "--help").out()).contains("--resume=DIR", "A run file:");
@@ -74,7 +74,7 @@ class RunCommandTest {
     }
 
     @Test
-    void without_a_terminal_there_is_a_line_for_every_event_and_the_run_directory_has_the_rest() throws Exception {
+    void without_a_terminal_it_prints_a_line_for_every_event_and_the_rest_is_in_the_run_directory() throws Exception {
         write("checks.yaml", """
                 name: nightly
                 tasks:
@@ -102,7 +102,7 @@ class RunCommandTest {
     }
 
     @Test
-    void paths_begin_where_the_file_stands() throws Exception {
+    void paths_are_relative_to_the_directory_of_the_file() throws Exception {
         Files.createDirectories(directory.resolve("sub/work"));
         write("sub/lines.txt", "x\n");
         write("sub/checks.yaml", """
@@ -141,7 +141,7 @@ class RunCommandTest {
     }
 
     @Test
-    void json_is_a_line_for_every_event_and_nothing_else() throws Exception {
+    void json_prints_a_line_for_every_event_and_nothing_else() throws Exception {
         write("checks.yaml", """
                 tasks:
                   - { id: a, run: "echo hi; [ $RADDLE_ATTEMPT = 2 ]", retry: { attempts: 2, backoff: 1ms } }
@@ -166,7 +166,7 @@ class RunCommandTest {
     }
 
     @Test
-    void quiet_says_only_what_went_wrong() throws Exception {
+    void quiet_prints_only_failures() throws Exception {
         write("good.yaml", "tasks: [{ id: a, run: 'echo x' }]");
         write("bad.yaml", "tasks: [{ id: a, run: 'exit 1' }, { id: b, run: 'true' }]");
 
@@ -180,7 +180,7 @@ class RunCommandTest {
     }
 
     @Test
-    void a_dry_run_shows_what_would_run_and_runs_nothing() throws Exception {
+    void a_dry_run_prints_the_commands_and_runs_nothing() throws Exception {
         write("urls.txt", "http://a.org/x y\nhttp://b.org/$(touch ran)\n");
         write("checks.yaml", """
                 groups: { a.org: { limit: 3 } }
@@ -202,7 +202,7 @@ class RunCommandTest {
     }
 
     @Test
-    void a_dry_run_that_nobody_reads_to_its_end_stops_without_a_complaint() throws Exception {
+    void a_dry_run_whose_output_is_closed_stops_silently() throws Exception {
         write("lines.txt", "line\n".repeat(100_000));
         write("many.yaml", """
                 tasks:
@@ -263,7 +263,7 @@ class RunCommandTest {
     }
 
     @Test
-    void fail_fast_ends_what_runs_with_its_whole_process_tree() throws Exception {
+    void fail_fast_ends_running_tasks_with_their_whole_process_trees() throws Exception {
         write("checks.yaml", """
                 tasks:
                   - { id: long, group: a, run: "sleep 600 & echo $! > pid; mv pid ready; wait" }
@@ -274,7 +274,7 @@ class RunCommandTest {
 
         assertThat(ended.exitCode()).isEqualTo(1);
         String pid = Files.readString(directory.resolve("ready")).strip();
-        assertThat(Raddle.lives(Long.parseLong(pid))).isFalse();
+        assertThat(Raddle.isAlive(Long.parseLong(pid))).isFalse();
         Map<String, Map<?, ?>> tasks = Raddle.tasks(Raddle.report(directory.resolve("run")));
         assertThat(tasks.get("long").get("state")).isEqualTo("cancelled");
         assertThat(tasks.get("bad").get("exitCode")).isEqualTo(4);
@@ -294,7 +294,7 @@ class RunCommandTest {
     }
 
     @Test
-    void a_run_directory_that_holds_a_run_is_not_used_twice() throws Exception {
+    void a_run_directory_is_not_used_twice() throws Exception {
         write("checks.yaml", "tasks: [{ id: a, run: 'true' }]");
         raddle("run", "--out", "run", "checks.yaml");
 
@@ -305,7 +305,7 @@ class RunCommandTest {
     }
 
     @Test
-    void resume_runs_only_what_did_not_succeed() throws Exception {
+    void resume_runs_only_tasks_that_have_not_succeeded() throws Exception {
         write("checks.yaml", """
                 tasks:
                   - { id: good, run: "echo x >> good.txt" }

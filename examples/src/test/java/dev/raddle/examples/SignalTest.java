@@ -21,10 +21,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What becomes of real processes when {@code raddle} is told to end. */
+/** Tests the effect of signals to {@code raddle} on real processes. */
 @Timeout(200)
 class SignalTest {
-    /** Two trees of processes, each of which tells its numbers; the second ignores SIGTERM. */
+    /** Two trees of processes, each of which writes its process ids to a file; the second ignores SIGTERM. */
     private static final String TREES = """
             groups: { polite: { limit: 1 }, stubborn: { limit: 1 } }
             tasks:
@@ -82,10 +82,10 @@ class SignalTest {
                 .toList();
     }
 
-    private void assertThatAllIsOver(Raddle.Ended ended) throws IOException {
+    private void assertThatAllHaveEnded(Raddle.Ended ended) throws IOException {
         assertThat(ended.exitCode()).as(ended.out() + ended.err()).isEqualTo(130);
-        assertThat(pids("polite.ready")).hasSize(2).noneMatch(Raddle::lives);
-        assertThat(pids("stubborn.ready")).hasSize(1).noneMatch(Raddle::lives);
+        assertThat(pids("polite.ready")).hasSize(2).noneMatch(Raddle::isAlive);
+        assertThat(pids("stubborn.ready")).hasSize(1).noneMatch(Raddle::isAlive);
         assertThat(directory.resolve("ran")).doesNotExist();
         Map<?, ?> report = Raddle.report(directory.resolve("run"));
         assertThat(report.get("exitCode")).isEqualTo(130);
@@ -102,7 +102,7 @@ class SignalTest {
         run.signal("INT");
 
         Raddle.Ended ended = run.end();
-        assertThatAllIsOver(ended);
+        assertThatAllHaveEnded(ended);
         assertThat(Raddle.report(directory.resolve("run")).containsKey("account"))
                 .isFalse();
         assertThat(directory.resolve("run/output/polite.log")).content().contains("tidying up");
@@ -119,7 +119,7 @@ class SignalTest {
         run.signal("TERM");
 
         Raddle.Ended ended = run.end();
-        assertThatAllIsOver(ended);
+        assertThatAllHaveEnded(ended);
         assertThat(directory.resolve("run/output/polite.log")).content().contains("tidying up");
         assertThat(ended.lines().stream()
                         .map(Raddle::json)
@@ -135,7 +135,7 @@ class SignalTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"virtual", "platform"})
-    void after_sigterm_what_runs_may_end_and_what_waits_is_handed_back_and_can_be_resumed(String threads)
+    void after_sigterm_running_tasks_may_end_and_waiting_ones_are_returned_and_can_be_resumed(String threads)
             throws Exception {
         Files.writeString(directory.resolve("trees.yaml"), """
                 groups: { g: { limit: 2, threads: %s } }
@@ -178,7 +178,7 @@ class SignalTest {
                 .isFalse();
     }
 
-    /** The account in the report, of which it has checked that it adds up. */
+    /** Returns the account of the report, and checks that its numbers add up. */
     private Map<?, ?> account() throws IOException {
         Map<?, ?> account = (Map<?, ?>) Raddle.report(directory.resolve("run")).get("account");
         int sum = Stream.of("completedBefore", "completedDuring", "interrupted", "handedBack", "stillRunning")
@@ -191,19 +191,19 @@ class SignalTest {
 
     @ParameterizedTest
     @ValueSource(strings = {"INT", "TERM"})
-    void a_second_signal_after_sigterm_waits_for_nobody(String signal) throws Exception {
+    void a_second_signal_after_sigterm_ends_the_run_at_once(String signal) throws Exception {
         Raddle.Run run = started("--grace", "1h");
         run.signal("TERM");
         run.awaitLine("\"reason\":\"terminated\"");
 
         run.signal(signal);
 
-        assertThatAllIsOver(run.end());
+        assertThatAllHaveEnded(run.end());
         assertThat(account().get("interrupted")).isEqualTo(2);
     }
 
     @Test
-    void a_signal_that_was_ignored_when_it_was_started_stays_ignored() throws Exception {
+    void a_signal_that_is_ignored_at_the_start_remains_ignored() throws Exception {
         Raddle.Run run = new Raddle(directory)
                 .ignoring("INT")
                 .start("run", "--json", "--grace", "300ms", "--out", "run", "trees.yaml");
@@ -211,10 +211,10 @@ class SignalTest {
         awaitFile("stubborn.ready");
 
         run.signal("INT");
-        run.signal("TERM"); // which is delivered after the other
+        run.signal("TERM"); // it is delivered after the other
 
         Raddle.Ended ended = run.end();
-        assertThatAllIsOver(ended);
+        assertThatAllHaveEnded(ended);
         assertThat(account().get("interrupted")).isEqualTo(2);
         assertThat(ended.out()).contains("\"reason\":\"terminated\"").doesNotContain("\"reason\":\"interrupted\"");
     }
@@ -230,7 +230,7 @@ class SignalTest {
 
         assertThat(dump).contains("\"stubborn-1\"").doesNotContain("\"polite-1\"");
         run.signal("TERM");
-        assertThatAllIsOver(run.end());
+        assertThatAllHaveEnded(run.end());
         assertThat(account().get("interrupted")).isEqualTo(2);
     }
 
@@ -243,18 +243,18 @@ class SignalTest {
     }
 
     @Test
-    void a_second_ctrl_c_waits_for_nobody() throws Exception {
+    void a_second_ctrl_c_ends_the_run_at_once() throws Exception {
         Raddle.Run run = started("--grace", "1h");
         run.signal("INT");
         run.awaitLine("\"id\":\"polite\",\"group\":\"polite\",\"command\"");
 
         run.signal("INT");
 
-        assertThatAllIsOver(run.end());
+        assertThatAllHaveEnded(run.end());
     }
 
     @Test
-    void what_was_interrupted_can_be_resumed() throws Exception {
+    void an_interrupted_run_can_be_resumed() throws Exception {
         Raddle.Run run = started("--grace", "300ms");
         run.signal("INT");
         run.end();
@@ -284,13 +284,13 @@ class SignalTest {
         run.signal("KILL");
         assertThat(run.end().exitCode()).isEqualTo(137);
         long orphan = ((Number) second.get("pid")).longValue();
-        assertThat(Raddle.lives(orphan)).isTrue();
+        assertThat(Raddle.isAlive(orphan)).isTrue();
         assertThat(directory.resolve("run/report.json")).doesNotExist();
 
         Raddle.Run resumed = new Raddle(directory).start("run", "--json", "--resume", "run");
         resumed.awaitLine("\"id\":\"after\",\"group\":\"g\",\"attempt\":1");
-        assertThat(Raddle.lives(orphan)).isFalse();
-        assertThat(pids("polite.ready")).noneMatch(Raddle::lives);
+        assertThat(Raddle.isAlive(orphan)).isFalse();
+        assertThat(pids("polite.ready")).noneMatch(Raddle::isAlive);
         resumed.signal("INT");
 
         assertThat(resumed.end().exitCode()).isEqualTo(130);
@@ -301,7 +301,8 @@ class SignalTest {
     }
 
     @Test
-    void what_left_its_parents_and_its_session_is_also_ended_before_a_killed_run_goes_on() throws Exception {
+    void a_process_that_has_left_its_parent_and_its_session_is_also_ended_before_a_killed_run_resumes()
+            throws Exception {
         Files.writeString(directory.resolve("trees.yaml"), """
                 tasks:
                   - id: hangs
@@ -314,14 +315,14 @@ class SignalTest {
                 """);
         Raddle.Run run = started();
         run.kill();
-        assertThat(pids("polite.ready")).allMatch(Raddle::lives);
-        assertThat(pids("stubborn.ready")).allMatch(Raddle::lives);
+        assertThat(pids("polite.ready")).allMatch(Raddle::isAlive);
+        assertThat(pids("stubborn.ready")).allMatch(Raddle::isAlive);
 
         Raddle.Ended resumed = new Raddle(directory).run("run", "--resume", "run");
 
         assertThat(resumed.exitCode()).as(resumed.out() + resumed.err()).isZero();
-        assertThat(pids("polite.ready")).noneMatch(Raddle::lives);
-        assertThat(pids("stubborn.ready")).noneMatch(Raddle::lives);
+        assertThat(pids("polite.ready")).noneMatch(Raddle::isAlive);
+        assertThat(pids("stubborn.ready")).noneMatch(Raddle::isAlive);
     }
 
     @Test
@@ -333,6 +334,6 @@ class SignalTest {
         assertThat(other.exitCode()).isEqualTo(2);
         assertThat(other.err()).contains("the run directory must not be in use");
         run.signal("INT");
-        assertThatAllIsOver(run.end());
+        assertThatAllHaveEnded(run.end());
     }
 }

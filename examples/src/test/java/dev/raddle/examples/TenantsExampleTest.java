@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 class TenantsExampleTest {
 
     @Test
-    void tenants_that_submit_little_do_not_wait_for_the_one_that_floods() throws Exception {
+    void tenants_with_few_tasks_do_not_wait_for_the_tenant_that_floods() throws Exception {
         Map<String, Integer> tasks = Map.of("flood", 500, "quiet-1", 10, "quiet-2", 10);
         VirtualTime time = new VirtualTime();
         Semaphore called = new Semaphore(0);
@@ -37,7 +37,7 @@ class TenantsExampleTest {
         Map<String, Duration> waits = run.get();
 
         assertThat(waits).containsOnlyKeys("flood", "quiet-1", "quiet-2");
-        // In order of arrival all three would wait equally long, within a twentieth.
+        // In the order of arrival the longest waits of all three would be equal within a twentieth.
         Duration threeTimesShorter = waits.get("flood").dividedBy(3);
         assertThat(waits.get("quiet-1")).isLessThan(threeTimesShorter);
         assertThat(waits.get("quiet-2")).isLessThan(threeTimesShorter);

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What stands on a real terminal, which util-linux's {@code script} provides. */
+/** Tests the output on a real terminal, which {@code script} of util-linux provides. */
 @Timeout(200)
 class TerminalTest {
     @TempDir
@@ -64,7 +64,7 @@ class TerminalTest {
 
     @Test
     void ctrl_c_on_the_keyboard_interrupts_the_run_and_fails_no_task() throws Exception {
-        // Ctrl-C reaches the commands too; a command that dies of it must not be taken for a failure and tried again.
+        // Ctrl-C also reaches the commands; a command that it ends must not count as failed and be tried again.
         Files.writeString(
                 directory.resolve("checks.yaml"),
                 "defaults: { limit: 2 }\ntasks: [{ forEach: [1, 2, 3, 4], id: 's${n}', run: 'exec sleep 600', retry: 3 }]");
@@ -87,7 +87,7 @@ class TerminalTest {
         assertThat(totals.get("attempts")).isEqualTo(2);
     }
 
-    /** Reads what is shown, and lets the tasks go when it shows that they run. */
+    /** Reads the screen, and releases the tasks when it shows that they are running. */
     private String read(InputStream stream) throws IOException {
         StringBuilder text = new StringBuilder();
         try (Reader reader = new InputStreamReader(stream, StandardCharsets.UTF_8)) {
@@ -106,7 +106,7 @@ class TerminalTest {
     }
 
     @Test
-    void bars_move_failures_stand_above_them_and_the_cursor_comes_back() throws Exception {
+    void bars_move_failures_are_printed_above_them_and_the_cursor_is_restored() throws Exception {
         Shown shown = terminal(raddle() + " run checks.yaml", Map.of());
 
         assertThat(shown.exitCode()).as(shown.text()).isEqualTo(1);

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** The worker service as real processes, which are told to end in the middle. */
+/** Tests the worker service as real processes that are stopped while jobs run. */
 @Timeout(200)
 class WorkerServiceExampleTest {
     private static final int ACCEPTED = 202;
@@ -42,7 +42,7 @@ class WorkerServiceExampleTest {
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final Set<String> accepted = new LinkedHashSet<>();
 
-    /** A service that is ready. */
+    /** A service that is ready to accept jobs. */
     private record Service(Raddle.Run run, String address) {}
 
     private Raddle.Run launch(Class<?> program, String... arguments) throws Exception {
@@ -135,28 +135,28 @@ class WorkerServiceExampleTest {
     }
 
     @Test
-    void what_a_sigterm_leaves_undone_is_spooled_and_done_after_the_restart() throws Exception {
+    void jobs_that_are_open_after_sigterm_are_spooled_and_done_after_the_restart() throws Exception {
         Service held = start(HeldWorkerService.class);
         submit(held, "quick", 200);
         submit(held, "gate", 1);
         submit(held, "polite", 1);
         submit(held, "late", 1);
         submit(held, "stubborn", 1);
-        awaitLines(held, "began gate-0", "began polite-0", "began late-0", "began stubborn-0"); // all threads are taken
+        awaitLines(held, "began gate-0", "began polite-0", "began late-0", "began stubborn-0"); // all threads are busy
         submit(held, "during", 50);
-        submit(held, "polite", 2); // the first is known
+        submit(held, "polite", 2); // one of them is known
         submit(held, "never", 250);
-        submit(held, "quick", 200); // all are known
+        submit(held, "quick", 200); // all of them are known
 
         held.run().signal("TERM");
         held.run().type("await drain\n");
-        awaitLines(held, "heard await drain");
+        awaitLines(held, "executed await drain");
         assertThat(post(held, "refused-0")).isEqualTo(NOT_NOW);
         assertThat(status(HttpRequest.newBuilder(URI.create(held.address() + "/ready"))))
                 .isEqualTo(NOT_NOW);
-        held.run().type("gate\n"); // within the grace
-        awaitLines(held, "began polite-1"); // which comes after what is done during the grace
-        held.run().type("pass\n"); // the grace
+        held.run().type("gate\n"); // within the grace period
+        awaitLines(held, "began polite-1"); // after the jobs that end during the grace period
+        held.run().type("pass\n"); // the grace period
         String stopped = ": java.lang.InterruptedException";
         awaitLines(
                 held,
@@ -164,10 +164,10 @@ class WorkerServiceExampleTest {
                 "not done polite-1" + stopped,
                 "interrupted stubborn-0",
                 "done late-0");
-        held.run().type("pass\n"); // the last wait, for what was interrupted
+        held.run().type("pass\n"); // the final wait for interrupted jobs
         awaitLines(held, "spooled 253 jobs");
         held.run().type("stubborn\n");
-        awaitLines(held, "not done stubborn-0: java.io.IOException: it comes too late, and is in the spool");
+        awaitLines(held, "not done stubborn-0: java.io.IOException: the commit is too late, the job is in the spool");
         held.run().closeInput();
         Raddle.Ended ended = end(held, SIGTERM);
 
@@ -182,13 +182,13 @@ class WorkerServiceExampleTest {
         assertThat(lines("spool")).containsExactlyElementsOf(spooled); // in the order of their acceptance
 
         Service next = start(WorkerServiceExample.class, "0", "PT100S");
-        submit(next, "never", 251); // of these one is new
+        submit(next, "never", 251); // one of these is new
         terminate(next);
         assertThatAllAreDoneOnce();
     }
 
     @Test
-    void whenever_the_sigterm_comes_each_accepted_job_is_done_once() throws Exception {
+    void each_accepted_job_is_done_once_whenever_sigterm_arrives() throws Exception {
         Service first = start(WorkerServiceExample.class, "0", "PT0.05S");
         Set<String> answered = ConcurrentHashMap.newKeySet();
         Set<String> unanswered = ConcurrentHashMap.newKeySet();
@@ -211,7 +211,7 @@ class WorkerServiceExampleTest {
                 });
             }
             half.await();
-            first.run().signal("TERM"); // while jobs run, and while more are sent
+            first.run().signal("TERM"); // while jobs run and more are submitted
         }
         accepted.addAll(answered);
         end(first, SIGTERM);
@@ -233,7 +233,7 @@ class WorkerServiceExampleTest {
     }
 
     @Test
-    void a_process_that_is_killed_loses_nothing_of_the_spool() throws Exception {
+    void a_killed_process_loses_no_job_of_the_spool() throws Exception {
         accepted.addAll(jobs("spooled", 300));
         Files.write(directory.resolve("spool"), accepted);
         Service killed = start(WorkerServiceExample.class);
@@ -246,7 +246,7 @@ class WorkerServiceExampleTest {
     }
 
     @Test
-    void the_journal_wins_over_the_spool_but_a_torn_line_is_none() throws Exception {
+    void the_journal_takes_precedence_over_the_spool_and_an_incomplete_line_is_ignored() throws Exception {
         accepted.addAll(List.of("done", "spooled", "torn", "done-too"));
         Files.writeString(directory.resolve("journal"), "done\ndone-too\nto");
         Files.writeString(directory.resolve("spool"), "done\nspooled\ntorn\n");

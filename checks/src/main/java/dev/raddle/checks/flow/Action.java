@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 
-/** What a node of a case does: its steps, one after the other. The last that has a value gives the result. */
+/** The action of a node: performs its steps in order. The value of the last step that has one is the result. */
 final class Action {
 
     private final CaseNode node;
@@ -46,14 +46,14 @@ final class Action {
                     throw new RuntimeException(step.text(1));
                 }
             }
-            case "await" -> run.stage.gate(step.text(0)).await();
-            case "awaitU" -> run.stage.awaitIgnoringInterrupts(step.text(0), () -> run.interrupted(node.id()));
+            case "await" -> run.monitor.gate(step.text(0)).await();
+            case "awaitU" -> run.monitor.awaitUninterruptibly(step.text(0), () -> run.interrupted(node.id()));
             case "awaitIfParam" -> {
                 if (Objects.equals(String.valueOf(step.arguments().getFirst()), String.valueOf(run.parameter))) {
-                    run.stage.gate(step.text(1)).await();
+                    run.monitor.gate(step.text(1)).await();
                 }
             }
-            case "open" -> run.stage.gate(step.text(0)).countDown();
+            case "open" -> run.monitor.gate(step.text(0)).countDown();
             case "barrier" -> run.barrier(step.text(0), step.count(1));
             case "concat" -> {
                 return concat(step.ids(), step.text(1), context);
@@ -82,7 +82,8 @@ final class Action {
             case "threadName" -> {
                 return Thread.currentThread().getName();
             }
-            default -> throw new AssertionError("a step that Step knows and Action does not: " + step.word());
+            default ->
+                throw new AssertionError("a step that Step declares and Action does not implement: " + step.word());
         }
         return value;
     }
@@ -101,24 +102,24 @@ final class Action {
         return sum;
     }
 
-    /** A finished node's value, its default too; null is a value. */
+    /** Returns the value of a finished node as text, also a default or null; {@code -} if there is none. */
     private static String peek(String id, RunProbe run, NodeContext<RunProbe> context) {
         NodeState state = context.state(id);
         boolean present = context.peek(id).isPresent();
         if (!CasePlan.isTerminal(state)) {
-            // It may have ended since; but before it ended it had no value.
+            // The node may have ended since its state was read; before it ended it had no value.
             return present ? String.valueOf(context.peek(id).get()) : "-";
         }
         try {
             Object value = context.read(id);
             if (present != (value != null)) {
-                run.stage.complain(
-                        "read(\"" + id + "\") gave " + value + " and peek() " + (present ? "something" : "nothing"));
+                run.monitor.complain("read(\"" + id + "\") returned " + value + " and peek() "
+                        + (present ? "something" : "nothing"));
             }
             return String.valueOf(value);
         } catch (IllegalStateException noValue) {
             if (present) {
-                run.stage.complain("peek(\"" + id + "\") gave a value and read() none");
+                run.monitor.complain("peek(\"" + id + "\") returned a value and read() none");
             }
             return "-";
         }

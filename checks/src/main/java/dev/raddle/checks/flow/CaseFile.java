@@ -16,22 +16,22 @@ final class CaseFile {
     private static final int LARGEST = 256 * 1024 * 1024;
 
     /**
-     * A case of the file, or why it is none.
+     * A case of the file, or the reason why it is malformed.
      *
-     * @param id its name
-     * @param title what it shows
-     * @param flowCase what was read, or null
-     * @param problem why it could not be understood, or null
+     * @param id the name
+     * @param title the property that it tests
+     * @param flowCase the case, or null
+     * @param problem the reason why it is malformed, or null
      */
     record Entry(String id, String title, FlowCase flowCase, String problem) {}
 
     private CaseFile() {}
 
     /**
-     * Reads a file. A case that cannot be understood spoils no other.
+     * Reads a file. A malformed case does not affect the others.
      *
      * @throws IOException if the file cannot be read
-     * @throws CaseFormatException if it is no file of cases at all
+     * @throws CaseFormatException if it is not a file of cases
      */
     static List<Entry> read(Path file) throws IOException {
         Object root;
@@ -44,7 +44,7 @@ final class CaseFile {
         } catch (YamlEngineException broken) {
             throw new CaseFormatException(file + " is not JSON: " + broken.getMessage());
         }
-        Keyed map = Keyed.of(file.toString(), root);
+        JsonObject map = JsonObject.of(file.toString(), root);
         String schema = map.text("schema", SCHEMA);
         if (!schema.equals(SCHEMA)) {
             throw new CaseFormatException("the schema of " + file + " must be " + SCHEMA + ", was " + schema);

@@ -1,6 +1,6 @@
 package dev.raddle.checks.flow;
 
-/** A case cannot be understood: it holds something that the format does not know, or lacks something. */
+/** Thrown if a case is malformed: it contains an unknown element or lacks a required one. */
 final class CaseFormatException extends IllegalArgumentException {
 
     private static final long serialVersionUID = 1L;

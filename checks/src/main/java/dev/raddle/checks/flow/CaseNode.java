@@ -7,37 +7,37 @@ import java.util.Set;
 /**
  * One node of a case.
  *
- * @param id its name
- * @param steps what its action does
- * @param join how many of its must upstreams have to succeed: all of them, or so many
- * @param defaultValue its default, or null
- * @param fallback its fallback, or null
- * @param timeoutMs its timeout, or 0
+ * @param id the name
+ * @param steps the steps of its action
+ * @param join the number of its must upstreams that have to succeed
+ * @param defaultValue the default, or null
+ * @param fallback the fallback, or null
+ * @param timeoutMs the timeout, or 0
  * @param interruptible whether a timeout may interrupt it
- * @param retries how often it is tried again
- * @param essential whether it is never skipped for want of need
- * @param condition whether it runs, or null
- * @param onBegin what its begin callback does besides being recorded
- * @param onResult the same of its result callback
+ * @param retries the maximum number of further attempts
+ * @param essential whether it runs even if it is unneeded
+ * @param condition the condition under which it runs, or null
+ * @param onBegin the steps of its begin callback
+ * @param onResult the steps of its result callback
  */
 record CaseNode(
         String id,
         List<Step> steps,
         Join join,
-        Given defaultValue,
-        Given fallback,
+        ValueOrFailure defaultValue,
+        ValueOrFailure fallback,
         long timeoutMs,
         boolean interruptible,
         int retries,
         boolean essential,
-        Given condition,
+        ValueOrFailure condition,
         List<Step> onBegin,
         List<Step> onResult) {
 
     /**
-     * How many upstreams have to succeed.
+     * The number of upstreams that have to succeed.
      *
-     * @param atLeast how many; {@link #ALL} for all
+     * @param atLeast the number; {@link #ALL} for all
      */
     record Join(int atLeast) {
         static final int ALL = Integer.MIN_VALUE;
@@ -53,44 +53,44 @@ record CaseNode(
                 return new Join(Integer.parseInt(text.replaceAll("[^-\\d]", "")));
             }
             if (value instanceof List<?> list && list.size() == 2 && "atLeast".equals(list.getFirst())) {
-                return new Join((int) Keyed.number(where + ".join", list.get(1)));
+                return new Join((int) JsonObject.number(where + ".join", list.get(1)));
             }
             if (value instanceof String) {
                 throw new CaseFormatException(
-                        where + " has the unknown join " + Keyed.show(value) + "; known are all, any, atLeast 2");
+                        where + " has the unknown join " + JsonObject.show(value) + "; known are all, any, atLeast 2");
             }
-            Keyed map = Keyed.of(where + ".join", value);
+            JsonObject map = JsonObject.of(where + ".join", value);
             Join join = new Join((int) map.number("atLeast", 0));
-            map.end();
+            map.checkNoUnknownKeys();
             return join;
         }
     }
 
     /**
-     * A value, or the failure to give one.
+     * A value, or a failure to supply one.
      *
      * @param value the value
-     * @param failure the message of what is thrown instead, or null
+     * @param failure the message of the exception that is thrown instead, or null
      */
-    record Given(Object value, String failure) {
+    record ValueOrFailure(Object value, String failure) {
 
         private static final Set<String> FAILURES = Set.of("fail", "error", "throw", "throws");
 
         /** Reads a value; {@code {"fail": "boom"}} and {@code ["fail", "boom"]} are failures. */
-        static Given parse(Object value) {
+        static ValueOrFailure parse(Object value) {
             if (value instanceof Map<?, ?> map && map.size() == 1) {
                 Map.Entry<?, ?> only = map.entrySet().iterator().next();
                 if (only.getKey() instanceof String word && FAILURES.contains(word)) {
-                    return new Given(null, String.valueOf(only.getValue()));
+                    return new ValueOrFailure(null, String.valueOf(only.getValue()));
                 }
             }
             if (value instanceof List<?> list
                     && list.size() == 2
                     && list.getFirst() instanceof String word
                     && FAILURES.contains(word)) {
-                return new Given(null, String.valueOf(list.get(1)));
+                return new ValueOrFailure(null, String.valueOf(list.get(1)));
             }
-            return new Given(value, null);
+            return new ValueOrFailure(value, null);
         }
 
         Object get() {
@@ -122,12 +122,12 @@ record CaseNode(
     }
 
     static CaseNode parse(Object value) {
-        String id = Keyed.of("a node", value).text("id", null);
+        String id = JsonObject.of("a node", value).text("id", null);
         if (id == null) {
             throw new CaseFormatException("a node has no \"id\"");
         }
         String where = "node \"" + id + "\"";
-        Keyed map = Keyed.of(where, value);
+        JsonObject map = JsonObject.of(where, value);
         map.get("id");
         CaseNode node = new CaseNode(
                 id,
@@ -143,26 +143,26 @@ record CaseNode(
                 callback(where, map, "begin", "onBegin", "begin", "beginCallback", "beginFails", "beginThrows"),
                 callback(where, map, "result", "onResult", "result", "resultCallback", "resultFails", "resultThrows"));
         map.get("note");
-        map.end();
+        map.checkNoUnknownKeys();
         return node;
     }
 
-    private static boolean interruptible(Keyed map) {
-        boolean refuses = map.flag("noInterrupt");
-        return map.has("interrupt") ? map.flag("interrupt") : !refuses;
+    private static boolean interruptible(JsonObject map) {
+        boolean noInterrupt = map.flag("noInterrupt");
+        return map.has("interrupt") ? map.flag("interrupt") : !noInterrupt;
     }
 
-    private static Given given(Keyed map, String... spellings) {
+    private static ValueOrFailure given(JsonObject map, String... spellings) {
         String key = map.spelling(spellings);
         if (key == null) {
             return null;
         }
         Object value = map.get(key);
-        return failing(key) ? new Given(null, message(key, value)) : Given.parse(value);
+        return failing(key) ? new ValueOrFailure(null, message(key, value)) : ValueOrFailure.parse(value);
     }
 
-    /** Reads what one callback does: steps, a message to fail with, or what both callbacks share. */
-    private static List<Step> callback(String where, Keyed map, String which, String... spellings) {
+    /** Reads the steps of one callback: its own steps or failure message, or those that both callbacks share. */
+    private static List<Step> callback(String where, JsonObject map, String which, String... spellings) {
         String own = map.spelling(spellings);
         String shared = map.spelling("callback", "callbackFails", "callbackThrows");
         if (own == null && (shared == null || !isFor(which, map.get(shared)))) {
@@ -179,7 +179,9 @@ record CaseNode(
                 : List.of(new Step("fail", List.of(message.startsWith("fail ") ? message.substring(5) : message)));
     }
 
-    /** Without further word the callback is the one that hears of the result. */
+    /**
+     * Returns whether a shared value is for the callback; a value that names no callback is for the result callback.
+     */
     private static boolean isFor(String which, Object value) {
         return which.equals(value) || "both".equals(value) || (which.equals("result") && !"begin".equals(value));
     }

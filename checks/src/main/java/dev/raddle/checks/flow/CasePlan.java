@@ -23,8 +23,8 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
- * A case as a plan, built through the public API. One plan serves all repetitions, so whatever a run leaves behind in it
- * shows in the next.
+ * A case as a plan, built through the public API. One plan serves all repetitions, so state that a run leaves in it
+ * shows in the next run.
  */
 final class CasePlan {
 
@@ -37,7 +37,7 @@ final class CasePlan {
     /**
      * Builds the plan.
      *
-     * @param handles whether edges name nodes by their handles where these exist already, or all by id
+     * @param handles whether edges name nodes by their handles where these exist already, instead of by id
      * @throws IllegalArgumentException if the engine refuses the plan
      */
     CasePlan(FlowCase flowCase, boolean handles) {
@@ -51,18 +51,21 @@ final class CasePlan {
             Action action = new Action(each);
             Node<Object> node = builder.node(each.id(), (NodeContext<RunProbe> context) -> action.call(context));
             List<CaseEdge> edges = into.getOrDefault(each.id(), List.of());
-            // Of two nodes of the same name the first has the edges.
+            // Of two nodes with the same name, the first gets the edges.
             if (byId.putIfAbsent(each.id(), node) == null) {
                 needs(each, edges, handles ? byId : Map.of()).forEach(node::needs);
             }
             options(node, each);
         }
-        List<String> refusals = leadingNowhere(flowCase, builder, byId);
+        List<String> refusals = edgesToUnknownNodes(flowCase, builder, byId);
         plan = compile(flowCase, builder, byId, refusals);
     }
 
-    /** Nodes say what they need, so that an edge to no node can only be said in the arrow notation; it is refused there. */
-    private static List<String> leadingNowhere(
+    /**
+     * Declares each edge to an unknown node, which only the arrow notation can express; returns why these were
+     * refused.
+     */
+    private static List<String> edgesToUnknownNodes(
             FlowCase flowCase, FlowBuilder<RunProbe> builder, Map<String, Node<Object>> byId) {
         List<String> refusals = new ArrayList<>();
         for (CaseEdge edge : flowCase.edges()) {
@@ -102,13 +105,13 @@ final class CasePlan {
         }
         List<Node<?>> outputs = new ArrayList<>();
         for (String id : flowCase.outputs()) {
-            // An output that is no node of the flow can only be one of another.
-            outputs.add(byId.containsKey(id) ? byId.get(id) : stranger(id));
+            // An output that is not a node of this flow can only be a node of another flow.
+            outputs.add(byId.containsKey(id) ? byId.get(id) : nodeOfAnotherFlow(id));
         }
         return builder.returning(outputs);
     }
 
-    private static Node<Object> stranger(String id) {
+    private static Node<Object> nodeOfAnotherFlow(String id) {
         return FlowPlan.define("another flow").node(id, () -> id);
     }
 
@@ -195,8 +198,8 @@ final class CasePlan {
         node.onResult(report -> result(each, report));
     }
 
-    /** A condition is true, false, a failure, or the parameter of the runs in which it holds. */
-    private static boolean holds(CaseNode.Given condition, NodeContext<?> context) {
+    /** Evaluates a condition: true, false, a failure, or the parameter of the runs in which it is true. */
+    private static boolean holds(CaseNode.ValueOrFailure condition, NodeContext<?> context) {
         Object value = condition.get();
         if (value instanceof Boolean || "true".equals(value) || "false".equals(value)) {
             return Boolean.parseBoolean(value.toString());
@@ -226,7 +229,7 @@ final class CasePlan {
             return;
         }
         if (bound == null) {
-            run.probe.stage.complain(
+            run.probe.monitor.complain(
                     "the context of the caller is not in force in the result callback of \"" + node.id() + "\"");
         }
         run.probe.report(report, run.states());
@@ -243,11 +246,11 @@ final class CasePlan {
         }
     }
 
-    void enters(CaseRun run) {
+    void add(CaseRun run) {
         running.add(run);
     }
 
-    void leaves(CaseRun run) {
+    void remove(CaseRun run) {
         running.remove(run);
     }
 
@@ -261,7 +264,7 @@ final class CasePlan {
 
     static void checkContext(RunProbe run, String where) {
         if (TaskContext.current().get(RUN) != run) {
-            run.stage.complain("the context of the caller is not in force in " + where);
+            run.monitor.complain("the context of the caller is not in force in " + where);
         }
     }
 
@@ -272,7 +275,7 @@ final class CasePlan {
         };
     }
 
-    /** Returns a state in the words of the format. */
+    /** Returns the name of a state in the file format. */
     static String word(NodeState state) {
         return switch (state) {
             case FAILED -> "EXCEPTION";

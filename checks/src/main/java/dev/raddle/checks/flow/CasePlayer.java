@@ -9,12 +9,12 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Plays one case as often as it is wanted, and stops at the first repetition that goes wrong. */
+/** Runs one case repeatedly, and stops at the first repetition that fails. */
 final class CasePlayer {
 
-    private static final long AFTERMATH_MS = 100; // what the format gives a run to do what it must not do
-    private static final int MOST_WAITING = 256; // repetitions that wait for their aftermath together
-    private static final int MOST_NODES = 200_000; // of them all
+    private static final long LATE_EVENTS_MS = 100; // how long the format waits for events after a run
+    private static final int MOST_WAITING = 256; // repetitions that are checked together
+    private static final int MOST_NODES = 200_000; // of these repetitions
 
     private final FlowCase flowCase;
     private final Options options;
@@ -30,7 +30,7 @@ final class CasePlayer {
         upstreams = RunProbe.upstreams(flowCase);
     }
 
-    /** Returns what went wrong; empty if nothing did. */
+    /** Returns the complaints; empty if the case passes. */
     List<String> play() throws InterruptedException {
         if (flowCase.expect().buildError() != null) {
             return refusal();
@@ -65,8 +65,8 @@ final class CasePlayer {
         boolean cancels =
                 flowCase.script().stream().anyMatch(step -> step.then().equals(ScriptStep.CANCEL));
         long begin = System.nanoTime();
-        while (options.goesOn(flowCase, played, System.nanoTime() - begin)) {
-            // By turns: with handles and by id, started and run in one call.
+        while (options.needsMore(flowCase, played, System.nanoTime() - begin)) {
+            // Alternates between handles and ids, and between start with join and run in one call.
             CasePlan plan = plans[played % 2];
             boolean started = cancels || played / 2 % 2 == 0;
             Repetition repetition = new Repetition(flowCase, plan, upstreams, pool, started, options.patienceSeconds());
@@ -76,8 +76,8 @@ final class CasePlayer {
             if (!repetition.threads().isEmpty()) {
                 threads = repetition.threads();
             }
-            boolean bad = !repetition.stage.complaints().isEmpty();
-            if (bad
+            boolean failed = !repetition.monitor.complaints().isEmpty();
+            if (failed
                     || waiting.size()
                             >= Math.min(
                                     MOST_WAITING, MOST_NODES / (flowCase.nodes().size() + 1) + 1)) {
@@ -95,7 +95,7 @@ final class CasePlayer {
         if (waiting.isEmpty()) {
             return List.of();
         }
-        TimeUnit.MILLISECONDS.sleep(AFTERMATH_MS);
+        TimeUnit.MILLISECONDS.sleep(LATE_EVENTS_MS);
         int number = played - waiting.size();
         for (Repetition repetition : waiting) {
             number++;
@@ -110,11 +110,11 @@ final class CasePlayer {
         return List.of();
     }
 
-    /** All actions have returned, so nobody has a reason to be inside the engine any more. */
+    /** Checks that no thread is inside the engine once all actions have returned. */
     private List<String> blockedThreads() throws InterruptedException {
         List<String> blocked = EngineThreads.inside();
-        for (int patience = 10; patience > 0 && !blocked.isEmpty(); patience--) {
-            TimeUnit.MILLISECONDS.sleep(AFTERMATH_MS);
+        for (int attempts = 10; attempts > 0 && !blocked.isEmpty(); attempts--) {
+            TimeUnit.MILLISECONDS.sleep(LATE_EVENTS_MS);
             blocked = EngineThreads.inside();
         }
         if (!blocked.isEmpty()) {
@@ -136,10 +136,10 @@ final class CasePlayer {
                 complaints.add("the plan was expected to be refused with "
                         + flowCase.expect().buildError() + ", was accepted");
             } catch (IllegalArgumentException refused) {
-                String missing = Words.missing(
+                String missing = MessageWords.missing(
                         flowCase.expect().buildError(), String.valueOf(refused.getMessage()), flowCase.ids());
                 if (missing != null) {
-                    complaints.add("the report of the invalid plan was expected to hold " + missing + ", was \""
+                    complaints.add("the report of the invalid plan was expected to contain " + missing + ", was \""
                             + refused.getMessage() + "\"");
                 }
             }
@@ -147,7 +147,7 @@ final class CasePlayer {
         return complaints.stream().distinct().toList();
     }
 
-    /** Returns the stacks of the threads that hung, if any did. */
+    /** Returns the stacks of the threads that hung, or an empty list. */
     List<String> threads() {
         return threads;
     }

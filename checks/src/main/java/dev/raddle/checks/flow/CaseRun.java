@@ -33,8 +33,8 @@ final class CaseRun {
     /**
      * Prepares a run.
      *
-     * @param pool where its nodes run, or null for the engine's own scheduler
-     * @param started whether it is started and joined, or run in one call; only a started run can be cancelled or asked
+     * @param pool the pool that runs its nodes, or null for the engine's own scheduler
+     * @param started whether it is started and joined; a run in one call can neither be cancelled nor queried
      */
     CaseRun(FlowCase flowCase, CasePlan plan, RunProbe probe, ExecutorService pool, boolean started) {
         this.flowCase = flowCase;
@@ -43,19 +43,19 @@ final class CaseRun {
         this.pool = pool;
         this.started = started;
         driver = Thread.ofPlatform()
-                .name(EngineThreads.OURS + flowCase.id())
+                .name(EngineThreads.DRIVER_PREFIX + flowCase.id())
                 .daemon()
                 .unstarted(this::drive);
     }
 
     void begin() {
-        plan.enters(this);
+        plan.add(this);
         driver.start();
     }
 
     private void drive() {
         try {
-            CasePlan.context(probe, flowCase.context()).call(this::play);
+            CasePlan.context(probe, flowCase.context()).call(this::execute);
         } catch (Throwable failure) {
             thrown = failure;
         } finally {
@@ -63,14 +63,14 @@ final class CaseRun {
         }
     }
 
-    private Void play() throws InterruptedException {
+    private Void execute() throws InterruptedException {
         RunOptions options = options();
         long begin = System.nanoTime();
         try {
             if (started) {
                 FlowRun<?> live = plan.plan.start(probe, options);
                 run = live;
-                probe.stage.happened(number -> {}); // the script may wait for it
+                probe.monitor.record(number -> {}); // wakes the script, which may wait for the run
                 result = live.join();
             } else {
                 result = plan.plan.run(probe, options);
@@ -99,8 +99,8 @@ final class CaseRun {
         return pool == null ? options : options.withScheduler(Scheduler.from(pool));
     }
 
-    /** Is there something to cancel, or no more? */
-    boolean isThere() {
+    /** Returns whether the run can be cancelled or has returned. */
+    boolean hasStarted() {
         return run != null || probe.hasReturned();
     }
 
@@ -117,16 +117,16 @@ final class CaseRun {
         driver.interrupt();
     }
 
-    /** Frees what the run holds. By now all actions have returned, so this does not wait. */
+    /** Closes the run. All actions have returned, so this does not wait. */
     void close() {
-        plan.leaves(this);
+        plan.remove(this);
         FlowRun<?> live = run;
         if (live != null) {
             live.close();
         }
     }
 
-    /** Returns what tells the state of every node, or null if nobody can be asked. */
+    /** Returns the function from a node's id to its state, or null if the run was not started separately. */
     Function<String, NodeState> states() {
         FlowRun<?> live = run;
         return live == null ? null : live::state;
@@ -148,8 +148,8 @@ final class CaseRun {
         return result.node(id);
     }
 
-    /** Returns how many exceptions of callbacks the engine has put aside. */
-    long putAside() {
+    /** Returns the number of callback exceptions that the exception sink has received. */
+    long sinkCount() {
         return sink.count();
     }
 

@@ -8,14 +8,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The threads that are inside the engine just now, virtual ones too. */
+/** Finds the threads that are inside the engine at this moment, including virtual threads. */
 final class EngineThreads {
 
-    /** What the names of the runner's own threads begin with. */
-    static final String OURS = "flow-case ";
+    /** The prefix of the names of this tool's own threads. */
+    static final String DRIVER_PREFIX = "flow-case ";
 
-    private static final List<String> ROOMS =
-            List.of("dev.raddle.flow.", "dev.raddle.task.", "dev.raddle.scope.", "dev.raddle.checks.flow.Action");
+    private static final List<String> ENGINE_PACKAGES =
+            List.of("dev.raddle.flow.", "dev.raddle.kernel.", "dev.raddle.task.", "dev.raddle.scope.", "dev.raddle.checks.flow.Action");
 
     private EngineThreads() {}
 
@@ -25,9 +25,9 @@ final class EngineThreads {
         for (String stack : dump().split("\n\\s*\n", -1)) {
             String thread = stack.strip();
             if (thread.startsWith("#")
-                    && !thread.contains("\"" + OURS)
+                    && !thread.contains("\"" + DRIVER_PREFIX)
                     && !thread.contains(".checks.flow.EngineThreads")
-                    && ROOMS.stream().anyMatch(thread::contains)) {
+                    && ENGINE_PACKAGES.stream().anyMatch(thread::contains)) {
                 inside.add(thread);
             }
         }

@@ -7,15 +7,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What must come of a case.
+ * The expected outcome of a case.
  *
- * @param status of the run, or null
- * @param nodes by id; {@code *} stands for those that are not listed
- * @param notRun ids of nodes whose action is never entered
- * @param order of beginnings and ends
- * @param sameThread ids of nodes that share a thread, in groups
- * @param buildError words of the report of an invalid plan, or null if it is valid
- * @param runsTotal how often actions are entered in all, or null
+ * @param status the status of the run, or null
+ * @param nodes the expectations of the nodes by id; {@code *} stands for the nodes that are not listed
+ * @param notRun the ids of nodes whose action is never entered
+ * @param order the order of beginnings and ends
+ * @param sameThread the ids of nodes that share a thread, in groups
+ * @param buildError the words of the report of an invalid plan, or null if it is valid
+ * @param runsTotal the number of times that actions are entered in all, or null
  */
 record Expectation(
         Object status,
@@ -36,32 +36,32 @@ record Expectation(
     private static final Set<String> STATUSES = Set.of("SUCCESS", "DEGRADED", "FAILED", "CANCELLED", "TIMED_OUT");
 
     /**
-     * One thing before another.
+     * One event that must precede another.
      *
      * @param first the node whose action ended
-     * @param second the node whose action began after that, or ended after that
-     * @param end whether the second's end is meant
+     * @param second the node whose action began, or ended, after that
+     * @param end whether the second event is an end
      */
     record Order(String first, String second, boolean end) {
 
         private static final String END = "!end";
 
         static Order parse(Object value) {
-            List<Object> pair = Keyed.list("an order", value);
+            List<Object> pair = JsonObject.list("an order", value);
             if (pair.size() != 2) {
                 throw new CaseFormatException("an order must be [x, y], was " + pair);
             }
-            String second = Keyed.text("an order", pair.get(1));
+            String second = JsonObject.text("an order", pair.get(1));
             boolean end = second.endsWith(END);
             return new Order(
-                    Keyed.text("an order", pair.get(0)),
+                    JsonObject.text("an order", pair.get(0)),
                     end ? second.substring(0, second.length() - END.length()) : second,
                     end);
         }
     }
 
     static Expectation parse(Object value) {
-        Keyed map = Keyed.of("expect", value);
+        JsonObject map = JsonObject.of("expect", value);
         Object runsTotal = map.get(RUNS_TOTAL);
         Map<String, Map<String, Object>> nodes = new LinkedHashMap<>();
         Object listed = map.get("nodes");
@@ -74,7 +74,7 @@ record Expectation(
                 }
             }
         } else if (listed != null) {
-            throw new CaseFormatException("expect.nodes must be an object, was " + Keyed.show(listed));
+            throw new CaseFormatException("expect.nodes must be an object, was " + JsonObject.show(listed));
         }
         Expectation expectation = new Expectation(
                 known("expect.status", map.get("status"), STATUSES),
@@ -86,7 +86,7 @@ record Expectation(
                 runsTotal);
         map.get("note");
         map.get("limitMs"); // FlowCase reads it
-        map.end();
+        map.checkNoUnknownKeys();
         return expectation;
     }
 
@@ -105,7 +105,7 @@ record Expectation(
                 node.put(key, entry.getValue());
             }
         } else {
-            throw new CaseFormatException(where + " must be an object, was " + Keyed.show(value));
+            throw new CaseFormatException(where + " must be an object, was " + JsonObject.show(value));
         }
         known(where + ": state", node.get("state"), STATES);
         known(where + ": via", node.get("via"), VIAS);
@@ -115,8 +115,8 @@ record Expectation(
     private static Object known(String where, Object value, Set<String> words) {
         for (Object each : value instanceof List<?> several ? several : value == null ? List.of() : List.of(value)) {
             if (!(each instanceof String) || !words.contains(each)) {
-                throw new CaseFormatException(
-                        where + " must be one of " + words.stream().sorted().toList() + ", was " + Keyed.show(each));
+                throw new CaseFormatException(where + " must be one of "
+                        + words.stream().sorted().toList() + ", was " + JsonObject.show(each));
             }
         }
         return value;
@@ -126,8 +126,8 @@ record Expectation(
         List<List<String>> groups = new ArrayList<>();
         List<Object> lists = !value.isEmpty() && value.getFirst() instanceof String ? List.of(value) : value;
         for (Object each : lists) {
-            groups.add(Keyed.list("sameThread", each).stream()
-                    .map(id -> Keyed.text("sameThread", id))
+            groups.add(JsonObject.list("sameThread", each).stream()
+                    .map(id -> JsonObject.text("sameThread", id))
                     .toList());
         }
         return groups;
@@ -139,12 +139,12 @@ record Expectation(
         }
         return value instanceof String one
                 ? List.of(one)
-                : Keyed.list("expect.buildError", value).stream()
+                : JsonObject.list("expect.buildError", value).stream()
                         .map(String::valueOf)
                         .toList();
     }
 
-    /** Returns what is expected of a node; an empty map if nothing is. */
+    /** Returns the expectations of a node, or an empty map. */
     Map<String, Object> of(String id) {
         Map<String, Object> node = nodes.get(id);
         return node != null ? node : nodes.getOrDefault(OTHERS, Map.of());

@@ -8,19 +8,19 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * One case of a file: a flow, how it is run, and what must come of it.
+ * One case of a file: a flow, how it is run, and the expected outcome.
  *
- * @param id its name
- * @param title what it shows
- * @param nodes in order of declaration
- * @param edges in order of declaration
- * @param outputs ids of the outputs that it asks for
- * @param run how it is run
- * @param script what the driver does meanwhile
- * @param expect what must come of it
- * @param parameters one for each run; several run at the same time
- * @param repeat how often it is repeated at least
- * @param limitMs how long a run may take, or 0
+ * @param id the name
+ * @param title the property that it tests
+ * @param nodes the nodes, in order of declaration
+ * @param edges the edges, in order of declaration
+ * @param outputs the ids of its outputs
+ * @param run the settings of its runs
+ * @param script the steps of the driver during the runs
+ * @param expect the expected outcome
+ * @param parameters a parameter for each run; several runs are concurrent
+ * @param repeat the minimum number of repetitions
+ * @param limitMs the maximum time of a run, or 0
  */
 record FlowCase(
         String id,
@@ -36,7 +36,7 @@ record FlowCase(
         long limitMs) {
 
     static FlowCase parse(Object value) {
-        Keyed map = Keyed.of("a case", value);
+        JsonObject map = JsonObject.of("a case", value);
         List<CaseNode> nodes = new ArrayList<>();
         List<CaseEdge> edges = new ArrayList<>();
         generate(map, value, nodes, edges);
@@ -70,15 +70,17 @@ record FlowCase(
                 Expectation.parse(expect),
                 map.has("runs") ? map.list("runs") : java.util.Collections.singletonList(run.parameter()),
                 (int) map.number("repeat", 1),
-                Math.max(map.number("limitMs", 0), Keyed.of("expect", expect).number("limitMs", 0)));
+                Math.max(
+                        map.number("limitMs", 0),
+                        JsonObject.of("expect", expect).number("limitMs", 0)));
         map.get("note");
         map.get("comment");
-        map.end();
+        map.checkNoUnknownKeys();
         parsed.check();
         return parsed;
     }
 
-    private static void generate(Keyed map, Object value, List<CaseNode> nodes, List<CaseEdge> edges) {
+    private static void generate(JsonObject map, Object value, List<CaseNode> nodes, List<CaseEdge> edges) {
         String key = map.spelling("generate", "generator");
         Object spec = key != null ? map.get(key) : map.get("nodes") instanceof String text ? text : null;
         if (spec != null) {
@@ -88,7 +90,10 @@ record FlowCase(
         }
     }
 
-    /** What a script or an expectation names must be there, or it would be waited for, or believed, for ever. */
+    /**
+     * Checks that every node that the script or the expectation names exists; otherwise the script would wait for
+     * ever.
+     */
     private void check() {
         if (expect.buildError() != null) {
             return;
@@ -102,14 +107,15 @@ record FlowCase(
         script.stream().map(ScriptStep::node).filter(node -> !node.isEmpty()).forEach(named::add);
         for (String name : named) {
             if (!ids.contains(name)) {
-                throw new CaseFormatException("the script or the expectation names \"" + name + "\", which is no node");
+                throw new CaseFormatException(
+                        "the script or the expectation names \"" + name + "\", which is not a node");
             }
         }
         for (ScriptStep step : script) {
             if (step.parameter() != null
                     && parameters.stream().map(String::valueOf).noneMatch(step.parameter()::equals)) {
                 throw new CaseFormatException(
-                        "the condition \"" + step + "\" names a run that there is not; there are " + parameters);
+                        "the condition \"" + step + "\" names an unknown run; known are " + parameters);
             }
         }
     }
@@ -120,22 +126,22 @@ record FlowCase(
         return ids;
     }
 
-    /** Returns how many threads the actions of all runs may keep at once while they wait for something else. */
+    /** Returns the maximum number of threads that the actions of all runs hold at once while they wait. */
     int heldThreads() {
         return (int) nodes.stream().filter(CaseNode::holdsThread).count() * parameters.size();
     }
 
     /**
-     * Returns the value of the caller's context. A case that does not say it says at least what an action finds there.
+     * Returns the value of the caller's context: the value of the case, or the value that one of its actions expects.
      */
     String context() {
         if (run.context() != null) {
             return run.context();
         }
         for (CaseNode node : nodes) {
-            boolean asks =
+            boolean readsContext =
                     !node.steps().isEmpty() && node.steps().getLast().word().equals("context");
-            if (asks && expect.of(node.id()).get("value") instanceof String value) {
+            if (readsContext && expect.of(node.id()).get("value") instanceof String value) {
                 return value;
             }
         }
@@ -159,7 +165,7 @@ record FlowCase(
                     || !SHAPES.contains(words.get(0))
                     || !words.get(1).matches("\\d{1,7}")) {
                 throw new CaseFormatException("a generator must be one of "
-                        + SHAPES.stream().sorted().toList() + " and a number, was " + Keyed.show(spec));
+                        + SHAPES.stream().sorted().toList() + " and a number, was " + JsonObject.show(spec));
             }
             Generated generated = new Generated(new ArrayList<>(), new ArrayList<>());
             int n = Integer.parseInt(words.get(1));

@@ -6,13 +6,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Plays the cases of a file, and prints a line for each that fails and, last, how many passed and failed.
+ * Runs the cases of a file, and prints a line for each case that fails and, last, the numbers of passed and failed
+ * cases.
  *
  * {@snippet lang = shell :
  * bash checks/flow-cases FILE.json --repeat 50 --executor fixed1
  * }
  *
- * <p>Exits with 0 if all passed, 1 if any failed, 2 if it was called wrongly or the file cannot be read.
+ * <p>The exit code is 0 if all passed, 1 if any failed, 2 if the arguments are wrong or the file cannot be read.
  */
 public final class FlowCases {
 
@@ -31,10 +32,10 @@ public final class FlowCases {
     }
 
     /**
-     * Plays the cases of a file and ends the JVM.
+     * Runs the cases of a file and exits the JVM.
      *
-     * @param arguments the file, and options
-     * @throws InterruptedException if somebody interrupts the main thread
+     * @param arguments the file and the options
+     * @throws InterruptedException if the main thread is interrupted
      */
     public static void main(String... arguments) throws InterruptedException {
         int code = play(System.out, System.err, arguments);
@@ -43,11 +44,11 @@ public final class FlowCases {
     }
 
     /**
-     * Plays the cases of a file.
+     * Runs the cases of a file.
      *
-     * @param out where to say what failed
-     * @param err where to say what was wrong with the call, and where threads hung
-     * @param arguments the file, and options
+     * @param out the stream for failed cases and the totals
+     * @param err the stream for usage errors and for stacks of threads that hung
+     * @param arguments the file and the options
      * @return the exit code
      * @throws InterruptedException if the calling thread is interrupted
      */
@@ -88,7 +89,7 @@ public final class FlowCases {
 
     private void play(CaseFile.Entry entry) throws InterruptedException {
         if (entry.flowCase() == null) {
-            fail(entry, List.of("the case cannot be played: " + entry.problem()));
+            fail(entry, List.of("the case cannot be run: " + entry.problem()));
             return;
         }
         CasePlayer player = new CasePlayer(entry.flowCase(), options);
@@ -96,7 +97,7 @@ public final class FlowCases {
         try {
             complaints = player.play();
         } catch (RuntimeException | Error broken) {
-            complaints = List.of("the case must be playable, and the attempt ended with " + broken);
+            complaints = List.of("the case could not be run: " + broken);
             broken.printStackTrace(err);
         }
         if (complaints.isEmpty()) {

@@ -18,8 +18,8 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /**
- * Says what was wrong with a run: what the case expects, and what holds for every run. To be asked 100 ms after the run has
- * returned, so that what happened later counts, too.
+ * Checks a finished run against the expectations of its case and against the rules that hold for every run. Runs 100
+ * ms after the run has returned, so that later events are checked, too.
  */
 final class Judge {
 
@@ -35,11 +35,11 @@ final class Judge {
     }
 
     static List<String> judge(Repetition repetition) {
-        List<String> complaints = new ArrayList<>(repetition.stage.complaints());
+        List<String> complaints = new ArrayList<>(repetition.monitor.complaints());
         for (CaseRun run : repetition.runs) {
             Judge judge = new Judge(repetition.flowCase, run);
-            // What happens even now is let in between two runs, not in the middle of one.
-            repetition.stage.happened(number -> judge.run());
+            // Holds the monitor while it checks one run; late events are recorded between two runs.
+            repetition.monitor.record(number -> judge.run());
             complaints.addAll(judge.complaints);
         }
         return complaints;
@@ -75,15 +75,15 @@ final class Judge {
         skips();
     }
 
-    /** What a callback throws changes nothing, and is not lost. */
+    /** Checks that the exception sink has received every exception that a callback threw. */
     private void sink() {
         long thrown = 0;
         for (NodeProbe node : probe.nodes()) {
             thrown += node.node.onBegin().isEmpty() ? 0 : node.begun;
             thrown += node.node.onResult().isEmpty() ? 0 : node.reported;
         }
-        if (run.putAside() < thrown) {
-            complain("callbacks threw " + thrown + " exceptions, and the sink was told of " + run.putAside());
+        if (run.sinkCount() < thrown) {
+            complain("callbacks threw " + thrown + " exceptions, and the sink received " + run.sinkCount());
         }
     }
 
@@ -98,7 +98,7 @@ final class Judge {
                 && !(oneOf
                         ? ((List<?>) expected).stream().anyMatch(each -> same(each, found))
                         : same(expected, found))) {
-            complain(what + " was expected to be " + Keyed.show(expected) + ", was " + Keyed.show(found));
+            complain(what + " was expected to be " + JsonObject.show(expected) + ", was " + JsonObject.show(found));
         }
     }
 
@@ -117,8 +117,8 @@ final class Judge {
         if (expected.containsKey("value")) {
             Object value = withParameter(expected.get("value"));
             if (!same(value, report.value()) && !isThreadName(node.node, value, report.value())) {
-                complain(
-                        what + "value was expected to be " + Keyed.show(value) + ", was " + Keyed.show(report.value()));
+                complain(what + "value was expected to be " + JsonObject.show(value) + ", was "
+                        + JsonObject.show(report.value()));
             }
         }
         if (expected.get("error") != null) {
@@ -142,8 +142,8 @@ final class Judge {
             complain(what + "its action must be entered at most " + (1 + node.node.retries()) + " times, was entered "
                     + node.entered + " times");
         }
-        // The first attempt follows the begin callback; nobody can tell a thread that is about to enter it from one
-        // inside.
+        // The first attempt follows the begin callback; a thread that is about to enter the action cannot be
+        // distinguished from one inside it.
         long attempt = node.entered > 1 ? node.lastEnteredAt : 0;
         if (Math.max(node.reportedAt, Math.max(node.begunAt, attempt)) > probe.returnedAt()) {
             complain(what + "nothing may be called after run() has returned, and "
@@ -154,8 +154,8 @@ final class Judge {
             complain(what + "its begin callback was called after its result callback");
         }
         if (node.report != null && !isSame(node.report, report)) {
-            complain(what + "the result of the run must be what the result callback heard, " + node.report + ", was "
-                    + report);
+            complain(what + "the result of the run must equal what the result callback received, " + node.report
+                    + ", was " + report);
         }
         Function<String, NodeState> states = run.states();
         if (states != null && states.apply(node.node.id()) != report.state()) {
@@ -171,7 +171,7 @@ final class Judge {
                 && one.cause() == other.cause();
     }
 
-    /** What no report may look like. */
+    /** Checks that the parts of a report are consistent. */
     private void shape(String what, NodeProbe node, NodeReport<?> report) {
         NodeState state = report.state();
         if (!CasePlan.isTerminal(state)) {
@@ -195,7 +195,7 @@ final class Judge {
                 || state == NodeState.CANCELLED
                 || flowCase.run().interruptObsolete();
         if (node.interruptedBefore && !itsOwnInterrupt) {
-            complain(what + "it began with an interrupt that was not meant for it");
+            complain(what + "it began with the interrupt of another task");
         }
     }
 
@@ -207,11 +207,12 @@ final class Judge {
             complain(what + "error was expected to be \"" + expected + "\", was "
                     + (cause == null
                             ? "none"
-                            : Keyed.show(message) + " of " + cause.getClass().getName()));
+                            : JsonObject.show(message) + " of "
+                                    + cause.getClass().getName()));
         }
     }
 
-    /** How the engine words a forbidden read is its own affair, but the message has to name what was to be read. */
+    /** The engine may word the message of a forbidden read freely, but it has to name the node that was read. */
     private boolean isAboutSameRead(String expected, Throwable cause) {
         String message = String.valueOf(cause.getMessage());
         return cause instanceof IllegalArgumentException
@@ -219,7 +220,7 @@ final class Judge {
                         .flatMap(node -> node.steps().stream())
                         .filter(step -> Set.of("concat", "sum", "peek", "state").contains(step.word()))
                         .flatMap(step -> step.ids().stream())
-                        .anyMatch(id -> Words.holds(expected, id) && Words.holds(message, id));
+                        .anyMatch(id -> MessageWords.contains(expected, id) && MessageWords.contains(message, id));
     }
 
     private void judge(Order order) {
@@ -245,7 +246,10 @@ final class Judge {
         }
     }
 
-    /** Nobody begins before what it must wait for has been told of, and nobody succeeds without the success it needs. */
+    /**
+     * Checks that no node begins before its upstreams are reported, and that none runs without a success that it
+     * requires.
+     */
     private void order() {
         for (CaseEdge edge : flowCase.edges()) {
             NodeProbe from = probe.node(edge.from());
@@ -259,16 +263,17 @@ final class Judge {
                 complain("node \"" + edge.to() + "\" began before the result callback of \"" + edge.from() + "\"");
             }
             if (!edge.kind().equals("after") && run.report(edge.from()).state() != NodeState.SUCCESS) {
-                complain("node \"" + edge.to() + "\" ran although \"" + edge.from() + "\", which it must have, is "
+                complain("node \"" + edge.to() + "\" ran although \"" + edge.from() + "\", which it requires, is "
                         + run.report(edge.from()).state());
             }
         }
     }
 
     /*
-     * What a decision makes unneeded is SKIPPED before anybody hears of the decision. Of a node x that was skipped in the
-     * end it is certain that it was unneeded by the time that v was heard of, if each of its consumers is v, had been
-     * heard of by then, or was itself a node of that kind. Then the callback of v must have seen x as SKIPPED.
+     * A node that becomes unneeded when another node v settles is SKIPPED before the callback of v is called. A node x
+     * that is SKIPPED in the end was certainly unneeded when the callback of v was called, if each of its consumers is
+     * v, or had had its own callback before, or was itself unneeded in this sense. The callback of v must then have
+     * seen x as SKIPPED.
      */
     private void skips() {
         Map<String, List<String>> consumers = new HashMap<>();
@@ -278,24 +283,24 @@ final class Judge {
                         .add(edge.to()));
         Set<String> skipped = new HashSet<>();
         for (NodeProbe node : probe.nodes()) {
-            boolean kept = node.node.essential()
-                    || node.node.condition() != null // which may have been what skipped it, later
+            boolean exempt = node.node.essential()
+                    || node.node.condition() != null // which may have skipped it later
                     || flowCase.outputs().contains(node.node.id());
-            if (!kept && run.report(node.node.id()).state() == NodeState.SKIPPED) {
+            if (!exempt && run.report(node.node.id()).state() == NodeState.SKIPPED) {
                 skipped.add(node.node.id());
             }
         }
         if (skipped.isEmpty()) {
             return;
         }
-        for (NodeProbe decided : probe.nodes()) {
-            if (decided.skippedBefore == null) {
+        for (NodeProbe settled : probe.nodes()) {
+            if (settled.skippedBefore == null) {
                 continue;
             }
             Map<String, Boolean> known = new HashMap<>();
-            for (String x : probe.upstreams(decided.node.id())) {
-                if (isUnneeded(x, decided, consumers, skipped, known) && !decided.skippedBefore.contains(x)) {
-                    complain("\"" + x + "\" must be SKIPPED before the callback that tells of \"" + decided.node.id()
+            for (String x : probe.upstreams(settled.node.id())) {
+                if (isUnneeded(x, settled, consumers, skipped, known) && !settled.skippedBefore.contains(x)) {
+                    complain("\"" + x + "\" must be SKIPPED before the callback of \"" + settled.node.id()
                             + "\", and was not yet");
                 }
             }
@@ -304,7 +309,7 @@ final class Judge {
 
     private boolean isUnneeded(
             String x,
-            NodeProbe decided,
+            NodeProbe settled,
             Map<String, List<String>> consumers,
             Set<String> skipped,
             Map<String, Boolean> known) {
@@ -315,9 +320,9 @@ final class Judge {
         List<String> of = consumers.getOrDefault(x, List.of());
         boolean unneeded = skipped.contains(x) && !of.isEmpty();
         for (String consumer : of) {
-            long at = probe.node(consumer).decidedAt();
-            boolean heardOf = consumer.equals(decided.node.id()) || (at != 0 && at < decided.decidedAt());
-            unneeded = unneeded && (heardOf || isUnneeded(consumer, decided, consumers, skipped, known));
+            long at = probe.node(consumer).firstCallbackAt();
+            boolean reported = consumer.equals(settled.node.id()) || (at != 0 && at < settled.firstCallbackAt());
+            unneeded = unneeded && (reported || isUnneeded(consumer, settled, consumers, skipped, known));
         }
         known.put(x, unneeded);
         return unneeded;
@@ -334,7 +339,7 @@ final class Judge {
         };
     }
 
-    /** An expected thread name may stand for many: {@code iso-*}. */
+    /** Returns whether a thread name matches an expected name, which may be a pattern: {@code iso-*}. */
     private static boolean isThreadName(CaseNode node, Object expected, Object found) {
         boolean asks = !node.steps().isEmpty() && node.steps().getLast().word().equals("threadName");
         if (!asks || !(expected instanceof String pattern) || !(found instanceof String name)) {
@@ -344,7 +349,7 @@ final class Judge {
         return many && name.startsWith(pattern.substring(0, pattern.length() - 1));
     }
 
-    /** Numbers are the same if their values are, whatever their types. */
+    /** Returns whether two values are equal; numbers are compared by value, whatever their types. */
     private static boolean same(Object expected, Object found) {
         if (expected instanceof Number one && found instanceof Number other) {
             return new BigDecimal(one.toString()).compareTo(new BigDecimal(other.toString())) == 0;

@@ -3,7 +3,7 @@ package dev.raddle.checks.flow;
 import dev.raddle.flow.NodeReport;
 import java.util.Set;
 
-/** What was seen of one node in one run. Guarded by the stage, whose events change it. */
+/** The observations of one node in one run. Guarded by the monitor. */
 final class NodeProbe {
 
     final CaseNode node;
@@ -12,22 +12,22 @@ final class NodeProbe {
     int begun;
     int reported;
     boolean interrupted;
-    boolean interruptedBefore; // the flag was up when the node began
-    long begunAt; // the begin callback's number among all events; 0 if it was not called
+    boolean interruptedBefore; // the interrupt flag was set when the node began
+    long begunAt; // the number of the begin callback among all events; 0 if it was not called
     long enteredAt; // of the first attempt
     long lastEnteredAt;
     long endedAt; // of the last attempt
-    long reportedAt; // the result callback's
+    long reportedAt; // of the result callback
     Thread thread;
-    NodeReport<?> report; // as the result callback was told
-    Set<String> skippedBefore; // upstreams that were SKIPPED already in the callback that first told of the node
+    NodeReport<?> report; // as the result callback received it
+    Set<String> skippedBefore; // upstreams that were SKIPPED in the first callback of the node
 
     NodeProbe(CaseNode node) {
         this.node = node;
     }
 
-    /** When it was first heard that this node is decided: 0 if never. */
-    long decidedAt() {
+    /** Returns the number of the first callback of this node, or 0 if there was none. */
+    long firstCallbackAt() {
         return begunAt == 0 ? reportedAt : begunAt;
     }
 }

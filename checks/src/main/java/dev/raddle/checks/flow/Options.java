@@ -4,17 +4,17 @@ import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What the command line says.
+ * The options of the command line.
  *
- * @param file of cases
- * @param repeat how often to play each case; 0 for 50 times or three seconds, whichever is over first
- * @param executor default, fixedN, or null to leave that to the cases
- * @param only the one case to play, or null
- * @param patienceSeconds how long a run may hang
+ * @param file the file of cases
+ * @param repeat the number of repetitions of each case; 0 for 50 repetitions or three seconds, whichever ends first
+ * @param executor default, fixedN, or null for the executor of each case
+ * @param only the id of the only case to run, or null
+ * @param patienceSeconds the time after which a run counts as hung
  */
 record Options(Path file, int repeat, String executor, String only, int patienceSeconds) {
 
-    /** How often to play each case, where the command line does not say it. */
+    /** The system property for the number of repetitions; an option of the command line takes precedence. */
     static final String REPEAT_PROPERTY = "raddle.flow.repeat";
 
     static final String USAGE =
@@ -69,27 +69,27 @@ record Options(Path file, int repeat, String executor, String only, int patience
         return Integer.parseInt(value);
     }
 
-    boolean goesOn(FlowCase flowCase, int played, long nanos) {
+    boolean needsMore(FlowCase flowCase, int played, long nanos) {
         int wanted = Math.max(flowCase.repeat(), repeat == 0 ? AT_LEAST : repeat);
         return played < wanted || (repeat == 0 && played < USUAL && nanos < USUAL_NANOS);
     }
 
     /**
-     * Returns how many threads a case gets; 0 for the engine's own scheduler. A pool that is forced upon a case is widened
-     * by the threads that the actions of the case keep while they wait at gates: without them the case would wait for ever,
-     * whatever the engine does.
+     * Returns the number of threads for a case; 0 for the engine's own scheduler. A pool that replaces the executor of
+     * a case is enlarged by the threads that the actions of the case hold while they wait at gates: without them the
+     * case would wait for ever, whatever the engine does.
      */
     int threads(FlowCase flowCase) {
-        boolean asksForNames = flowCase.nodes().stream()
+        boolean readsThreadNames = flowCase.nodes().stream()
                 .flatMap(node -> node.steps().stream())
                 .anyMatch(step -> step.word().equals("threadName"));
         int own = flowCase.run().threads();
-        if (executor == null || asksForNames) {
+        if (executor == null || readsThreadNames) {
             return own;
         }
         int forced = RunSettings.threads(executor);
         if (forced == 0) {
-            return flowCase.heldThreads() > 0 ? own : 0; // how many threads there are may be what the case is about
+            return flowCase.heldThreads() > 0 ? own : 0; // the case may test the number of threads
         }
         return own > 0 ? own : forced + flowCase.heldThreads();
     }

@@ -7,14 +7,14 @@ import java.util.Set;
 import java.util.concurrent.ExecutorService;
 import java.util.function.BooleanSupplier;
 
-/** One time that a case is played: its runs, its script, and how both ended. */
+/** One repetition of a case: its runs, its script, and how both ended. */
 final class Repetition {
 
-    private static final long CLEANING_SECONDS = 5;
+    private static final long QUIET_SECONDS = 5;
 
     final FlowCase flowCase;
     final List<CaseRun> runs = new ArrayList<>();
-    final Stage stage = new Stage();
+    final Monitor monitor = new Monitor();
     private final long boundSeconds;
     private List<String> threads = List.of();
 
@@ -29,28 +29,28 @@ final class Repetition {
         long allowedMs = Math.max(flowCase.limitMs(), flowCase.run().timeoutMs());
         boundSeconds = allowedMs == 0 ? patienceSeconds : Math.max(patienceSeconds, allowedMs / 1_000 + 5);
         for (Object parameter : flowCase.parameters()) {
-            RunProbe probe = new RunProbe(flowCase, upstreams, parameter, stage);
+            RunProbe probe = new RunProbe(flowCase, upstreams, parameter, monitor);
             runs.add(new CaseRun(flowCase, plan, probe, pool, started));
         }
     }
 
-    /** Plays it. What goes wrong is found in the stage's complaints and by the judge. */
+    /** Performs the repetition. Its failures are the complaints of the monitor and of {@link Judge}. */
     void play() throws InterruptedException {
-        long until = Stage.inSeconds(boundSeconds);
+        long until = Monitor.inSeconds(boundSeconds);
         runs.forEach(CaseRun::begin);
         followScript(until);
-        if (!stage.await(this::haveReturned, until)) {
+        if (!monitor.await(this::haveReturned, until)) {
             threads = EngineThreads.inside();
-            stage.complain("run() must return, and had not after " + boundSeconds + " s");
+            monitor.complain("run() must return, and had not after " + boundSeconds + " s");
         }
-        stage.openAll();
-        if (!stage.look(this::haveReturned)) {
+        monitor.openAll();
+        if (!monitor.read(this::haveReturned)) {
             runs.forEach(CaseRun::giveUp);
         }
-        if (!stage.await(this::isQuiet, Stage.inSeconds(CLEANING_SECONDS))) {
+        if (!monitor.await(this::isQuiet, Monitor.inSeconds(QUIET_SECONDS))) {
             threads = threads.isEmpty() ? EngineThreads.inside() : threads;
-            stage.complain("every action must return once all gates are open, and one had not after " + CLEANING_SECONDS
-                    + " s");
+            monitor.complain(
+                    "every action must return once all gates are open, and one had not after " + QUIET_SECONDS + " s");
         } else {
             runs.forEach(CaseRun::close);
         }
@@ -59,33 +59,33 @@ final class Repetition {
     private void followScript(long until) throws InterruptedException {
         for (ScriptStep step : flowCase.script()) {
             BooleanSupplier met = () -> isMet(step);
-            if (!stage.await(() -> met.getAsBoolean() || isOver(), until) || !stage.look(met::getAsBoolean)) {
-                stage.complain("the script waited in vain for " + step);
+            if (!monitor.await(() -> met.getAsBoolean() || isOver(), until) || !monitor.read(met::getAsBoolean)) {
+                monitor.complain("the script's condition \"" + step + "\" was never met");
                 return;
             }
             switch (step.then()) {
                 case ScriptStep.NOTHING -> {}
                 case ScriptStep.CANCEL -> cancel(step, until);
-                default -> stage.gate(step.then()).countDown();
+                default -> monitor.gate(step.then()).countDown();
             }
         }
     }
 
     private void cancel(ScriptStep step, long until) throws InterruptedException {
-        stage.await(() -> runs.stream().allMatch(CaseRun::isThere), until);
-        for (CaseRun run : concerned(step)) {
-            run.cancel("the script said so");
+        monitor.await(() -> runs.stream().allMatch(CaseRun::hasStarted), until);
+        for (CaseRun run : runsOf(step)) {
+            run.cancel("cancelled by the script");
         }
     }
 
-    private List<CaseRun> concerned(ScriptStep step) {
+    private List<CaseRun> runsOf(ScriptStep step) {
         return runs.stream()
                 .filter(run -> step.parameter() == null || step.parameter().equals(String.valueOf(run.probe.parameter)))
                 .toList();
     }
 
     private boolean isMet(ScriptStep step) {
-        return concerned(step).stream().map(run -> run.probe).allMatch(probe -> switch (step.condition()) {
+        return runsOf(step).stream().map(run -> run.probe).allMatch(probe -> switch (step.condition()) {
             case "started" -> probe.node(step.node()).entered > 0;
             case "terminal" -> probe.node(step.node()).reported > 0;
             case "ended" -> probe.node(step.node()).ended > 0;
@@ -94,7 +94,7 @@ final class Repetition {
         });
     }
 
-    /** Can nothing happen any more that a script could wait for? */
+    /** Returns whether no further event can occur. */
     private boolean isOver() {
         return haveReturned() && isQuiet();
     }
@@ -107,7 +107,7 @@ final class Repetition {
         return runs.stream().allMatch(run -> run.probe.isQuiet());
     }
 
-    /** Returns the stacks of the threads that hung, if any did. */
+    /** Returns the stacks of the threads that hung, or an empty list. */
     List<String> threads() {
         return threads;
     }

@@ -10,19 +10,19 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
-/** What was seen of one run: it is the parameter of the flow, so every action finds the run that it belongs to. */
+/** The observations of one run. It is the parameter of the flow, so every action finds the probe of its run. */
 final class RunProbe {
 
-    private static final int ALL_ANCESTORS = 64; // of larger flows only the direct upstreams are looked at
+    private static final int ALL_ANCESTORS = 64; // for larger flows only the direct upstreams are checked
 
     final Object parameter;
-    final Stage stage;
+    final Monitor monitor;
     private final Map<String, NodeProbe> nodes = new LinkedHashMap<>();
     private final Map<String, Set<String>> upstreams;
-    private final Map<String, Integer> barriers = new HashMap<>(); // guarded by the stage
-    private long returnedAt; // guarded by the stage; 0 while the run goes on
+    private final Map<String, Integer> barriers = new HashMap<>(); // guarded by the monitor
+    private long returnedAt; // guarded by the monitor; 0 until the run has returned
 
-    /** The upstreams of each node that a callback looks at, one map for all runs of a case. */
+    /** Returns the upstreams that the callbacks of each node check, one map for all runs of a case. */
     static Map<String, Set<String>> upstreams(FlowCase flowCase) {
         Map<String, Set<String>> direct = new HashMap<>();
         flowCase.edges()
@@ -34,23 +34,23 @@ final class RunProbe {
         Map<String, Set<String>> all = new HashMap<>();
         flowCase.nodes().forEach(node -> {
             Set<String> above = new HashSet<>();
-            climb(node.id(), direct, above);
+            collectAncestors(node.id(), direct, above);
             all.put(node.id(), above);
         });
         return all;
     }
 
-    private static void climb(String id, Map<String, Set<String>> direct, Set<String> above) {
+    private static void collectAncestors(String id, Map<String, Set<String>> direct, Set<String> above) {
         for (String each : direct.getOrDefault(id, Set.of())) {
             if (above.add(each)) {
-                climb(each, direct, above);
+                collectAncestors(each, direct, above);
             }
         }
     }
 
-    RunProbe(FlowCase flowCase, Map<String, Set<String>> upstreams, Object parameter, Stage stage) {
+    RunProbe(FlowCase flowCase, Map<String, Set<String>> upstreams, Object parameter, Monitor monitor) {
         this.parameter = parameter;
-        this.stage = stage;
+        this.monitor = monitor;
         this.upstreams = upstreams;
         flowCase.nodes().forEach(node -> nodes.put(node.id(), new NodeProbe(node)));
     }
@@ -76,10 +76,10 @@ final class RunProbe {
     }
 
     void returned() {
-        stage.happened(number -> returnedAt = number);
+        monitor.record(number -> returnedAt = number);
     }
 
-    /** Has every action that was entered ended? Asked under the stage's lock. */
+    /** Returns whether every action that was entered has ended. The caller holds the monitor. */
     boolean isQuiet() {
         return nodes.values().stream().allMatch(node -> node.ended == node.entered);
     }
@@ -87,21 +87,21 @@ final class RunProbe {
     void begin(String id, Function<String, NodeState> states) {
         NodeProbe probe = node(id);
         boolean flag = Thread.currentThread().isInterrupted();
-        stage.happened(number -> {
+        monitor.record(number -> {
             probe.begun++;
             probe.begunAt = number;
             probe.interruptedBefore |= flag;
         });
-        // Not before: what was heard of earlier must have had its effects by now.
+        // Only now: the effects of every callback that was recorded before must be visible.
         Set<String> skipped = skipped(id, states);
-        stage.happened(number -> probe.skippedBefore = skipped);
+        monitor.record(number -> probe.skippedBefore = skipped);
     }
 
-    /** Returns which attempt begins. */
+    /** Records that the action is entered; returns the number of the attempt. */
     int enter(String id) {
         NodeProbe probe = node(id);
         boolean flag = Thread.currentThread().isInterrupted();
-        stage.happened(number -> {
+        monitor.record(number -> {
             if (probe.entered++ == 0) {
                 probe.enteredAt = number;
             }
@@ -109,13 +109,13 @@ final class RunProbe {
             probe.interruptedBefore |= flag;
             probe.thread = Thread.currentThread();
         });
-        return stage.look(() -> probe.entered);
+        return monitor.read(() -> probe.entered);
     }
 
     void leave(String id) {
         NodeProbe probe = node(id);
         boolean flag = Thread.currentThread().isInterrupted();
-        stage.happened(number -> {
+        monitor.record(number -> {
             probe.ended++;
             probe.endedAt = number;
             probe.interrupted |= flag;
@@ -124,28 +124,28 @@ final class RunProbe {
 
     void interrupted(String id) {
         NodeProbe probe = node(id);
-        stage.happened(number -> probe.interrupted = true);
+        monitor.record(number -> probe.interrupted = true);
     }
 
     /**
-     * Takes the news of a node's end.
+     * Records the result callback of a node.
      *
-     * @param states tells the state of every node, or null if that cannot be known here
+     * @param states the function from a node's id to its state, or null if it is unavailable
      */
     void report(NodeReport<?> report, Function<String, NodeState> states) {
         NodeProbe probe = node(report.id());
         if (probe == null) {
-            stage.complain("a result callback spoke of \"" + report.id() + "\", which is no node");
+            monitor.complain("a result callback received a report of \"" + report.id() + "\", which is not a node");
             return;
         }
-        stage.happened(number -> {
+        monitor.record(number -> {
             probe.reported++;
             probe.reportedAt = number;
             probe.report = report;
         });
-        if (states != null && stage.look(() -> probe.begunAt == 0)) {
+        if (states != null && monitor.read(() -> probe.begunAt == 0)) {
             Set<String> skipped = skipped(report.id(), states);
-            stage.happened(number -> probe.skippedBefore = skipped);
+            monitor.record(number -> probe.skippedBefore = skipped);
         }
     }
 
@@ -159,13 +159,13 @@ final class RunProbe {
         return skipped;
     }
 
-    /** Waits until so many nodes are here. */
+    /** Waits until the given number of nodes has reached the barrier. */
     void barrier(String name, int count) throws InterruptedException {
-        stage.happened(number -> barriers.merge(name, 1, Integer::sum));
-        if (!stage.await(() -> barriers.get(name) >= count, Stage.inSeconds(5))) {
-            int here = stage.look(() -> barriers.get(name));
-            String problem = "only " + here + " of " + count + " nodes came to the barrier \"" + name + "\" in 5 s";
-            stage.complain(problem);
+        monitor.record(number -> barriers.merge(name, 1, Integer::sum));
+        if (!monitor.await(() -> barriers.get(name) >= count, Monitor.inSeconds(5))) {
+            int here = monitor.read(() -> barriers.get(name));
+            String problem = "only " + here + " of " + count + " nodes reached the barrier \"" + name + "\" in 5 s";
+            monitor.complain(problem);
             throw new AssertionError(problem);
         }
     }

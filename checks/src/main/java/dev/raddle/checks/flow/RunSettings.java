@@ -3,14 +3,14 @@ package dev.raddle.checks.flow;
 import java.util.List;
 
 /**
- * How a case is run.
+ * The settings of the runs of a case.
  *
- * @param timeoutMs the run's timeout; 0 for none, less if its deadline has passed already
- * @param threads of a fixed pool; 0 for the engine's own scheduler
- * @param interruptObsolete whether a running node that nobody needs any more is interrupted
+ * @param timeoutMs the timeout of a run; 0 for none, negative for a deadline that has passed already
+ * @param threads the size of a fixed pool; 0 for the engine's own scheduler
+ * @param interruptObsolete whether a running node that has become unneeded is interrupted
  * @param failFast whether the first failure ends the run
  * @param only the targets; empty for all
- * @param parameter of the one run, if the case has no list of them
+ * @param parameter the parameter of the only run, if the case has no list of parameters
  * @param context the value of the caller's context, or null
  */
 record RunSettings(
@@ -23,7 +23,7 @@ record RunSettings(
         String context) {
 
     static RunSettings parse(Object value) {
-        Keyed map = Keyed.of("run", value);
+        JsonObject map = JsonObject.of("run", value);
         long timeoutMs = map.has("timeoutMs") ? map.number("timeoutMs", 0) : 0;
         if (map.has("timeoutMs") && timeoutMs == 0) {
             timeoutMs = -1;
@@ -38,7 +38,7 @@ record RunSettings(
                 only == null ? List.of() : map.get(only) instanceof String one ? List.of(one) : map.texts(only),
                 map.get("param"),
                 map.text("context", null));
-        map.end();
+        map.checkNoUnknownKeys();
         return settings;
     }
 

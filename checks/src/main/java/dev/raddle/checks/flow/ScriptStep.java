@@ -5,12 +5,12 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What the driver waits for, and what it does then.
+ * A condition that the driver waits for, and its next action.
  *
- * @param condition started, terminal, ended, runReturned, or - for nothing
- * @param node the node's id; empty for conditions without
- * @param parameter the run's parameter; null for every run
- * @param then a gate to open, - for nothing, or !cancel
+ * @param condition started, terminal, ended, runReturned, or - for none
+ * @param node the node's id; empty for a condition without a node
+ * @param parameter the run's parameter; null for all runs
+ * @param then the gate to open, - for none, or !cancel
  */
 record ScriptStep(String condition, String node, String parameter, String then) {
 
@@ -22,11 +22,11 @@ record ScriptStep(String condition, String node, String parameter, String then) 
     static List<ScriptStep> parseAll(List<Object> values) {
         List<ScriptStep> steps = new ArrayList<>();
         for (Object value : values) {
-            List<Object> parts = Keyed.list("a step of the script", value);
+            List<Object> parts = JsonObject.list("a step of the script", value);
             if (parts.size() != 2) {
                 throw new CaseFormatException("a step of the script must be [condition, gate], was " + parts);
             }
-            steps.add(parse(Keyed.text("a condition", parts.get(0)), Keyed.text("a gate", parts.get(1))));
+            steps.add(parse(JsonObject.text("a condition", parts.get(0)), JsonObject.text("a gate", parts.get(1))));
         }
         return steps;
     }

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * One thing that an action does.
+ * One step of an action.
  *
- * @param word what
- * @param arguments with what; of the kinds that the word takes
+ * @param word the name of the step
+ * @param arguments the arguments, of the kinds that the word takes
  */
 record Step(String word, List<Object> arguments) {
 
@@ -43,19 +43,20 @@ record Step(String word, List<Object> arguments) {
             return List.of(parse(where, value));
         }
         List<Step> steps = new ArrayList<>();
-        for (Object each : Keyed.list(where, value)) {
+        for (Object each : JsonObject.list(where, value)) {
             steps.add(parse(where, each));
         }
         return steps;
     }
 
     private static Step parse(String where, Object value) {
-        List<Object> parts = value instanceof String word ? List.of(word) : Keyed.list("a step of " + where, value);
+        List<Object> parts =
+                value instanceof String word ? List.of(word) : JsonObject.list("a step of " + where, value);
         if (parts.isEmpty()) {
             throw new CaseFormatException(
                     "a step of " + where + " is empty; it begins with a word, such as \"return\"");
         }
-        String word = Keyed.text("a step of " + where, parts.getFirst());
+        String word = JsonObject.text("a step of " + where, parts.getFirst());
         List<Kind> kinds = WORDS.get(word);
         if (kinds == null) {
             throw new CaseFormatException(where + " has the unknown step \"" + word + "\"; known are "
@@ -77,12 +78,12 @@ record Step(String word, List<Object> arguments) {
     private static Object check(String call, Kind kind, Object argument) {
         return switch (kind) {
             case VALUE -> argument;
-            case TEXT -> Keyed.text(call, argument);
-            case COUNT -> (int) Keyed.number(call, argument);
+            case TEXT -> JsonObject.text(call, argument);
+            case COUNT -> (int) JsonObject.number(call, argument);
             case IDS -> {
                 List<String> ids = new ArrayList<>();
-                for (Object id : argument instanceof String one ? List.of(one) : Keyed.list(call, argument)) {
-                    ids.add(Keyed.text(call, id));
+                for (Object id : argument instanceof String one ? List.of(one) : JsonObject.list(call, argument)) {
+                    ids.add(JsonObject.text(call, id));
                 }
                 yield ids;
             }
@@ -97,12 +98,12 @@ record Step(String word, List<Object> arguments) {
         return (Integer) arguments.get(argument);
     }
 
-    @SuppressWarnings("unchecked") // check() puts nothing else there
+    @SuppressWarnings("unchecked") // check() accepts nothing else
     List<String> ids() {
         return (List<String>) arguments.getFirst();
     }
 
-    /** Does this step keep its thread until something else happens? */
+    /** Returns whether this step blocks its thread until another event occurs. */
     boolean holdsThread() {
         return switch (word) {
             case "await", "awaitU", "barrier", "awaitIfParam" -> true;

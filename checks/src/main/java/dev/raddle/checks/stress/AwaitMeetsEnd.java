@@ -11,10 +11,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** Who waits for a task and submits the next one finds the slot free, without a queue and at the cap. */
+/** A thread awaits a task and then submits the next one: it finds the permit free, without a queue and at the cap. */
 @JCStressTest
-@Outcome(id = "SUCCESS, SUCCESS, free", expect = ACCEPTABLE, desc = "the slot was free before the wait was over")
-@Outcome(id = "SUCCESS, REJECTED, .*", expect = FORBIDDEN, desc = "the wait was over before the slot was free")
+@Outcome(id = "SUCCESS, SUCCESS, free", expect = ACCEPTABLE, desc = "the permit was free before await returned")
+@Outcome(id = "SUCCESS, REJECTED, .*", expect = FORBIDDEN, desc = "await returned before the permit was free")
 @Outcome(expect = FORBIDDEN, desc = "a permit was lost")
 @State
 public class AwaitMeetsEnd {

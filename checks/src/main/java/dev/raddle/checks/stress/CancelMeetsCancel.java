@@ -11,12 +11,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** Neighbours in a queue are cancelled, one of them twice: each leaves once, and those around them stay. */
+/**
+ * Neighbours in a queue are cancelled, one of them twice: each leaves the queue once, and the tasks around them stay.
+ */
 @JCStressTest
-@Outcome(id = "(true, false|false, true), 1, free", expect = ACCEPTABLE, desc = "one of two cancels counts")
+@Outcome(id = "(true, false|false, true), 1, free", expect = ACCEPTABLE, desc = "one of the two calls cancelled it")
 @Outcome(id = "true, true, .*", expect = FORBIDDEN, desc = "cancelled twice")
-@Outcome(id = "false, false, .*", expect = FORBIDDEN, desc = "cancelled by nobody")
-@Outcome(expect = FORBIDDEN, desc = "the queue was torn: somebody is lost, or still stands in it")
+@Outcome(id = "false, false, .*", expect = FORBIDDEN, desc = "neither call cancelled it")
+@Outcome(expect = FORBIDDEN, desc = "the queue is corrupt: a task is lost, or a cancelled one is still in it")
 @State
 public class CancelMeetsCancel {
 

@@ -11,12 +11,12 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** A task is cancelled, with an interrupt, while it begins, runs and ends: its thread is left without the interrupt. */
+/** A task is cancelled, with an interrupt, while it begins, runs and ends: afterwards its thread is not interrupted. */
 @JCStressTest
 @Outcome(id = "false, false, SUCCESS, free", expect = ACCEPTABLE, desc = "it ended first")
 @Outcome(id = "true, false, CANCELLED, free", expect = ACCEPTABLE, desc = "it was cancelled first")
-@Outcome(id = "true, .*, SUCCESS, .*", expect = FORBIDDEN, desc = "the end rewrote history")
-@Outcome(id = ".*, true, .*, .*", expect = FORBIDDEN, desc = "the interrupt leaked into what the thread does next")
+@Outcome(id = "true, .*, SUCCESS, .*", expect = FORBIDDEN, desc = "the end overwrote the cancellation")
+@Outcome(id = ".*, true, .*, .*", expect = FORBIDDEN, desc = "the interrupt leaked out of the task")
 @Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the handle never ends")
 @Outcome(expect = FORBIDDEN, desc = "a permit was lost")
 @State

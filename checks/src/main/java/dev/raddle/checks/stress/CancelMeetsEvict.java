@@ -13,9 +13,9 @@ import org.openjdk.jcstress.infra.results.LL_Result;
 
 /** A waiting task is cancelled while its group is evicted: it leaves the queue once. */
 @JCStressTest
-@Outcome(id = "(REJECTED|CANCELLED), free", expect = ACCEPTABLE, desc = "one of the two took it out")
-@Outcome(id = "SUCCESS, .*", expect = FORBIDDEN, desc = "it ran although it had gone")
-@Outcome(expect = FORBIDDEN, desc = "it was taken out twice")
+@Outcome(id = "(REJECTED|CANCELLED), free", expect = ACCEPTABLE, desc = "one of the two removed it")
+@Outcome(id = "SUCCESS, .*", expect = FORBIDDEN, desc = "it ran although it had been removed")
+@Outcome(expect = FORBIDDEN, desc = "it was removed twice")
 @State
 public class CancelMeetsEvict {
 
@@ -40,7 +40,7 @@ public class CancelMeetsEvict {
     @Arbiter
     public void check(LL_Result result) {
         rig.runAll();
-        result.r1 = waiter.join().status(); // its end may be another thread's work
+        result.r1 = waiter.join().status(); // another thread may complete it
         result.r2 = rig.aftermath("a");
     }
 }

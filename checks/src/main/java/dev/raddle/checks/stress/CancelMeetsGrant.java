@@ -12,13 +12,13 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** A waiting task is cancelled while the slot for it becomes free: nobody else pays for it. */
+/** A waiting task is cancelled while a permit becomes free for it: no other task loses a permit. */
 @JCStressTest
 @Outcome(id = "true, 0, CANCELLED, free", expect = ACCEPTABLE, desc = "cancelled, before or after it was granted")
 @Outcome(id = "true, 1, .*", expect = FORBIDDEN, desc = "it ran although cancel had returned true")
-@Outcome(id = "false, .*", expect = FORBIDDEN, desc = "cancel refused although the task had not begun")
+@Outcome(id = "false, .*", expect = FORBIDDEN, desc = "cancel returned false although the task had not begun")
 @Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the handle never ends")
-@Outcome(expect = FORBIDDEN, desc = "the permit was lost to someone who had gone")
+@Outcome(expect = FORBIDDEN, desc = "the permit was lost to a task that had left the queue")
 @State
 public class CancelMeetsGrant {
 

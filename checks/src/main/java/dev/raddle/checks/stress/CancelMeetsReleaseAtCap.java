@@ -11,14 +11,14 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** The only waiting task of a group is cancelled while a slot of the cap becomes free for it; another group waits too. */
+/** The only waiting task of a group is cancelled while a permit of the cap becomes free; another group waits too. */
 @JCStressTest
-@Outcome(id = "true, 1, 0, free", expect = ACCEPTABLE, desc = "cancelled in the queue: the other group has the slot")
+@Outcome(id = "true, 1, 0, free", expect = ACCEPTABLE, desc = "cancelled in the queue: the other group has the permit")
 @Outcome(
         id = "true, 0, 1, free",
         expect = ACCEPTABLE,
-        desc = "cancelled after it was granted: its runner frees the slot")
-@Outcome(id = "true, 0, 0, .*", expect = FORBIDDEN, desc = "the slot was lost to someone who had gone")
+        desc = "cancelled after the grant: its runner releases the permit")
+@Outcome(id = "true, 0, 0, .*", expect = FORBIDDEN, desc = "the permit was lost to a task that had left the queue")
 @Outcome(id = "true, 1, 1, .*", expect = FORBIDDEN, desc = "the cap was exceeded")
 @Outcome(expect = FORBIDDEN, desc = "a waiting task could not be cancelled, or a permit was lost")
 @State

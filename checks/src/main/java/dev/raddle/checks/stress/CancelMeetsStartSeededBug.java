@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZI_Result;
 
-/** What {@link CancelMeetsStart} looks for, in a task that looks at its state and then acts on what it saw. */
+/** The bug that {@link CancelMeetsStart} looks for: a task checks its state and then acts, in two steps. */
 @JCStressTest
 @Outcome(id = "false, 1", expect = ACCEPTABLE, desc = "it began first")
 @Outcome(id = "true, 0", expect = ACCEPTABLE, desc = "it was cancelled first")

@@ -16,9 +16,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/** The time of a scope ends at the moment at which a call inside it, which waits, gets its turn. */
+/** The deadline of a scope passes while a call that waits inside the scope is granted its permit. */
 @JCStressTest
-@Outcome(id = "called in scope, free", expect = ACCEPTABLE, desc = "its turn came first")
+@Outcome(id = "called in scope, free", expect = ACCEPTABLE, desc = "the grant came first")
 @Outcome(id = "out of time, free", expect = ACCEPTABLE, desc = "the deadline came first")
 @Outcome(id = ".*, .*held.*", expect = FORBIDDEN, desc = "the permit was lost between the grant and the deadline")
 @Outcome(expect = FORBIDDEN, desc = "the call never returned, or was lost in the queue")

@@ -14,12 +14,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.Z_Result;
 
 /**
- * The only thread that a scheduler may be called for comes and finds nothing to do, while another makes a node ready and goes
- * away: either the first finds the node, or the other calls.
+ * The only thread that a run may request from its scheduler finds no ready node and leaves, while another thread makes
+ * a node ready and leaves: either the first thread finds the node, or the second requests a new thread.
  */
 @JCStressTest
 @Outcome(id = "true", expect = ACCEPTABLE, desc = "the node has run")
-@Outcome(id = "false", expect = FORBIDDEN, desc = "the node lies there, and nobody was called")
+@Outcome(id = "false", expect = FORBIDDEN, desc = "the node is ready, and no thread was requested for it")
 @State
 public class FlowCallMeetsPush {
 
@@ -35,16 +35,16 @@ public class FlowCallMeetsPush {
             options -> options.withScheduler(oneThread).withGroups(key -> group));
 
     public FlowCallMeetsPush() {
-        oneThread.runNext(); // runs x and y, having called for a second thread when it took x
+        oneThread.runNext(); // runs x and y; a second thread was requested when it took x
     }
 
     @Actor
-    public void comes() {
+    public void looksForWork() {
         oneThread.runNext();
     }
 
     @Actor
-    public void pushes() {
+    public void makesReady() {
         group.runNext();
     }
 

@@ -15,19 +15,19 @@ import org.openjdk.jcstress.infra.results.LLLLL_Result;
 @JCStressTest
 @Outcome(id = "free, 1, 1, 1, (SUCCESS|CANCELLED)", expect = ACCEPTABLE, desc = "it began first")
 @Outcome(id = "free, 0, 0, 1, CANCELLED", expect = ACCEPTABLE, desc = "it was cancelled first")
-@Outcome(id = "free, 1, 0, .*", expect = FORBIDDEN, desc = "told of a begin that never was")
-@Outcome(id = "free, 0, 1, .*", expect = FORBIDDEN, desc = "entered without a word")
+@Outcome(id = "free, 1, 0, .*", expect = FORBIDDEN, desc = "the callback was called for an action that never began")
+@Outcome(id = "free, 0, 1, .*", expect = FORBIDDEN, desc = "the action began without its callback")
 @Outcome(id = "interrupted, .*", expect = FORBIDDEN, desc = "the interrupt stayed with the thread")
-@Outcome(expect = FORBIDDEN, desc = "never ended, or told of twice")
+@Outcome(expect = FORBIDDEN, desc = "never ended, or reported twice")
 @State
 public class FlowCancelMeetsBegin {
 
     private final AtomicInteger begun = new AtomicInteger();
     private final AtomicInteger ran = new AtomicInteger();
-    private final AtomicInteger told = new AtomicInteger();
+    private final AtomicInteger reported = new AtomicInteger();
     private final FlowRig rig = new FlowRig(f -> f.node("node", ran::incrementAndGet)
             .onBegin(context -> begun.incrementAndGet())
-            .onResult(report -> told.incrementAndGet()));
+            .onResult(report -> reported.incrementAndGet()));
 
     @Actor
     public void run(LLLLL_Result result) {
@@ -44,7 +44,7 @@ public class FlowCancelMeetsBegin {
         rig.end();
         result.r2 = begun.get();
         result.r3 = ran.get();
-        result.r4 = told.get();
+        result.r4 = reported.get();
         result.r5 = rig.run.isDone() ? rig.run.state("node") : "never";
     }
 }

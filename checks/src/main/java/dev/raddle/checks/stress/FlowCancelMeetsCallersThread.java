@@ -15,16 +15,21 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** A run in its caller's thread, which counts without atomic steps, is cancelled: it ends, and every node ends once. */
+/**
+ * A run in its caller's thread, which counts without atomic updates, is cancelled: it ends, and every node ends once.
+ */
 @JCStressTest
-@Outcome(id = "free, (SUCCESS|CANCELLED), 1 1 1 1", expect = ACCEPTABLE, desc = "all have ended, each told of once")
+@Outcome(
+        id = "free, (SUCCESS|CANCELLED), 1 1 1 1",
+        expect = ACCEPTABLE,
+        desc = "every node has ended and is reported once")
 @Outcome(id = "interrupted, .*", expect = FORBIDDEN, desc = "the interrupt stayed with the thread")
-@Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "a count was lost, and the run with it")
-@Outcome(expect = FORBIDDEN, desc = "a node was told of twice, or never")
+@Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "a count was lost: the run never ends")
+@Outcome(expect = FORBIDDEN, desc = "a node was reported twice, or never")
 @State
 public class FlowCancelMeetsCallersThread {
 
-    private final AtomicIntegerArray told = new AtomicIntegerArray(4);
+    private final AtomicIntegerArray reported = new AtomicIntegerArray(4);
     private final FlowRig rig = new FlowRig(this::declare, RunOptions::inCallersThread);
 
     private void declare(FlowBuilder<Void> f) {
@@ -35,7 +40,7 @@ public class FlowCancelMeetsCallersThread {
     }
 
     private Node<String> node(FlowBuilder<Void> f, int number, Dependency<?>... needs) {
-        return f.node("n" + number, () -> "done").needs(needs).onResult(report -> told.incrementAndGet(number));
+        return f.node("n" + number, () -> "done").needs(needs).onResult(report -> reported.incrementAndGet(number));
     }
 
     @Actor
@@ -52,6 +57,6 @@ public class FlowCancelMeetsCallersThread {
     @Arbiter
     public void check(LLL_Result result) {
         result.r2 = rig.end();
-        result.r3 = told.get(0) + " " + told.get(1) + " " + told.get(2) + " " + told.get(3);
+        result.r3 = reported.get(0) + " " + reported.get(1) + " " + reported.get(2) + " " + reported.get(3);
     }
 }

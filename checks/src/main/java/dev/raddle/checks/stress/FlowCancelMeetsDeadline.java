@@ -12,7 +12,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** A node ends, the run is cancelled and its time is over, all at once: each node is told of once, and undone once at most. */
+/**
+ * A node ends, the run is cancelled and its deadline passes, at once: each node is reported once, undone at most once.
+ */
 @JCStressTest
 @Outcome(id = "1, 1, 0, SUCCESS", expect = ACCEPTABLE, desc = "both nodes ended first")
 @Outcome(id = "1, 1, [01], (CANCELLED|TIMED_OUT)", expect = ACCEPTABLE, desc = "the run ended first")
@@ -20,14 +22,14 @@ import org.openjdk.jcstress.infra.results.LLLL_Result;
 @State
 public class FlowCancelMeetsDeadline {
 
-    private final AtomicInteger told = new AtomicInteger();
-    private final AtomicInteger toldNext = new AtomicInteger();
+    private final AtomicInteger reported = new AtomicInteger();
+    private final AtomicInteger nextReported = new AtomicInteger();
     private final AtomicInteger undone = new AtomicInteger();
     private final FlowRig rig = new FlowRig(f -> {
         Node<Integer> node = f.node("node", () -> 1)
-                .onResult(report -> told.incrementAndGet())
+                .onResult(report -> reported.incrementAndGet())
                 .compensate(value -> undone.incrementAndGet());
-        f.node("next", node, x -> x).onResult(report -> toldNext.incrementAndGet());
+        f.node("next", node, x -> x).onResult(report -> nextReported.incrementAndGet());
     });
 
     @Actor
@@ -37,15 +39,15 @@ public class FlowCancelMeetsDeadline {
 
     @Actor
     public void end() {
-        rig.ring(); // the time is over in a thread of its own
+        rig.expire(); // the alarm fires in a thread of its own
         rig.run.cancel("enough");
     }
 
     @Arbiter
     public void check(LLLL_Result result) {
         result.r4 = rig.end();
-        result.r1 = told.get();
-        result.r2 = toldNext.get();
+        result.r1 = reported.get();
+        result.r2 = nextReported.get();
         result.r3 = undone.get();
     }
 }

@@ -11,24 +11,26 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** A run is cancelled while a node that waits for its group gets the permit: it runs or is cancelled, and the permit is free. */
+/**
+ * A run is cancelled while a node is granted the permit of its group: it runs or is cancelled, and the permit is free.
+ */
 @JCStressTest
 @Outcome(id = "1, 1, SUCCESS, free", expect = ACCEPTABLE, desc = "it ran first")
-@Outcome(id = "[01], 1, CANCELLED, free", expect = ACCEPTABLE, desc = "cancelled while it waited, or inside")
+@Outcome(id = "[01], 1, CANCELLED, free", expect = ACCEPTABLE, desc = "cancelled while it waited, or while it ran")
 @Outcome(id = ".* held; .*", expect = FORBIDDEN, desc = "the permit was lost")
-@Outcome(expect = FORBIDDEN, desc = "told of twice, or never")
+@Outcome(expect = FORBIDDEN, desc = "reported twice, or never")
 @State
 public class FlowCancelMeetsGrant {
 
     private final AtomicInteger ran = new AtomicInteger();
-    private final AtomicInteger told = new AtomicInteger();
+    private final AtomicInteger reported = new AtomicInteger();
     private final Rig groups = new Rig(policy -> policy.defaultMaxConcurrencyPerGroup(1));
     private final FlowRig rig;
 
     public FlowCancelMeetsGrant() {
         groups.submit("g"); // has the permit
         rig = new FlowRig(
-                f -> f.node("node", ran::incrementAndGet).group("g").onResult(report -> told.incrementAndGet()),
+                f -> f.node("node", ran::incrementAndGet).group("g").onResult(report -> reported.incrementAndGet()),
                 options -> options.withGroups(groups.executor::scheduler));
     }
 
@@ -48,7 +50,7 @@ public class FlowCancelMeetsGrant {
         result.r4 = groups.rest();
         rig.end();
         result.r1 = ran.get();
-        result.r2 = told.get();
+        result.r2 = reported.get();
         result.r3 = rig.run.isDone() ? rig.run.state("node") : "never";
     }
 }

@@ -13,7 +13,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/** A run is cancelled while one of its nodes becomes a run of its own: it ends once, and what had succeeded is undone once. */
+/**
+ * A run is cancelled while one of its nodes starts a nested run: it ends once, and a node that had succeeded is undone
+ * once.
+ */
 @JCStressTest
 @Outcome(id = "1, CANCELLED", expect = ACCEPTABLE, desc = "the cancel came in time")
 @Outcome(id = "0, SUCCESS", expect = ACCEPTABLE, desc = "the run had ended before")

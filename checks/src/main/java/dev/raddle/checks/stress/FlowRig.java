@@ -12,10 +12,10 @@ import java.time.Duration;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
-/** A run whose nodes run, and whose time passes, when an actor says so. */
+/** A run whose nodes are executed, and whose time is advanced, by the actors. */
 final class FlowRig {
 
-    /** How much time the run has. */
+    /** The timeout of the run. */
     static final Duration LIMIT = Duration.ofMillis(1);
 
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -38,17 +38,24 @@ final class FlowRig {
                                 RunOptions.timeout(LIMIT).withTimeSource(time).withScheduler(steps)));
     }
 
-    /** Runs a ready node, and what its thread goes on with; says whether an interrupt stayed with the thread. */
+    /**
+     * Runs a ready node and what its thread runs after it; returns "interrupted" if the thread is then interrupted, or
+     * "free".
+     */
     String runNext() {
         steps.runNext();
         return Thread.interrupted() ? "interrupted" : "free";
     }
 
-    void ring() {
+    /** Lets the timeout of the run pass. */
+    void expire() {
         time.advance(LIMIT);
     }
 
-    /** Runs what is left, and returns how the run ended, or "never". Its end may come from a thread that an alarm has started. */
+    /**
+     * Runs all remaining nodes and returns the status of the run, or "never". A thread that an alarm started may end
+     * the run.
+     */
     String end() {
         for (long giveUp = System.nanoTime() + LONG.toNanos(); !run.isDone(); Thread.onSpinWait()) {
             if (System.nanoTime() - giveUp > 0) {
@@ -59,12 +66,12 @@ final class FlowRig {
         return join();
     }
 
-    /** Waits for the end of the run, or runs it here if it is to run in its caller's thread. */
+    /** Waits for the end of the run, or runs it in this thread if its options say so. */
     String join() {
         try {
             return run.join().status().toString();
-        } catch (InterruptedException nobodyInterruptsActors) {
-            throw new IllegalStateException(nobodyInterruptsActors);
+        } catch (InterruptedException unexpected) {
+            throw new IllegalStateException(unexpected);
         }
     }
 

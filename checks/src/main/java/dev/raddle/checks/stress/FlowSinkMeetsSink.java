@@ -11,7 +11,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/** The last two nodes of a run end at once, one of them badly: the run ends, and what succeeded is undone once. */
+/**
+ * The last two nodes of a run end at once, one of them with a failure: the run ends, and the other node is undone
+ * once.
+ */
 @JCStressTest
 @Outcome(id = "1, FAILED", expect = ACCEPTABLE, desc = "one of them has completed the run")
 @Outcome(expect = FORBIDDEN, desc = "the run never ended, or was completed twice")

@@ -13,7 +13,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** Two upstreams of three joins end at once: each join runs once, and the one that must have both sees both values. */
+/** Two upstreams of three joins end at once: each join runs once, and the join that requires both sees both values. */
 @JCStressTest
 @Outcome(id = "3, 1, 1, SUCCESS", expect = ACCEPTABLE, desc = "each join ran once")
 @Outcome(expect = FORBIDDEN, desc = "a join ran twice, or never, or missed a value")

@@ -10,7 +10,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** What {@link FlowUpstreamMeetsUpstream} looks for, in a join whose counter goes down in two steps. A control. */
+/** The bug that {@link FlowUpstreamMeetsUpstream} looks for: a join decrements its counter in two steps. */
 @JCStressTest
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "the join ran once")
 @Outcome(id = "0", expect = FORBIDDEN, desc = "both upstreams counted from two to one: the join never runs")

@@ -6,14 +6,16 @@ import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 
-/** A scope with a subtask that shuts it down when told to, and an owner that forks a sleeper at the same time. */
+/**
+ * A scope with a subtask that shuts it down when {@link #go} is called, while the owner forks a subtask that sleeps.
+ */
 final class ForkRig {
 
     private static final long LONG_ENOUGH = Duration.ofSeconds(30).toMillis();
 
     private final StructuredScopeOptions options;
     private volatile boolean go;
-    private volatile String fate = "never started";
+    private volatile String outcome = "never started";
 
     ForkRig(StructuredScopeOptions options) {
         this.options = options;
@@ -26,7 +28,7 @@ final class ForkRig {
     void forkSleeperAndClose() {
         try (var scope = new StructuredTaskScope<Object>(options)) {
             scope.fork(() -> {
-                shutDownWhenTold(scope);
+                awaitGoAndShutDown(scope);
                 return "done";
             });
             scope.fork(() -> {
@@ -34,12 +36,12 @@ final class ForkRig {
                 return "done";
             });
             scope.join();
-        } catch (InterruptedException nobodyInterruptsActors) {
-            throw new IllegalStateException(nobodyInterruptsActors);
+        } catch (InterruptedException unexpected) {
+            throw new IllegalStateException(unexpected);
         }
     }
 
-    private void shutDownWhenTold(StructuredTaskScope<?> scope) {
+    private void awaitGoAndShutDown(StructuredTaskScope<?> scope) {
         while (!go) {
             Thread.onSpinWait();
         }
@@ -49,13 +51,13 @@ final class ForkRig {
     private void sleep() {
         try {
             boolean woken = new CountDownLatch(1).await(LONG_ENOUGH, TimeUnit.MILLISECONDS);
-            fate = woken ? "woken" : "slept on";
+            outcome = woken ? "woken" : "slept on";
         } catch (InterruptedException expected) {
-            fate = "interrupted";
+            outcome = "interrupted";
         }
     }
 
-    String fate() {
-        return fate;
+    String outcome() {
+        return outcome;
     }
 }

@@ -11,9 +11,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** A caller that waits for its turn is interrupted at the moment at which its turn comes. */
+/** A caller that waits for its permit is interrupted while the permit is granted. */
 @JCStressTest
-@Outcome(id = "1, called, free", expect = ACCEPTABLE, desc = "its turn came first")
+@Outcome(id = "1, called, free", expect = ACCEPTABLE, desc = "the grant came first")
 @Outcome(id = "0, interrupted, free", expect = ACCEPTABLE, desc = "the interrupt came first")
 @Outcome(id = "1, interrupted, .*", expect = FORBIDDEN, desc = "it was interrupted while it waited, and ran")
 @Outcome(id = ".*, .*held.*", expect = FORBIDDEN, desc = "the permit was lost between the grant and the interrupt")

@@ -10,11 +10,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** A cap is introduced while tasks run, one of them ends and another starts: it counts what runs, neither more nor less. */
+/** A cap is introduced while tasks run, one of them ends and another starts: it counts exactly the running tasks. */
 @JCStressTest
-@Outcome(id = "true, 3, 1, free", expect = ACCEPTABLE, desc = "the waiting task took the ended one's slot first")
-@Outcome(id = "true, 2, 1, free", expect = ACCEPTABLE, desc = "the cap came first, and is reached by attrition")
-@Outcome(id = "false, .*", expect = FORBIDDEN, desc = "the cap counts more or less than what runs")
+@Outcome(id = "true, 3, 1, free", expect = ACCEPTABLE, desc = "the waiting task got the permit of the ended task first")
+@Outcome(id = "true, 2, 1, free", expect = ACCEPTABLE, desc = "the cap came first: the ended task was not replaced")
+@Outcome(id = "false, .*", expect = FORBIDDEN, desc = "the cap counts more or fewer tasks than run")
 @Outcome(expect = FORBIDDEN, desc = "the cap is not in force, or a permit was lost")
 @State
 public class IntroducedCapMeetsRelease {

@@ -13,13 +13,15 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.III_Result;
 
-/** Two threads enter a section of one gate: one after the other, and the second sees what the first did. */
+/**
+ * Two threads enter the locked section of one gate: one after the other, and the second sees the writes of the first.
+ */
 @JCStressTest
 @Outcome(
         id = {"1, 2, 2", "2, 1, 2"},
         expect = ACCEPTABLE,
         desc = "one after the other")
-@Outcome(expect = FORBIDDEN, desc = "both at once, or without seeing each other")
+@Outcome(expect = FORBIDDEN, desc = "both at once, or without the other's writes")
 @State
 public class LockMeetsLock {
 

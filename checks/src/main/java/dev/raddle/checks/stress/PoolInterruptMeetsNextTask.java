@@ -10,10 +10,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/** An idle worker is told of a changed setting while a task arrives: the interrupt that tells it does not reach the task. */
+/** An idle worker is woken for a changed setting while a task arrives: the waking interrupt does not reach the task. */
 @JCStressTest
 @Outcome(id = "undisturbed, TERMINATED", expect = ACCEPTABLE, desc = "the interrupt ended the wait only")
-@Outcome(id = "interrupted, .*", expect = FORBIDDEN, desc = "the task got it")
+@Outcome(id = "interrupted, .*", expect = FORBIDDEN, desc = "the interrupt reached the task")
 @Outcome(expect = FORBIDDEN, desc = "the task did not run")
 @State
 public class PoolInterruptMeetsNextTask {
@@ -27,23 +27,23 @@ public class PoolInterruptMeetsNextTask {
 
     @Actor
     public void work() {
-        rig.playNext();
+        rig.runNextThread();
     }
 
     @Actor
     public void change() {
         rig.pool.allowCoreThreadTimeOut(true);
-        rig.execute(this::look);
+        rig.execute(this::recordInterrupt);
     }
 
-    private void look() {
+    private void recordInterrupt() {
         task = Thread.currentThread().isInterrupted() ? "interrupted" : "undisturbed";
         rig.pool.shutdown();
     }
 
     @Arbiter
     public void check(LL_Result result) {
-        rig.playAll();
+        rig.runAllThreads();
         result.r1 = task;
         result.r2 = rig.pool.runState();
     }

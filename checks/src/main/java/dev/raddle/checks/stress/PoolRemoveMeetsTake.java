@@ -17,7 +17,7 @@ import org.openjdk.jcstress.infra.results.IIZ_Result;
 @Outcome(id = "2, 1, false", expect = ACCEPTABLE, desc = "the worker was first")
 @Outcome(id = "2, 0, true", expect = ACCEPTABLE, desc = "the remover was first")
 @Outcome(id = "2, 1, true", expect = FORBIDDEN, desc = "a removed task ran")
-@Outcome(id = "2, 0, false", expect = FORBIDDEN, desc = "nobody got it")
+@Outcome(id = "2, 0, false", expect = FORBIDDEN, desc = "neither got it")
 @Outcome(expect = FORBIDDEN, desc = "another task was lost or ran twice")
 @State
 public class PoolRemoveMeetsTake {
@@ -37,7 +37,7 @@ public class PoolRemoveMeetsTake {
 
     @Actor
     public void work() {
-        rig.playNext();
+        rig.runNextThread();
     }
 
     @Actor
@@ -47,7 +47,7 @@ public class PoolRemoveMeetsTake {
 
     @Arbiter
     public void check(IIZ_Result result) {
-        rig.playAll();
+        rig.runAllThreads();
         result.r1 = others.get();
         result.r2 = ran.get();
         result.r3 = removed;

@@ -12,9 +12,12 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** The core size is lowered while a worker looks for its next task: it runs what there is, and does not wait for more. */
+/**
+ * The core size is lowered while a worker polls for its next task: it runs the queued tasks and does not wait for
+ * more.
+ */
 @JCStressTest
-@Outcome(id = "3, 0", expect = ACCEPTABLE, desc = "both workers left when nothing was left to do")
+@Outcome(id = "3, 0", expect = ACCEPTABLE, desc = "both workers left when the queue was empty")
 @Outcome(expect = FORBIDDEN, desc = "a task was left behind, or a worker")
 @State
 public class PoolResizeMeetsTake {
@@ -30,7 +33,7 @@ public class PoolResizeMeetsTake {
 
     @Actor
     public void work() {
-        rig.playNext();
+        rig.runNextThread();
     }
 
     @Actor
@@ -40,7 +43,7 @@ public class PoolResizeMeetsTake {
 
     @Arbiter
     public void check(II_Result result) {
-        rig.playAll();
+        rig.runAllThreads();
         result.r1 = ran.get();
         result.r2 = rig.pool.getPoolSize();
     }

@@ -6,25 +6,26 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.UnaryOperator;
 
-/** A pool whose workers are run by the actors: a thread that was started waits here until one takes its place. */
+/** A pool whose workers are run by the actors: a started thread is queued here until an actor runs its body. */
 final class PoolRig {
 
     static final String ACCEPTED = "accepted";
     static final String REJECTED = "rejected";
 
     final ThreadPool pool;
-    private final Queue<Stage> started = new ConcurrentLinkedQueue<>();
+    private final Queue<ActorThread> started = new ConcurrentLinkedQueue<>();
 
     PoolRig(UnaryOperator<ThreadPool.Builder> rules) {
-        pool = rules.apply(ThreadPool.builder("rig").threadFactory(Stage::new)).build();
+        pool = rules.apply(ThreadPool.builder("rig").threadFactory(ActorThread::new))
+                .build();
     }
 
-    /** A thread that an actor plays: interrupts reach the actor. */
-    private final class Stage extends Thread {
+    /** A thread whose body an actor runs. An interrupt of this thread interrupts the actor. */
+    private final class ActorThread extends Thread {
         private final Runnable worker;
         private Thread actor; // guarded by this
 
-        Stage(Runnable worker) {
+        ActorThread(Runnable worker) {
             this.worker = worker;
         }
 
@@ -33,13 +34,13 @@ final class PoolRig {
             started.add(this);
         }
 
-        void play() {
+        void runBody() {
             setActor(Thread.currentThread());
             try {
                 worker.run();
             } finally {
                 setActor(null);
-                Thread.interrupted(); // the next actor in this thread did not earn it
+                Thread.interrupted(); // it must not reach the next actor in this thread
             }
         }
 
@@ -64,18 +65,18 @@ final class PoolRig {
         }
     }
 
-    /** Is the thread that was started first, until its worker leaves. Does nothing if none was. */
-    void playNext() {
-        Stage stage = started.poll();
-        if (stage != null) {
-            stage.play();
+    /** Runs the body of the thread that was started first, until its worker exits. Does nothing if there is none. */
+    void runNextThread() {
+        ActorThread thread = started.poll();
+        if (thread != null) {
+            thread.runBody();
         }
     }
 
-    /** Is every thread that was started, one after the other. */
-    void playAll() {
+    /** Runs the bodies of all started threads, one after the other. */
+    void runAllThreads() {
         while (!started.isEmpty()) {
-            playNext();
+            runNextThread();
         }
     }
 }

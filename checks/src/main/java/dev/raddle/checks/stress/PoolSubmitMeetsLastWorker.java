@@ -12,11 +12,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
-/** A task is queued while the last worker leaves: one of the two sees the other. */
+/** A task is queued while the last worker exits: the submitter sees the exit, or the worker sees the task. */
 @JCStressTest
-@Outcome(id = "2, 0", expect = ACCEPTABLE, desc = "the leaver stayed for it, or a new worker was hired")
-@Outcome(id = "1, .*", expect = FORBIDDEN, desc = "it lies in the queue without a worker")
-@Outcome(expect = FORBIDDEN, desc = "a worker was counted that is not there")
+@Outcome(id = "2, 0", expect = ACCEPTABLE, desc = "the worker stayed for it, or a new worker was started")
+@Outcome(id = "1, .*", expect = FORBIDDEN, desc = "it is in the queue without a worker")
+@Outcome(expect = FORBIDDEN, desc = "a worker is counted that has exited")
 @State
 public class PoolSubmitMeetsLastWorker {
 
@@ -30,7 +30,7 @@ public class PoolSubmitMeetsLastWorker {
 
     @Actor
     public void work() {
-        rig.playNext();
+        rig.runNextThread();
     }
 
     @Actor
@@ -40,7 +40,7 @@ public class PoolSubmitMeetsLastWorker {
 
     @Arbiter
     public void check(II_Result result) {
-        rig.playAll();
+        rig.runAllThreads();
         result.r1 = ran.get();
         result.r2 = rig.pool.getPoolSize();
     }

@@ -13,10 +13,13 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** What {@link PoolSubmitMeetsLastWorker} looks for, in a pool that trusts the count from before the task was queued. */
+/**
+ * The bug that {@link PoolSubmitMeetsLastWorker} looks for: a pool uses the worker count from before the task was
+ * queued.
+ */
 @JCStressTest
-@Outcome(id = "0", expect = ACCEPTABLE, desc = "somebody sees to the task")
-@Outcome(id = "1", expect = FORBIDDEN, desc = "it lies in the queue without a worker")
+@Outcome(id = "0", expect = ACCEPTABLE, desc = "one of the two runs the task")
+@Outcome(id = "1", expect = FORBIDDEN, desc = "it is in the queue without a worker")
 @State
 public class PoolSubmitMeetsLastWorkerSeededBug {
 

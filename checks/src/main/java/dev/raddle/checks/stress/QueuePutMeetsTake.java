@@ -11,10 +11,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/** Two tasks pass through a queue with room for one: neither side misses that the other has come. A hang is a failure. */
+/** Two tasks pass through a queue of capacity one: neither side misses a signal of the other. A hang is a failure. */
 @JCStressTest
 @Outcome(id = "first, second", expect = ACCEPTABLE, desc = "both passed, in order")
-@Outcome(expect = FORBIDDEN, desc = "one was lost, or they changed places")
+@Outcome(expect = FORBIDDEN, desc = "one was lost, or they came out of order")
 @State
 public class QueuePutMeetsTake {
 
@@ -31,8 +31,8 @@ public class QueuePutMeetsTake {
         try {
             queue.put(new Task("first"));
             queue.put(new Task("second"));
-        } catch (InterruptedException nobodyDoes) {
-            throw new AssertionError(nobodyDoes);
+        } catch (InterruptedException unexpected) {
+            throw new AssertionError(unexpected);
         }
     }
 
@@ -41,8 +41,8 @@ public class QueuePutMeetsTake {
         try {
             result.r1 = ((Task) queue.take()).name();
             result.r2 = ((Task) queue.take()).name();
-        } catch (InterruptedException nobodyDoes) {
-            throw new AssertionError(nobodyDoes);
+        } catch (InterruptedException unexpected) {
+            throw new AssertionError(unexpected);
         }
     }
 }

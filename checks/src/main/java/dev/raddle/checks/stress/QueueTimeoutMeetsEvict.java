@@ -13,18 +13,18 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/** A waiting task has waited long enough while its group is evicted: it leaves the queue once. */
+/** The queue timeout of a waiting task expires while its group is evicted: the task leaves the queue once. */
 @JCStressTest
-@Outcome(id = "REJECTED, free", expect = ACCEPTABLE, desc = "one of the two took it out")
-@Outcome(id = "SUCCESS, .*", expect = FORBIDDEN, desc = "it ran although it had gone")
-@Outcome(expect = FORBIDDEN, desc = "it was taken out twice")
+@Outcome(id = "REJECTED, free", expect = ACCEPTABLE, desc = "one of the two removed it")
+@Outcome(id = "SUCCESS, .*", expect = FORBIDDEN, desc = "it ran although it had been removed")
+@Outcome(expect = FORBIDDEN, desc = "it was removed twice")
 @State
 public class QueueTimeoutMeetsEvict {
 
-    private static final Duration LONGEST = Duration.ofSeconds(2);
+    private static final Duration QUEUE_TIMEOUT = Duration.ofSeconds(2);
 
     private final VirtualTime time = new VirtualTime();
-    private final Rig rig = new Rig(rules -> rules.timeSource(time).queueTimeout(LONGEST));
+    private final Rig rig = new Rig(rules -> rules.timeSource(time).queueTimeout(QUEUE_TIMEOUT));
     private final TaskHandle<String> waiter;
 
     public QueueTimeoutMeetsEvict() {
@@ -34,7 +34,7 @@ public class QueueTimeoutMeetsEvict {
 
     @Actor
     public void timeOut() {
-        time.advance(LONGEST);
+        time.advance(QUEUE_TIMEOUT);
     }
 
     @Actor
@@ -45,7 +45,7 @@ public class QueueTimeoutMeetsEvict {
     @Arbiter
     public void check(LL_Result result) {
         rig.runAll();
-        result.r1 = waiter.join().status(); // its end may be another thread's work
+        result.r1 = waiter.join().status(); // another thread may complete it
         result.r2 = rig.aftermath("a");
     }
 }

@@ -14,20 +14,20 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** A waiting task has waited long enough at the moment at which a slot becomes free for it. */
+/** The queue timeout of a waiting task expires while a permit becomes free for it. */
 @JCStressTest
 @Outcome(id = "1, SUCCESS, free", expect = ACCEPTABLE, desc = "it was granted first")
 @Outcome(id = "0, REJECTED, free", expect = ACCEPTABLE, desc = "it timed out first")
 @Outcome(id = "1, REJECTED, .*", expect = FORBIDDEN, desc = "it ran although it had timed out")
-@Outcome(id = ".*, [1-9] held.*", expect = FORBIDDEN, desc = "the permit was lost to someone who had gone")
+@Outcome(id = ".*, [1-9] held.*", expect = FORBIDDEN, desc = "the permit was lost to a task that had left the queue")
 @Outcome(expect = FORBIDDEN, desc = "ran twice, or was lost in the queue")
 @State
 public class QueueTimeoutMeetsGrant {
 
-    private static final Duration LONGEST = Duration.ofSeconds(2);
+    private static final Duration QUEUE_TIMEOUT = Duration.ofSeconds(2);
 
     private final VirtualTime time = new VirtualTime();
-    private final Rig rig = new Rig(rules -> rules.timeSource(time).queueTimeout(LONGEST));
+    private final Rig rig = new Rig(rules -> rules.timeSource(time).queueTimeout(QUEUE_TIMEOUT));
     private final AtomicInteger ran = new AtomicInteger();
     private final TaskHandle<Integer> waiter;
 
@@ -38,7 +38,7 @@ public class QueueTimeoutMeetsGrant {
 
     @Actor
     public void timeOut() {
-        time.advance(LONGEST);
+        time.advance(QUEUE_TIMEOUT);
     }
 
     @Actor
@@ -49,7 +49,7 @@ public class QueueTimeoutMeetsGrant {
     @Arbiter
     public void check(LLL_Result result) {
         rig.runAll();
-        result.r2 = waiter.join().status(); // its rejection is another thread's work
+        result.r2 = waiter.join().status(); // another thread may reject it
         result.r1 = ran.get();
         result.r3 = rig.aftermath("a");
     }

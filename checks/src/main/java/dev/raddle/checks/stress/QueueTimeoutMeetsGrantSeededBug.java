@@ -15,24 +15,24 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * What {@link QueueTimeoutMeetsGrant} looks for, in a limiter that gives a free slot to the first in the queue without asking
- * whether it is still there.
+ * The bug that {@link QueueTimeoutMeetsGrant} looks for: a limiter grants a free permit to the first waiter in the
+ * queue without checking whether it still waits.
  */
 @JCStressTest
 @Outcome(id = "granted, free", expect = ACCEPTABLE, desc = "it was granted first")
 @Outcome(id = "timed out, free", expect = ACCEPTABLE, desc = "it timed out first")
-@Outcome(id = ".*, held", expect = FORBIDDEN, desc = "the permit was lost to someone who had gone")
+@Outcome(id = ".*, held", expect = FORBIDDEN, desc = "the permit was lost to a waiter that had timed out")
 @State
-@SuppressWarnings({"CollectionUndefinedEquality", "FutureReturnValueIgnored"}) // what it models does so
+@SuppressWarnings({"CollectionUndefinedEquality", "FutureReturnValueIgnored"}) // the modelled limiter does so
 public class QueueTimeoutMeetsGrantSeededBug {
 
     private static final class ForgetfulLimiter {
-        private final Semaphore slots = new Semaphore(1);
+        private final Semaphore permits = new Semaphore(1);
         private final Queue<CompletableFuture<String>> waiting = new ConcurrentLinkedQueue<>();
 
         CompletableFuture<String> enter() {
             CompletableFuture<String> turn = new CompletableFuture<>();
-            if (slots.tryAcquire()) {
+            if (permits.tryAcquire()) {
                 turn.complete("granted");
             } else {
                 waiting.add(turn);
@@ -49,14 +49,14 @@ public class QueueTimeoutMeetsGrantSeededBug {
         void leave() {
             CompletableFuture<String> first = waiting.poll();
             if (first != null) {
-                first.complete("granted"); // the slot goes with it, whether it was still waiting or not
+                first.complete("granted"); // and the permit is lost if it no longer waits
             } else {
-                slots.release();
+                permits.release();
             }
         }
 
         boolean isFree() {
-            return slots.availablePermits() == 1;
+            return permits.availablePermits() == 1;
         }
     }
 

@@ -15,7 +15,7 @@ import org.openjdk.jcstress.infra.results.LLL_Result;
 @Outcome(
         id = "2, 1, free",
         expect = ACCEPTABLE,
-        desc = "replaced before the limit was lowered: one too many, by attrition")
+        desc = "replaced before the limit was lowered: one above the limit until it ends")
 @Outcome(id = "1, 1, free", expect = ACCEPTABLE, desc = "ended after the limit was lowered: not replaced")
 @Outcome(id = "[12], 2, .*", expect = FORBIDDEN, desc = "the lowered limit is not in force")
 @Outcome(id = "0, .*", expect = FORBIDDEN, desc = "the second running task was forgotten")

@@ -10,10 +10,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** Both slots of the cap become free at once while two tasks of a third group wait for them. */
+/** Both permits of the cap become free at once while tasks of a third group wait for them. */
 @JCStressTest
-@Outcome(id = "2, 2, free", expect = ACCEPTABLE, desc = "each slot was handed on")
-@Outcome(id = "[01], .*", expect = FORBIDDEN, desc = "a lost wakeup: each thread left the work to the other")
+@Outcome(id = "2, 2, free", expect = ACCEPTABLE, desc = "each permit was passed on")
+@Outcome(id = "[01], .*", expect = FORBIDDEN, desc = "a lost wakeup: each thread relied on the other")
 @Outcome(id = "3, .*", expect = FORBIDDEN, desc = "the cap was exceeded")
 @Outcome(expect = FORBIDDEN, desc = "a permit was lost")
 @State

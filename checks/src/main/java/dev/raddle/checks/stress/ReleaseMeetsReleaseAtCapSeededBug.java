@@ -13,12 +13,12 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
 /**
- * What {@link ReleaseMeetsReleaseAtCap} looks for, in a cap that one thread at a time serves, and that does not look again
- * whether another has freed a slot meanwhile.
+ * The bug that {@link ReleaseMeetsReleaseAtCap} looks for: one thread at a time grants the permits of a cap, and does
+ * not check again whether another thread has released a permit in the meantime.
  */
 @JCStressTest
-@Outcome(id = "2", expect = ACCEPTABLE, desc = "each slot was handed on")
-@Outcome(id = "[01]", expect = FORBIDDEN, desc = "a lost wakeup: each thread left the work to the other")
+@Outcome(id = "2", expect = ACCEPTABLE, desc = "each permit was passed on")
+@Outcome(id = "[01]", expect = FORBIDDEN, desc = "a lost wakeup: each thread relied on the other")
 @State
 public class ReleaseMeetsReleaseAtCapSeededBug {
 
@@ -34,7 +34,7 @@ public class ReleaseMeetsReleaseAtCapSeededBug {
                 granted.incrementAndGet();
             }
             start();
-            serving.set(false); // and who came in between has left
+            serving.set(false); // a thread that released before this has not granted its permit
         }
     }
 

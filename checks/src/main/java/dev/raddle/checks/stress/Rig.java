@@ -13,16 +13,18 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 
-/** An executor whose tasks are run by the actors: a granted task waits in the scheduler of its key until one runs it. */
+/**
+ * An executor whose tasks are run by the actors: a granted task stays in the scheduler of its key until one runs it.
+ */
 final class Rig {
 
-    /** What is said of an executor in which nothing was lost. */
+    /** The result of {@link #rest} for an executor that holds no permit and no task. */
     static final String FREE = "free";
 
     final GroupExecutor executor;
     private final Map<String, StepScheduler> schedulers = new ConcurrentHashMap<>();
 
-    /** Makes an executor that discards what it rejects and forgets a group as soon as it is empty. */
+    /** Creates an executor that discards rejected tasks and removes a group as soon as it is empty. */
     Rig(UnaryOperator<GroupPolicy.Builder> rules) {
         GroupPolicy.Builder builder = GroupPolicy.builder()
                 .rejectionPolicy(RejectionPolicy.DISCARD)
@@ -39,24 +41,24 @@ final class Rig {
         return executor.submit(key, "task", () -> "done");
     }
 
-    /** Runs the task of a key that was granted first. */
+    /** Runs the first granted task of a key. */
     void runNext(String key) {
         scheduler(key).runNext();
     }
 
-    /** Returns how many tasks of a key were granted and have not been run. */
+    /** Returns the number of tasks of a key that were granted and have not been run. */
     int granted(String key) {
         return scheduler(key).size();
     }
 
-    /** Runs what was granted, and what that makes possible, until nothing is left. */
+    /** Runs granted tasks, including those that are granted meanwhile, until none is left. */
     void runAll() {
         while (schedulers.values().stream().anyMatch(scheduler -> scheduler.size() > 0)) {
             schedulers.values().forEach(StepScheduler::runAll);
         }
     }
 
-    /** Runs what is left; says what is still held, or waits for ever. */
+    /** Runs all granted tasks; returns {@link #FREE}, or the numbers of permits and tasks that are never released. */
     String rest() {
         runAll();
         GroupExecutorStats stats = executor.stats();
@@ -66,7 +68,7 @@ final class Rig {
                         + stats.globalInFlightUsed() + " of the cap";
     }
 
-    /** Does what {@link #rest} does, and then lets a further task run. */
+    /** Does the same as {@link #rest}, and then checks that a further task runs. */
     String aftermath(String key) {
         String rest = rest();
         return rest.equals(FREE) ? furtherTask(key) : rest;
@@ -75,10 +77,12 @@ final class Rig {
     private String furtherTask(String key) {
         TaskHandle<String> further = submit(key);
         runAll();
-        return further.isDone() && further.join().status() == TaskStatus.SUCCESS ? rest() : "nothing runs any more";
+        return further.isDone() && further.join().status() == TaskStatus.SUCCESS
+                ? rest()
+                : "a further task does not run";
     }
 
-    /** Says how a task ended, without waiting for it. */
+    /** Returns the status of a task, or "never" if it has not ended. Does not wait. */
     static Object end(TaskHandle<?> handle) {
         if (!handle.isDone()) {
             return "never";

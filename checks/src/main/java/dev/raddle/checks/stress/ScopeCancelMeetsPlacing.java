@@ -18,11 +18,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** A scope is cancelled while its task is being placed in a group, where it has to wait: it does not stay in the queue. */
+/** A scope is cancelled while its task is placed in a full group: the task does not stay in the group's queue. */
 @JCStressTest
-@Outcome(id = "0, 0, CANCELLED, 0", expect = ACCEPTABLE, desc = "it left the queue, or never came there")
+@Outcome(id = "0, 0, CANCELLED, 0", expect = ACCEPTABLE, desc = "it left the queue, or never entered it")
 @Outcome(id = "[1-9], .*", expect = FORBIDDEN, desc = "a cancelled task waits in the group's queue")
-@Outcome(expect = FORBIDDEN, desc = "it ran, or its scope believes that it still does")
+@Outcome(expect = FORBIDDEN, desc = "it ran, or its scope still counts it as running")
 @State
 public class ScopeCancelMeetsPlacing {
 

@@ -12,10 +12,13 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** A task of a scope is cancelled while its thread begins it, runs it and ends it: it is cancelled or it has its value. */
+/** A task of a scope is cancelled while its thread begins, runs and ends it: it is cancelled or it has its value. */
 @JCStressTest
 @Outcome(id = "false, 1, SUCCESS, adds up", expect = ACCEPTABLE, desc = "it ended first")
-@Outcome(id = "true, [01], CANCELLED, adds up", expect = ACCEPTABLE, desc = "cancelled before it began, or inside")
+@Outcome(
+        id = "true, [01], CANCELLED, adds up",
+        expect = ACCEPTABLE,
+        desc = "cancelled before it began, or while it ran")
 @Outcome(id = "true, .*, SUCCESS, .*", expect = FORBIDDEN, desc = "it has a value although cancel had returned true")
 @Outcome(id = ".*interrupted.*", expect = FORBIDDEN, desc = "the interrupt stayed with the thread")
 @Outcome(expect = FORBIDDEN, desc = "ran twice, never ended, or is counted wrongly")

@@ -13,7 +13,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** What a library does that looks at a flag beside the task: the callable runs although cancel returned true. A control. */
+/**
+ * A task with a separate flag for its cancellation, read in a step of its own: it runs although cancel returned true.
+ */
 @JCStressTest
 @Outcome(id = "false, 1, .*", expect = ACCEPTABLE, desc = "it ran first")
 @Outcome(id = "true, 0, .*", expect = ACCEPTABLE, desc = "it was cancelled first")

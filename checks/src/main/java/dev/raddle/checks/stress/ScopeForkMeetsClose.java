@@ -15,10 +15,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** A subtask forks while the owner closes the scope: what was forked has ended when close returns, or never runs. */
+/** A subtask forks while the owner closes the scope: the forked subtask has ended when close returns, or never runs. */
 @JCStressTest
 @Outcome(id = "ended before", expect = ACCEPTABLE, desc = "the fork came first; close waited for it")
-@Outcome(id = "never ran", expect = ACCEPTABLE, desc = "the closing came first")
+@Outcome(id = "never ran", expect = ACCEPTABLE, desc = "the close came first")
 @Outcome(expect = FORBIDDEN, desc = "it outlived its scope")
 @State
 public class ScopeForkMeetsClose {
@@ -26,7 +26,7 @@ public class ScopeForkMeetsClose {
     private final StructuredScopeOptions options = StructuredScopeOptions.defaults();
     private final AtomicBoolean closed = new AtomicBoolean();
     private volatile boolean go;
-    private volatile String fate = "never ran";
+    private volatile String outcome = "never ran";
 
     @Actor
     public void close() {
@@ -39,15 +39,15 @@ public class ScopeForkMeetsClose {
             });
             scope.joinUntil(Instant.MIN);
         } catch (TimeoutException expected) {
-            // to have tried is enough; now it is closed
-        } catch (InterruptedException nobodyInterruptsActors) {
-            throw new IllegalStateException(nobodyInterruptsActors);
+            // the attempt to join allows close
+        } catch (InterruptedException unexpected) {
+            throw new IllegalStateException(unexpected);
         }
         closed.set(true);
     }
 
     private Object run() {
-        fate = closed.get() ? "outlived it" : "ended before";
+        outcome = closed.get() ? "outlived it" : "ended before";
         return "done";
     }
 
@@ -58,6 +58,6 @@ public class ScopeForkMeetsClose {
 
     @Arbiter
     public void check(L_Result result) {
-        result.r1 = fate;
+        result.r1 = outcome;
     }
 }

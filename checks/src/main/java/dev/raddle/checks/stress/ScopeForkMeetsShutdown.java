@@ -11,11 +11,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.L_Result;
 
-/** The owner forks a sleeper while a subtask shuts the scope down: the sleeper is woken, or was never started. */
+/** The owner forks a sleeping subtask while another shuts the scope down: it is interrupted, or was never started. */
 @JCStressTest
 @Outcome(id = "interrupted", expect = ACCEPTABLE, desc = "the fork came first")
 @Outcome(id = "never started", expect = ACCEPTABLE, desc = "the shutdown came first")
-@Outcome(expect = FORBIDDEN, desc = "it sleeps on: no interrupt came")
+@Outcome(expect = FORBIDDEN, desc = "it was not interrupted")
 @State
 public class ScopeForkMeetsShutdown {
 
@@ -33,6 +33,6 @@ public class ScopeForkMeetsShutdown {
 
     @Arbiter
     public void check(L_Result result) {
-        result.r1 = rig.fate();
+        result.r1 = rig.outcome();
     }
 }

@@ -10,11 +10,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZ_Result;
 
-/** What {@link ScopeForkMeetsShutdown} looks for, in a forker that looks at the state only before it lists the subtask. */
+/** The bug that {@link ScopeForkMeetsShutdown} looks for: fork checks the state only before it lists the subtask. */
 @JCStressTest
 @Outcome(id = "true, true", expect = ACCEPTABLE, desc = "the fork came first, and the shutdown found it")
 @Outcome(id = "false, false", expect = ACCEPTABLE, desc = "the shutdown came first")
-@Outcome(id = "true, false", expect = FORBIDDEN, desc = "started, and nobody interrupts it")
+@Outcome(id = "true, false", expect = FORBIDDEN, desc = "started, and never interrupted")
 @State
 public class ScopeForkMeetsShutdownSeededBug {
 

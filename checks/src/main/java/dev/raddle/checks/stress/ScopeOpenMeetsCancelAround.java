@@ -13,8 +13,11 @@ import org.openjdk.jcstress.infra.results.ZZ_Result;
 
 /** The owner of a scope opens another inside it while the outer one is cancelled: the inner one is cancelled, too. */
 @JCStressTest
-@Outcome(id = "true, true", expect = ACCEPTABLE, desc = "it was found, or found the outer one cancelled")
-@Outcome(expect = FORBIDDEN, desc = "each missed the other")
+@Outcome(
+        id = "true, true",
+        expect = ACCEPTABLE,
+        desc = "the canceller saw the inner scope, or it saw the outer one cancelled")
+@Outcome(expect = FORBIDDEN, desc = "neither saw the other")
 @State
 public class ScopeOpenMeetsCancelAround {
 

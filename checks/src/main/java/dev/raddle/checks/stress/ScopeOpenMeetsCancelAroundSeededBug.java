@@ -10,10 +10,15 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.Z_Result;
 
-/** What {@link ScopeOpenMeetsCancelAround} looks for, in a scope that looks around before it can be found. */
+/**
+ * The bug that {@link ScopeOpenMeetsCancelAround} looks for: a scope checks the outer one before it is listed in it.
+ */
 @JCStressTest
-@Outcome(id = "true", expect = ACCEPTABLE, desc = "it was found, or found the outer one cancelled")
-@Outcome(id = "false", expect = FORBIDDEN, desc = "each missed the other")
+@Outcome(
+        id = "true",
+        expect = ACCEPTABLE,
+        desc = "the canceller saw the inner scope, or it saw the outer one cancelled")
+@Outcome(id = "false", expect = FORBIDDEN, desc = "neither saw the other")
 @State
 public class ScopeOpenMeetsCancelAroundSeededBug {
 

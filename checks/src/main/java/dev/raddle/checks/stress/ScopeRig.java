@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.FutureTask;
 
-/** A scope whose tasks run, and whose time passes, when an actor says so. */
+/** A scope whose tasks are run, and whose time is advanced, by the actors. */
 final class ScopeRig {
 
     private static final Duration LONG = Duration.ofSeconds(10);
@@ -18,7 +18,7 @@ final class ScopeRig {
     final StepScheduler steps = new StepScheduler();
     final ThreadScope scope = open().withTimeSource(time).withScheduler(steps);
 
-    /** Opens a scope in a thread that ends: nobody will close it, and its opener would remember it. */
+    /** Opens a scope in a thread that ends, because no test closes it and its owner would keep a reference to it. */
     static ThreadScope open() {
         FutureTask<ThreadScope> opening = new FutureTask<>(ThreadScope::open);
         Thread.ofVirtual().start(opening);
@@ -29,7 +29,7 @@ final class ScopeRig {
         }
     }
 
-    /** Returns how a task ended, or "never". Its end may be told in a thread that an alarm has started. */
+    /** Returns the state of a task that ended, or "never". A thread that an alarm started may complete it. */
     String end(Task<?> task) {
         for (long giveUp = System.nanoTime() + LONG.toNanos(); !task.isDone(); ) {
             if (System.nanoTime() - giveUp > 0) {
@@ -40,14 +40,14 @@ final class ScopeRig {
         return task.state().toString();
     }
 
-    /** Runs what is left, and returns whether the scope's numbers then add up and nothing runs. */
+    /** Runs all remaining tasks; returns "adds up" once the scope's counts agree and nothing runs, or the counts. */
     String account() {
         steps.runAll();
         for (long giveUp = System.nanoTime() + LONG.toNanos(); ; Thread.onSpinWait()) {
             ScopeMetrics now = scope.metrics();
-            boolean adds = now.started() == now.succeeded() + now.failed() + now.cancelled()
+            boolean agree = now.started() == now.succeeded() + now.failed() + now.cancelled()
                     && now.submitted() == now.started() + now.failedBeforeStart() + now.cancelledBeforeStart();
-            if (adds) {
+            if (agree) {
                 return "adds up";
             }
             if (System.nanoTime() - giveUp > 0) {

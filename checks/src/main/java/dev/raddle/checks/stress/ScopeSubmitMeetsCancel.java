@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** A task is submitted while its scope is cancelled: whoever comes second cancels it, so it is never left over. */
+/** A task is submitted while its scope is cancelled: the second of the two threads cancels it, so it always ends. */
 @JCStressTest
 @Outcome(id = "true, 0, CANCELLED, adds up", expect = ACCEPTABLE, desc = "cancelled by its submitter or by the scope")
 @Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "neither saw the other")

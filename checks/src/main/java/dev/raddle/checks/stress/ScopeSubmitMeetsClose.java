@@ -13,7 +13,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** A thread submits a task while the owner closes the scope: close returns, and afterwards nothing of the scope runs. */
+/**
+ * A thread submits a task while the owner closes the scope: close returns, and afterwards nothing of the scope runs.
+ */
 @JCStressTest
 @Outcome(id = "closed, (0|1), (SUCCESS|CANCELLED), true", expect = ACCEPTABLE, desc = "it ran, or was cancelled")
 @Outcome(id = "closed, 0, too late, true", expect = ACCEPTABLE, desc = "the scope was closed")

@@ -13,10 +13,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** A task's time is over while its thread begins it, runs it and ends it: it has failed or it has its value. */
+/** A task's deadline passes while its thread begins, runs and ends it: it has failed or it has its value. */
 @JCStressTest
 @Outcome(id = "free, 1, SUCCESS, adds up", expect = ACCEPTABLE, desc = "it ended first")
-@Outcome(id = "free, [01], FAILED, adds up", expect = ACCEPTABLE, desc = "out of time before it began, or inside")
+@Outcome(id = "free, [01], FAILED, adds up", expect = ACCEPTABLE, desc = "out of time before it began, or while it ran")
 @Outcome(id = "interrupted, .*", expect = FORBIDDEN, desc = "the interrupt stayed with the thread")
 @Outcome(expect = FORBIDDEN, desc = "ran twice, never ended, or is counted wrongly")
 @State
@@ -33,7 +33,7 @@ public class ScopeTimeoutMeetsRun {
     }
 
     @Actor
-    public void ring() {
+    public void expire() {
         rig.time.advance(Duration.ofMillis(1));
     }
 

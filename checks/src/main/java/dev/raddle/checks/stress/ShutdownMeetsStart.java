@@ -14,10 +14,10 @@ import org.openjdk.jcstress.infra.results.LLLL_Result;
 
 /** The executor is shut down while a task begins, runs and ends and the next one is granted. */
 @JCStressTest
-@Outcome(id = "1, SUCCESS, false, free", expect = ACCEPTABLE, desc = "it had begun, and ended in its own way")
+@Outcome(id = "1, SUCCESS, false, free", expect = ACCEPTABLE, desc = "it had begun, and ended normally")
 @Outcome(id = "0, (REJECTED|CANCELLED), false, free", expect = ACCEPTABLE, desc = "it had not begun")
 @Outcome(id = "2, .*", expect = FORBIDDEN, desc = "the waiting task started after the shutdown had returned")
-@Outcome(id = ".*, true, .*", expect = FORBIDDEN, desc = "the interrupt leaked into what the thread does next")
+@Outcome(id = ".*, true, .*", expect = FORBIDDEN, desc = "the interrupt leaked out of the task")
 @Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the handle never ends")
 @Outcome(expect = FORBIDDEN, desc = "rejected and run, or a permit was lost")
 @State

@@ -12,7 +12,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** A task is submitted while the executor is shut down: it is accounted for, and nothing starts afterwards. */
+/** A task is submitted while the executor is shut down: the task ends, and nothing starts afterwards. */
 @JCStressTest
 @Outcome(id = "0, too late, free", expect = ACCEPTABLE, desc = "submit was refused")
 @Outcome(id = "0, REJECTED, free", expect = ACCEPTABLE, desc = "the task was accepted, and rejected by the shutdown")

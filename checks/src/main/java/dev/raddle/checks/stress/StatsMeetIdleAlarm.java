@@ -13,9 +13,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/** The list of idle groups is swept by its alarm and by a reader of statistics: who stays in it is forgotten in the end. */
+/**
+ * An alarm and a reader of statistics sweep the list of idle groups at once: every idle group is removed in the end.
+ */
 @JCStressTest
-@Outcome(id = "2, free", expect = ACCEPTABLE, desc = "the group was forgotten: its limit is looked up again")
+@Outcome(id = "2, free", expect = ACCEPTABLE, desc = "the group was removed: its limit is looked up again")
 @Outcome(id = "1, .*", expect = FORBIDDEN, desc = "no alarm is pending, the idle group stays for ever")
 @Outcome(expect = FORBIDDEN, desc = "a permit was lost")
 @State
@@ -47,7 +49,7 @@ public class StatsMeetIdleAlarm {
     }
 
     @Actor
-    public void ring() {
+    public void expire() {
         time.advance(HALF);
     }
 

@@ -11,12 +11,12 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** A busy group is evicted while a task is submitted: the task is of the old group or the new one, under one limit. */
+/** A busy group is evicted while a task is submitted: the task is in the old group or the new one, under one limit. */
 @JCStressTest
 @Outcome(id = "1, SUCCESS, free", expect = ACCEPTABLE, desc = "in the new group, behind the task of the old one")
 @Outcome(id = "1, REJECTED, free", expect = ACCEPTABLE, desc = "in the old group, and evicted with it")
 @Outcome(id = "2, .*", expect = FORBIDDEN, desc = "the eviction doubled the limit")
-@Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the task fell between the groups")
+@Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the task is in neither group")
 @Outcome(expect = FORBIDDEN, desc = "a permit was lost")
 @State
 public class SubmitMeetsEvict {

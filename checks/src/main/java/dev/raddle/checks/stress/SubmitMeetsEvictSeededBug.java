@@ -14,7 +14,7 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.I_Result;
 
-/** What {@link SubmitMeetsEvict} looks for, in a map of semaphores, from which a busy one can be removed. */
+/** The bug that {@link SubmitMeetsEvict} looks for: a map of semaphores from which a busy one can be removed. */
 @JCStressTest
 @Outcome(id = "1", expect = ACCEPTABLE, desc = "one task runs")
 @Outcome(id = "2", expect = FORBIDDEN, desc = "the eviction doubled the limit")

@@ -11,12 +11,12 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLLL_Result;
 
-/** The last task of a group ends, and with it the group, while another task is submitted. */
+/** The last task of a group ends, and the group is removed, while another task is submitted. */
 @JCStressTest
-@Outcome(id = "1, 0, SUCCESS, free", expect = ACCEPTABLE, desc = "in whichever group it entered, it runs")
+@Outcome(id = "1, 0, SUCCESS, free", expect = ACCEPTABLE, desc = "it runs, in the old group or the new one")
 @Outcome(id = "0, .*", expect = FORBIDDEN, desc = "a lost wakeup: nothing is held, and it was not granted")
-@Outcome(id = "1, 1, .*", expect = FORBIDDEN, desc = "the empty group is not forgotten")
-@Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the task entered a group that was gone")
+@Outcome(id = "1, 1, .*", expect = FORBIDDEN, desc = "the empty group is not removed")
+@Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the task entered a group that was removed")
 @Outcome(expect = FORBIDDEN, desc = "a permit was lost, or two were granted")
 @State
 public class SubmitMeetsIdleRemoval {

@@ -11,10 +11,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** The limit of a full group is raised by one while a task is submitted: whoever comes second starts it. */
+/** The limit of a full group is raised by one while a task is submitted: the second of the two threads starts it. */
 @JCStressTest
 @Outcome(id = "2, SUCCESS, free", expect = ACCEPTABLE, desc = "two run")
-@Outcome(id = "1, .*", expect = FORBIDDEN, desc = "a lost wakeup: it waits beside a free slot")
+@Outcome(id = "1, .*", expect = FORBIDDEN, desc = "a lost wakeup: it waits although a permit is free")
 @Outcome(id = "3, .*", expect = FORBIDDEN, desc = "granted twice")
 @Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the handle never ends")
 @Outcome(expect = FORBIDDEN, desc = "a permit was lost")

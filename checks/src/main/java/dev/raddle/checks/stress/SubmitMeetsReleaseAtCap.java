@@ -11,10 +11,10 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** The only slot of the cap becomes free while a task of another group is submitted. */
+/** The only permit of the cap becomes free while a task of another group is submitted. */
 @JCStressTest
-@Outcome(id = "1, SUCCESS, free", expect = ACCEPTABLE, desc = "it was granted the slot")
-@Outcome(id = "0, .*", expect = FORBIDDEN, desc = "a lost wakeup: it waits beside a free slot")
+@Outcome(id = "1, SUCCESS, free", expect = ACCEPTABLE, desc = "it was granted the permit")
+@Outcome(id = "0, .*", expect = FORBIDDEN, desc = "a lost wakeup: it waits although a permit is free")
 @Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the handle never ends")
 @Outcome(expect = FORBIDDEN, desc = "the cap was exceeded, or a permit was lost")
 @State

@@ -11,11 +11,11 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** A paused group, which is empty and would be forgotten otherwise, is resumed while a task is submitted. */
+/** A paused group, which is empty and would otherwise be removed, is resumed while a task is submitted. */
 @JCStressTest
-@Outcome(id = "1, SUCCESS, free", expect = ACCEPTABLE, desc = "it is granted by whoever comes second")
+@Outcome(id = "1, SUCCESS, free", expect = ACCEPTABLE, desc = "the second of the two threads granted it")
 @Outcome(id = "0, .*", expect = FORBIDDEN, desc = "a lost wakeup: it waits in a group that is not paused")
-@Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the task entered a group that was gone")
+@Outcome(id = ".*, never, .*", expect = FORBIDDEN, desc = "the task entered a group that was removed")
 @Outcome(expect = FORBIDDEN, desc = "granted twice, or a permit was lost")
 @State
 public class SubmitMeetsResume {

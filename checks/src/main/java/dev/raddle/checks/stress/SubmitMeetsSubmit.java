@@ -16,8 +16,8 @@ import org.openjdk.jcstress.infra.results.LLLLL_Result;
 @JCStressTest
 @Outcome(id = "1, 1, SUCCESS, SUCCESS, free", expect = ACCEPTABLE, desc = "one runs, the other waits")
 @Outcome(id = "2, .*", expect = FORBIDDEN, desc = "both were admitted under a limit of one")
-@Outcome(id = "1, 2, .*", expect = FORBIDDEN, desc = "the resolver was asked twice")
-@Outcome(id = ".*never.*", expect = FORBIDDEN, desc = "a task was forgotten while the limit was looked up")
+@Outcome(id = "1, 2, .*", expect = FORBIDDEN, desc = "the resolver was called twice")
+@Outcome(id = ".*never.*", expect = FORBIDDEN, desc = "a task was lost while the limit was looked up")
 @Outcome(expect = FORBIDDEN, desc = "a permit was lost")
 @State
 public class SubmitMeetsSubmit {

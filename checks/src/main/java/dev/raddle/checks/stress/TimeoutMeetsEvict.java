@@ -15,14 +15,14 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
 /**
- * A task's timeout fires while the task goes from a group that is evicted to the next one of its key. The eviction comes
- * first, because only a group that is gone passes a task on.
+ * A task's timeout expires while the task moves from a group that is evicted to the next one of its key. The eviction
+ * comes first, because only a removed group passes a task on.
  */
 @JCStressTest
-@Outcome(id = "SUCCESS, free", expect = ACCEPTABLE, desc = "its time had not begun when the clock moved")
+@Outcome(id = "SUCCESS, free", expect = ACCEPTABLE, desc = "its timeout had not started when the time advanced")
 @Outcome(id = "FAILED, free", expect = ACCEPTABLE, desc = "it timed out, in no queue or in either")
 @Outcome(id = "REJECTED, free", expect = ACCEPTABLE, desc = "it was evicted with the old group")
-@Outcome(expect = FORBIDDEN, desc = "a queue holds or counts what is not in it")
+@Outcome(expect = FORBIDDEN, desc = "a queue counts a task that is not in it")
 @State
 public class TimeoutMeetsEvict {
 
@@ -50,7 +50,7 @@ public class TimeoutMeetsEvict {
     @Arbiter
     public void check(LL_Result result) {
         rig.runAll();
-        result.r1 = handle.join().status(); // its end may be another thread's work
+        result.r1 = handle.join().status(); // another thread may complete it
         result.r2 = rig.aftermath("a");
     }
 }

@@ -11,13 +11,13 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.II_Result;
 
 /**
- * What {@link TimeoutMeetsEvict} looks for, in queues that take whatever waits for their own: the timeout reads where the
- * task is, locks that, and does not ask again.
+ * The bug that {@link TimeoutMeetsEvict} looks for: the timeout reads the queue of the task, locks that queue, and
+ * does not check again that the task is in it.
  */
 @JCStressTest
 @Outcome(id = "0, 1", expect = ACCEPTABLE, desc = "the timeout came before the task had entered the next queue")
 @Outcome(id = "0, 0", expect = ACCEPTABLE, desc = "the task left the next queue")
-@Outcome(id = "-1, 1", expect = FORBIDDEN, desc = "the task was taken out of a queue that it is not in")
+@Outcome(id = "-1, 1", expect = FORBIDDEN, desc = "the task was removed from a queue that it is not in")
 @State
 public class TimeoutMeetsEvictSeededBug {
 
@@ -25,9 +25,9 @@ public class TimeoutMeetsEvictSeededBug {
         int waiting; // guarded by this
     }
 
-    private final CountedQueue gone = new CountedQueue();
+    private final CountedQueue removed = new CountedQueue();
     private final CountedQueue next = new CountedQueue();
-    private volatile CountedQueue queueOfTask = gone;
+    private volatile CountedQueue queueOfTask = removed;
     private boolean waits; // meant to be guarded by the task's queue
 
     @Actor
@@ -52,7 +52,7 @@ public class TimeoutMeetsEvictSeededBug {
 
     @Arbiter
     public void check(II_Result result) {
-        result.r1 = gone.waiting;
+        result.r1 = removed.waiting;
         result.r2 = next.waiting;
     }
 }

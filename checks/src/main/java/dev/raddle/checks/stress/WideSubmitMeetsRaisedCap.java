@@ -11,9 +11,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LL_Result;
 
-/** A task that takes all there is, which the cap decides, is submitted while the cap is raised. */
+/** A task whose cost is the smaller of the cap and its group's limit is submitted while the cap is raised. */
 @JCStressTest
-@Outcome(id = "3, free", expect = ACCEPTABLE, desc = "as wide as the cap was: beside the running task")
+@Outcome(id = "3, free", expect = ACCEPTABLE, desc = "as wide as the old cap: it runs beside the running task")
 @Outcome(id = "1, free", expect = ACCEPTABLE, desc = "as wide as the group: it waits for the running task")
 @Outcome(id = "[5-9], .*", expect = FORBIDDEN, desc = "the group's limit was exceeded")
 @Outcome(expect = FORBIDDEN, desc = "a permit was lost")

@@ -16,7 +16,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The runner of flow cases: what this repository's own cases say, and that it notices what is wrong. */
+/** Runs the flow cases of this repository, and tests that the runner detects wrong cases and wrong outcomes. */
 class FlowCasesTest {
 
     private static final String A = "{'id': 'a', 'steps': [['return', 'A']]}";
@@ -30,7 +30,7 @@ class FlowCasesTest {
 
     @ParameterizedTest(name = "{0}")
     @ValueSource(strings = {"default", "fixed1", "fixed2"})
-    void the_engine_does_what_the_cases_say_on(String executor) throws Exception {
+    void the_engine_passes_the_cases_on(String executor) throws Exception {
         int code = play("flow-cases-more.json", "--repeat", "1", "--executor", executor);
 
         assertThat(output).matches("(?s)\\d+ passed, 0 failed\\s*");
@@ -75,18 +75,18 @@ class FlowCasesTest {
             'run': {'executor': 'fast'}                                  | an executor must be default or fixedN, was "fast"
             'run': {'onFailure': 'panic'}                                | run.onFailure must be continue or failFast, was "panic"
             'script': [['finished:a', '-']]                              | the script has the unknown condition "finished:a"
-            'script': [['started:z', '-']]                               | names "z", which is no node
+            'script': [['started:z', '-']]                               | names "z", which is not a node
             'script': [['started:a', '!stop']]                           | the script has the unknown action "!stop"
-            'script': [['runReturned:p9', '-']]                          | names a run that there is not
+            'script': [['runReturned:p9', '-']]                          | names an unknown run
             'expect': {'nodes': {'a': {'speed': 1}}}                     | the expectation of "a" has the unknown key "speed"
             'expect': {'nodes': {'a': {'state': 'DONE'}}}                | must be one of
-            'expect': {'notRun': ['z']}                                  | names "z", which is no node
+            'expect': {'notRun': ['z']}                                  | names "z", which is not a node
             'generate': 'ring 5'                                         | a generator must be one of
             """)
-    void a_case_that_the_runner_does_not_understand_fails_with(String part, String problem) throws Exception {
+    void a_malformed_case_fails_with(String part, String problem) throws Exception {
         int code = playCase(part);
 
-        assertThat(output).startsWith("X1 a title: the case cannot be played: ").contains(problem);
+        assertThat(output).startsWith("X1 a title: the case cannot be run: ").contains(problem);
         assertThat(code).isEqualTo(1);
     }
 
@@ -97,18 +97,18 @@ class FlowCasesTest {
             {'id': 'a', 'steps': [['return']]}                           | step "return" of node "a" takes 1 arguments
             {'id': 'a', 'join': 'most'}                                  | node "a" has the unknown join "most"
             """)
-    void a_node_that_the_runner_does_not_understand_fails_its_case_with(String node, String problem) throws Exception {
+    void a_malformed_node_fails_its_case_with(String node, String problem) throws Exception {
         play(file("{'cases': [{'id': 'X1', 'title': 't', 'nodes': [" + node + "]}, " + wholeCase("'note': 'fine'")
                         + "]}")
                 .toString());
 
         assertThat(output)
-                .startsWith("X1 t: the case cannot be played: " + problem)
+                .startsWith("X1 t: the case cannot be run: " + problem)
                 .endsWith("1 passed, 1 failed\n");
     }
 
     @Test
-    void a_run_that_hangs_is_given_up_and_its_threads_are_shown() throws Exception {
+    void a_run_that_hangs_is_abandoned_and_its_threads_are_printed() throws Exception {
         String node = "{'id': 'a', 'steps': [['await', 'never']]}";
 
         play(
@@ -122,7 +122,7 @@ class FlowCasesTest {
     }
 
     @Test
-    void a_wrong_call_says_how_to_call_it() throws Exception {
+    void wrong_arguments_print_the_usage() throws Exception {
         assertThat(play("cases.json", "--fast", "yes")).isEqualTo(2);
         assertThat(errors).contains("unknown option \"--fast\"").contains("usage: flow-cases FILE.json");
         assertThat(play("there-is-no-such-file.json")).isEqualTo(2);
@@ -131,13 +131,13 @@ class FlowCasesTest {
     }
 
     @Test
-    void words_of_a_cycle_may_begin_anywhere_in_it_but_not_go_backwards() {
+    void words_of_a_cycle_may_begin_at_any_node_but_not_be_reversed() {
         List<String> path = List.of("cycle", "a", "b", "c");
         Set<String> ids = Set.of("a", "b", "c", "d");
 
-        assertThat(Words.missing(path, "cycle: b → c → a → b", ids)).isNull();
-        assertThat(Words.missing(path, "cycle: c → b → a → c", ids)).isEqualTo("the path a, b, c");
-        assertThat(Words.missing(path, "cycle: b → c → b", ids)).isEqualTo("\"a\"");
+        assertThat(MessageWords.missing(path, "cycle: b → c → a → b", ids)).isNull();
+        assertThat(MessageWords.missing(path, "cycle: c → b → a → c", ids)).isEqualTo("the path a, b, c");
+        assertThat(MessageWords.missing(path, "cycle: b → c → b", ids)).isEqualTo("\"a\"");
     }
 
     private int playCase(String part) throws Exception {

@@ -4,7 +4,7 @@ import dev.raddle.checks.sample.time.EarlyRiser;
 import java.util.function.LongSupplier;
 import java.util.logging.Logger;
 
-/** Breaks the rules of architecture: closes a cycle, starts a thread of its own, and needs more than {@code java.base}. */
+/** Breaks the rules of the architecture: closes a cycle, starts a thread, and uses more than {@code java.base}. */
 public final class LateComer {
 
     public Thread come() {

@@ -10,18 +10,18 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import java.util.function.Function;
 
-/** Where tasks of a key are submitted: Raddle's, or a peer's. */
-interface Door extends AutoCloseable {
+/** Submits tasks by key, to Raddle or to a peer. */
+interface KeyedExecutor extends AutoCloseable {
 
     void submit(String key, Callable<?> task);
 
-    /** Takes no more tasks, and waits for none. */
+    /** Shuts the executor down without waiting. */
     @Override
     void close();
 
-    static Door raddle(GroupPolicy policy) {
+    static KeyedExecutor raddle(GroupPolicy policy) {
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy);
-        return new Door() {
+        return new KeyedExecutor() {
             @Override
             public void submit(String key, Callable<?> task) {
                 executor.submit(key, "task", task);
@@ -34,15 +34,15 @@ interface Door extends AutoCloseable {
         };
     }
 
-    /** Fresh virtual threads, each of which acquires a semaphore before it runs its task. */
-    @SuppressWarnings("FutureReturnValueIgnored") // what a task throws is no part of a measurement
-    static Door semaphores(Function<String, Semaphore> semaphoreOf) {
+    /** Returns a submitter to new virtual threads, each of which acquires a semaphore before it runs its task. */
+    @SuppressWarnings("FutureReturnValueIgnored") // exceptions of tasks are not measured
+    static KeyedExecutor semaphores(Function<String, Semaphore> semaphoreOf) {
         ExecutorService executor = Executors.newVirtualThreadPerTaskExecutor();
         Map<String, Semaphore> semaphores = new ConcurrentHashMap<>();
-        return new Door() {
+        return new KeyedExecutor() {
             @Override
             public void submit(String key, Callable<?> task) {
-                executor.submit(within(semaphores.computeIfAbsent(key, semaphoreOf), task));
+                executor.submit(withPermit(semaphores.computeIfAbsent(key, semaphoreOf), task));
             }
 
             @Override
@@ -52,8 +52,8 @@ interface Door extends AutoCloseable {
         };
     }
 
-    /** Returns a task that does what another does, while it holds a permit. */
-    static <T> Callable<T> within(Semaphore semaphore, Callable<T> task) {
+    /** Returns a task that runs another while it holds a permit. */
+    static <T> Callable<T> withPermit(Semaphore semaphore, Callable<T> task) {
         return () -> {
             semaphore.acquire();
             try {

@@ -7,21 +7,21 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** An object of the file, read key by key. What nobody asked for is an error: a misread case would pass for a right one. */
-final class Keyed {
+/** An object of the file, read key by key. A key that is never read is an error: a misread case might pass. */
+final class JsonObject {
 
     private final String where;
     private final Map<?, ?> map;
     private final Set<String> known = new LinkedHashSet<>();
 
-    private Keyed(String where, Map<?, ?> map) {
+    private JsonObject(String where, Map<?, ?> map) {
         this.where = where;
         this.map = map;
     }
 
-    static Keyed of(String where, Object value) {
+    static JsonObject of(String where, Object value) {
         if (value instanceof Map<?, ?> map) {
-            return new Keyed(where, map);
+            return new JsonObject(where, map);
         }
         throw new CaseFormatException(where + " must be an object, was " + show(value));
     }
@@ -36,7 +36,7 @@ final class Keyed {
         return map.get(key);
     }
 
-    /** Returns the first of several spellings that is there, or null. */
+    /** Returns the first of several spellings that is present, or null. */
     String spelling(String... keys) {
         String found = null;
         for (String key : keys) {
@@ -47,9 +47,9 @@ final class Keyed {
         return found;
     }
 
-    String text(String key, String otherwise) {
+    String text(String key, String absent) {
         Object value = get(key);
-        return value == null ? otherwise : text(where + "." + key, value);
+        return value == null ? absent : text(where + "." + key, value);
     }
 
     boolean flag(String key) {
@@ -60,9 +60,9 @@ final class Keyed {
         throw new CaseFormatException(where + "." + key + " must be true or false, was " + show(value));
     }
 
-    long number(String key, long otherwise) {
+    long number(String key, long absent) {
         Object value = get(key);
-        return value == null ? otherwise : number(where + "." + key, value);
+        return value == null ? absent : number(where + "." + key, value);
     }
 
     List<Object> list(String key) {
@@ -78,8 +78,8 @@ final class Keyed {
         return texts;
     }
 
-    /** Ends the reading. */
-    void end() {
+    /** Throws if the object has a key that was not read. */
+    void checkNoUnknownKeys() {
         Set<String> unknown = new TreeSet<>();
         for (Object key : map.keySet()) {
             if (!known.contains(String.valueOf(key))) {

@@ -11,52 +11,53 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 
 /**
- * Where actions, callbacks and the driver of one repetition meet: the gates, one order of all that happens, and what went
- * wrong at once.
+ * The shared state of the actions, the callbacks and the driver of one repetition: the gates, a total order of events,
+ * and the complaints.
  */
-final class Stage {
+final class Monitor {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
     private final Map<String, CountDownLatch> gates = new ConcurrentHashMap<>();
     private final List<String> complaints = new ArrayList<>(); // guarded by lock
     private long events; // guarded by lock
-    private boolean over; // guarded by lock
+    private boolean allOpen; // guarded by lock
 
-    /** Something that happened; it sees its number in the order of all. */
+    /** An update of the recorded state, made while the monitor is held. */
     interface Event {
-        void happenedAs(long number);
+        /** Applies the update as the event of the given number. */
+        void apply(long number);
     }
 
-    void happened(Event event) {
+    void record(Event event) {
         lock.lock();
         try {
-            event.happenedAs(++events);
+            event.apply(++events);
             changed.signalAll();
         } finally {
             lock.unlock();
         }
     }
 
-    <T> T look(java.util.function.Supplier<T> glance) {
+    <T> T read(java.util.function.Supplier<T> reader) {
         lock.lock();
         try {
-            return glance.get();
+            return reader.get();
         } finally {
             lock.unlock();
         }
     }
 
     /**
-     * Waits until something holds, which is looked at again after every event.
+     * Waits until a condition holds. It is evaluated again after every event.
      *
-     * @return false if the moment came first
+     * @return false if the deadline passed first
      */
-    boolean await(BooleanSupplier holds, long untilNanos) throws InterruptedException {
+    boolean await(BooleanSupplier holds, long deadlineNanos) throws InterruptedException {
         lock.lockInterruptibly();
         try {
             while (!holds.getAsBoolean()) {
-                long left = untilNanos - System.nanoTime();
+                long left = deadlineNanos - System.nanoTime();
                 if (left <= 0) {
                     return false;
                 }
@@ -70,19 +71,19 @@ final class Stage {
 
     CountDownLatch gate(String name) {
         CountDownLatch gate = gates.computeIfAbsent(name, absent -> new CountDownLatch(1));
-        if (look(() -> over)) {
+        if (read(() -> allOpen)) {
             gate.countDown();
         }
         return gate;
     }
 
-    /** Lets everything go that still waits, now or later. */
+    /** Opens all gates, also those that are created later. */
     void openAll() {
-        happened(number -> over = true);
+        record(number -> allOpen = true);
         gates.values().forEach(CountDownLatch::countDown);
     }
 
-    void awaitIgnoringInterrupts(String name, Runnable interrupted) {
+    void awaitUninterruptibly(String name, Runnable onInterrupt) {
         boolean wasInterrupted = false;
         while (true) {
             try {
@@ -90,7 +91,7 @@ final class Stage {
                 break;
             } catch (InterruptedException ignored) {
                 wasInterrupted = true;
-                interrupted.run();
+                onInterrupt.run();
             }
         }
         if (wasInterrupted) {
@@ -103,7 +104,7 @@ final class Stage {
     }
 
     void complain(String complaint) {
-        happened(number -> {
+        record(number -> {
             if (!complaints.contains(complaint)) {
                 complaints.add(complaint);
             }
@@ -111,6 +112,6 @@ final class Stage {
     }
 
     List<String> complaints() {
-        return look(() -> List.copyOf(complaints));
+        return read(() -> List.copyOf(complaints));
     }
 }

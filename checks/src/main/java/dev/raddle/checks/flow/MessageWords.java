@@ -7,12 +7,12 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Does a message say what it has to say? */
-final class Words {
+/** Checks that a message contains the expected words. */
+final class MessageWords {
 
     private static final Pattern WORD = Pattern.compile("[\\p{L}\\p{N}_.-]*[\\p{L}\\p{N}_]");
 
-    private Words() {}
+    private MessageWords() {}
 
     private static List<String> of(String message) {
         List<String> words = new ArrayList<>();
@@ -23,21 +23,22 @@ final class Words {
         return words;
     }
 
-    /** Is that word in the message, as a word? */
-    static boolean holds(String message, String word) {
+    /** Returns whether the message contains the word as a whole word. */
+    static boolean contains(String message, String word) {
         return of(message).contains(word);
     }
 
     /**
-     * Returns what is missing in a report of an invalid plan, or null. An id has to be there as a word of its own, others in
-     * any form. After "cycle" the ids have to come in the order of the path, wherever in the circle that begins.
+     * Returns the first expected part that is missing in the report of an invalid plan, or null. An id must occur as a
+     * whole word, other words in any form. After "cycle" the ids must occur in the order of the path, which may begin
+     * at any of them.
      */
     static String missing(List<String> expected, String message, Set<String> ids) {
         for (String word : expected) {
-            boolean there = ids.contains(word)
-                    ? holds(message, word)
+            boolean present = ids.contains(word)
+                    ? contains(message, word)
                     : message.toLowerCase(Locale.ROOT).contains(word.toLowerCase(Locale.ROOT));
-            if (!there) {
+            if (!present) {
                 return "\"" + word + "\"";
             }
         }

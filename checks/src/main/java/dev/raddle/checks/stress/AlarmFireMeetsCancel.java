@@ -16,26 +16,27 @@ import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.ZZI_Result;
 
 /**
- * An alarm of real time rings while two cancel it: it rings or is cancelled, and both hear the same. The third actor is the
- * delay scheduler's thread, so this one does not go through a scheduler of ours.
+ * An alarm of the system time source fires while two threads cancel it: it fires or is cancelled, and both calls of
+ * {@code cancel} return the same. The third actor is the delay scheduler's thread; no {@code StepScheduler} can play
+ * it.
  */
 @JCStressTest
 @Outcome(id = "true, true, 0", expect = ACCEPTABLE, desc = "it was cancelled first")
-@Outcome(id = "false, false, 1", expect = ACCEPTABLE, desc = "it rang first")
-@Outcome(id = "true, true, 1", expect = FORBIDDEN, desc = "it rang although it was cancelled")
-@Outcome(id = "false, false, 0", expect = FORBIDDEN, desc = "it is lost: neither cancelled nor rung")
+@Outcome(id = "false, false, 1", expect = ACCEPTABLE, desc = "it fired first")
+@Outcome(id = "true, true, 1", expect = FORBIDDEN, desc = "it fired although it was cancelled")
+@Outcome(id = "false, false, 0", expect = FORBIDDEN, desc = "it is lost: neither cancelled nor fired")
 @Outcome(
         id = "(true, false|false, true), .*",
         expect = FORBIDDEN,
-        desc = "the two who cancelled heard different things")
-@Outcome(expect = FORBIDDEN, desc = "it rang twice")
+        desc = "the two calls of cancel returned different values")
+@Outcome(expect = FORBIDDEN, desc = "it fired twice")
 @State
-public class AlarmRingMeetsCancel {
+public class AlarmFireMeetsCancel {
 
     private static final Duration LONG_ENOUGH = Duration.ofSeconds(10);
 
-    private final AtomicInteger rings = new AtomicInteger();
-    private final Alarm alarm = TimeSource.system().after(Duration.ZERO, rings::incrementAndGet);
+    private final AtomicInteger fired = new AtomicInteger();
+    private final Alarm alarm = TimeSource.system().after(Duration.ZERO, fired::incrementAndGet);
 
     @Actor
     public void one(ZZI_Result result) {
@@ -50,9 +51,9 @@ public class AlarmRingMeetsCancel {
     @Arbiter
     public void check(ZZI_Result result) {
         Deadline late = Deadline.after(TimeSource.system(), LONG_ENOUGH);
-        while (!result.r1 && rings.get() == 0 && !late.hasPassed()) {
+        while (!result.r1 && fired.get() == 0 && !late.hasPassed()) {
             Thread.onSpinWait();
         }
-        result.r3 = rings.get();
+        result.r3 = fired.get();
     }
 }
