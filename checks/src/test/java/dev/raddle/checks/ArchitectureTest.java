@@ -68,8 +68,8 @@ class ArchitectureTest {
             "testing", Set.of("task", "time"));
 
     /** Methods of {@link VarHandle} and of atomic classes that write. */
-    private static final Pattern ATOMIC_WRITE =
-            Pattern.compile("(set|lazySet|compareAnd(Set|Exchange)|weakCompareAndSet|getAnd|increment|decrement|add|update).*");
+    private static final Pattern ATOMIC_WRITE = Pattern.compile(
+            "(set|lazySet|compareAnd(Set|Exchange)|weakCompareAndSet|getAnd|increment|decrement|add|update).*");
 
     /** A rule for the packages below a root package. */
     record Rule(String name, Function<String, ArchRule> below) {
@@ -123,10 +123,10 @@ class ArchitectureTest {
     @Test
     void the_kernel_is_not_exported() {
         ModuleDescriptor core = ModuleFinder.of(Path.of(URI.create(GroupExecutor.class
-                                .getProtectionDomain()
-                                .getCodeSource()
-                                .getLocation()
-                                .toString())))
+                        .getProtectionDomain()
+                        .getCodeSource()
+                        .getLocation()
+                        .toString())))
                 .find(CORE)
                 .orElseThrow()
                 .descriptor();

@@ -222,8 +222,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (starting != null) {
             starting.enterRun(this);
         }
-        boolean interrupted =
-                !ownThread && Thread.interrupted(); // meant for the caller, not for the runs here
+        boolean interrupted = !ownThread && Thread.interrupted(); // meant for the caller, not for the runs here
         boolean endsWithThis = ownThread && self.isVirtual();
         EnclosingScope entered = endsWithThis ? null : EnclosingScope.suspend();
         TaskRun<?> next = this;

@@ -26,7 +26,8 @@ public record TimeLimit(
      * @param enclosure the scope in which it is submitted, or null
      * @return the limit with the earlier deadline, or null if there is none
      */
-    public static @Nullable TimeLimit of(TimeSource time, @Nullable Duration timeout, @Nullable EnclosingScope enclosure) {
+    public static @Nullable TimeLimit of(
+            TimeSource time, @Nullable Duration timeout, @Nullable EnclosingScope enclosure) {
         TimeLimit own = timeout == null ? null : new TimeLimit(Deadline.after(time, timeout), timeout, null);
         Deadline outer = enclosure == null ? null : enclosure.deadline();
         if (outer == null) {

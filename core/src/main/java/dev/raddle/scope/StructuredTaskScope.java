@@ -116,7 +116,8 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     private final StructuredScopeOptions options;
     private final ScopeStack owner = ScopeStack.current();
     private final @Nullable StructuredTaskScope<?> parent;
-    private final @Nullable EnclosingScope enclosure = EnclosingScope.entered(); // must be passed to subtasks explicitly
+    private final @Nullable EnclosingScope enclosure =
+            EnclosingScope.entered(); // must be passed to subtasks explicitly
     private final Container container;
     private final PendingSubtasks pending = new PendingSubtasks();
 

@@ -163,7 +163,9 @@ class RemovedGroupTest {
             GroupRun<String> run = new GroupRun<>("run", () -> "value", 0);
             run.setGroup(gone);
             assertThat(gone.admit(run)).isEqualTo(Group.Admission.RETIRED);
-            assertThat(run.withdraw(new GrantedPermits())).as("it is in no queue yet").isFalse();
+            assertThat(run.withdraw(new GrantedPermits()))
+                    .as("it is in no queue yet")
+                    .isFalse();
             gone.moveTo(run, next);
             assertThat(next.admit(run)).isEqualTo(Group.Admission.UNRESOLVED);
 

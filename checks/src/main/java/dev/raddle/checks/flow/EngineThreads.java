@@ -14,8 +14,12 @@ final class EngineThreads {
     /** The prefix of the names of this tool's own threads. */
     static final String DRIVER_PREFIX = "flow-case ";
 
-    private static final List<String> ENGINE_PACKAGES =
-            List.of("dev.raddle.flow.", "dev.raddle.kernel.", "dev.raddle.task.", "dev.raddle.scope.", "dev.raddle.checks.flow.Action");
+    private static final List<String> ENGINE_PACKAGES = List.of(
+            "dev.raddle.flow.",
+            "dev.raddle.kernel.",
+            "dev.raddle.task.",
+            "dev.raddle.scope.",
+            "dev.raddle.checks.flow.Action");
 
     private EngineThreads() {}
 
