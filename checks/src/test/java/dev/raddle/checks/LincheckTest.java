@@ -53,6 +53,7 @@ class LincheckTest {
 
     static ModelCheckingOptions options(int actors, int iterations, int invocations) {
         return new ModelCheckingOptions()
+                .invocationTimeout$lincheck(TimeUnit.MINUTES.toMillis(5)) // 10 s by default, which includes loading
                 .threads(2)
                 .actorsPerThread(actors)
                 .actorsBefore(0)

@@ -4,7 +4,10 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import org.snakeyaml.engine.v2.api.Load;
 import org.snakeyaml.engine.v2.api.LoadSettings;
 import org.snakeyaml.engine.v2.exceptions.YamlEngineException;
@@ -25,15 +28,19 @@ final class CaseFile {
      */
     record Entry(String id, String title, FlowCase flowCase, String problem) {}
 
+    private static final Set<String> TIMES = Set.of("timeoutMs", "limitMs");
+
     private CaseFile() {}
 
     /**
      * Reads a file. A malformed case does not affect the others.
      *
+     * @param file the file
+     * @param times the factor by which all timeouts and limits of the file are multiplied
      * @throws IOException if the file cannot be read
      * @throws CaseFormatException if it is not a file of cases
      */
-    static List<Entry> read(Path file) throws IOException {
+    static List<Entry> read(Path file, int times) throws IOException {
         Object root;
         LoadSettings settings = LoadSettings.builder()
                 .setLabel(file.toString())
@@ -51,15 +58,31 @@ final class CaseFile {
         }
         List<Entry> entries = new ArrayList<>();
         for (Object each : map.list("cases")) {
-            entries.add(entry(each));
+            entries.add(entry(times == 1 ? each : multiplied(each, times)));
         }
         return entries;
+    }
+
+    private static Object multiplied(Object value, int times) {
+        return switch (value) {
+            case List<?> list -> list.stream().map(each -> multiplied(each, times)).toList();
+            case Map<?, ?> map -> {
+                Map<Object, Object> copy = new LinkedHashMap<>();
+                map.forEach((key, each) -> copy.put(
+                        key,
+                        each instanceof Integer number && TIMES.contains(key)
+                                ? number * times
+                                : multiplied(each, times)));
+                yield copy;
+            }
+            case null, default -> value;
+        };
     }
 
     private static Entry entry(Object value) {
         String id = "?";
         String title = "";
-        if (value instanceof java.util.Map<?, ?> map) {
+        if (value instanceof Map<?, ?> map) {
             id = String.valueOf(map.get("id"));
             title = String.valueOf(map.get("title"));
         }

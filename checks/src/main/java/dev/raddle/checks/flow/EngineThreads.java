@@ -38,6 +38,11 @@ final class EngineThreads {
         return inside;
     }
 
+    /** Returns whether the thread of a stack was running or ready to run. */
+    static boolean isRunnable(String stack) {
+        return stack.lines().findFirst().orElse("").matches(".*\\b(RUNNABLE|NEW|STARTED|UNPARKED|YIELDED)\\b.*");
+    }
+
     private static String dump() {
         try {
             Path folder = Files.createTempDirectory("flow-cases");

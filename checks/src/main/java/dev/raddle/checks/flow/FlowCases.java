@@ -57,7 +57,7 @@ public final class FlowCases {
         List<CaseFile.Entry> entries;
         try {
             options = Options.parse(arguments);
-            entries = CaseFile.read(options.file());
+            entries = CaseFile.read(options.file(), options.times());
         } catch (CaseFormatException broken) {
             err.println("flow-cases: " + broken.getMessage());
             return 2;

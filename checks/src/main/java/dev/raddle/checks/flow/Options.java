@@ -10,15 +10,17 @@ import java.util.concurrent.TimeUnit;
  * @param repeat the number of repetitions of each case; 0 for 50 repetitions or three seconds, whichever ends first
  * @param executor default, fixedN, or null for the executor of each case
  * @param only the id of the only case to run, or null
- * @param patienceSeconds the time after which a run counts as hung
+ * @param patienceSeconds the time after which a run counts as hung, if its threads are at rest
+ * @param times the factor by which all timeouts and limits of the cases are multiplied, for a busy machine
  */
-record Options(Path file, int repeat, String executor, String only, int patienceSeconds) {
+record Options(Path file, int repeat, String executor, String only, int patienceSeconds, int times) {
 
     /** The system property for the number of repetitions; an option of the command line takes precedence. */
     static final String REPEAT_PROPERTY = "raddle.flow.repeat";
 
     static final String USAGE =
-            "usage: flow-cases FILE.json [--repeat N] [--executor fixed1|fixed2|default] [--only ID] [--patience SECONDS]";
+            "usage: flow-cases FILE.json [--repeat N] [--executor fixed1|fixed2|default] [--only ID] [--patience SECONDS]"
+                    + " [--times FACTOR]";
 
     private static final int USUAL = 50;
     private static final int AT_LEAST = 5;
@@ -30,6 +32,7 @@ record Options(Path file, int repeat, String executor, String only, int patience
         String executor = null;
         String only = null;
         int patience = 10;
+        int times = 1;
         for (int i = 0; i < arguments.length; i++) {
             String argument = arguments[i];
             if (!argument.startsWith("--")) {
@@ -48,6 +51,7 @@ record Options(Path file, int repeat, String executor, String only, int patience
             switch (name) {
                 case "--repeat" -> repeat = count(name, value);
                 case "--patience" -> patience = count(name, value);
+                case "--times" -> times = count(name, value);
                 case "--executor" -> {
                     RunSettings.threads(value);
                     executor = value;
@@ -59,7 +63,7 @@ record Options(Path file, int repeat, String executor, String only, int patience
         if (file == null) {
             throw new IllegalArgumentException("no file given");
         }
-        return new Options(file, repeat, executor, only, patience);
+        return new Options(file, repeat, executor, only, patience, times);
     }
 
     private static int count(String name, String value) {

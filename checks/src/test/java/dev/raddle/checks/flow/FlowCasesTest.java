@@ -31,7 +31,7 @@ class FlowCasesTest {
     @ParameterizedTest(name = "{0}")
     @ValueSource(strings = {"default", "fixed1", "fixed2"})
     void the_engine_passes_the_cases_on(String executor) throws Exception {
-        int code = play("flow-cases-more.json", "--repeat", "1", "--executor", executor);
+        int code = play("flow-cases-more.json", "--repeat", "1", "--executor", executor, "--times", "10");
 
         assertThat(output).matches("(?s)\\d+ passed, 0 failed\\s*");
         assertThat(code).isZero();
