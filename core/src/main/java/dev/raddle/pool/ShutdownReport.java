@@ -13,6 +13,7 @@ import java.util.concurrent.Future;
  * for (ShutdownReport.HandedBack task : report.handedBack()) {
  *     journal.append(task.task());
  * }
+ * }
  *
  * @param pool the pool's name
  * @param terminated whether the pool has terminated, with no thread left
