@@ -94,7 +94,7 @@ public final class GroupRunner implements AutoCloseable {
         /** Ends a pause between attempts, if there is one. */
         void endPause();
 
-        /** Ends a task whose process does not end. */
+        /** Ends a task whose process, or whose pause between attempts, has not ended. */
         void abandon();
     }
 
@@ -186,7 +186,10 @@ public final class GroupRunner implements AutoCloseable {
 
         @Override
         public void abandon() {
-            end(attempts.abandoned("still running although the run was stopped"));
+            end(
+                    attempts.isPausing()
+                            ? attempts.stopped() // nothing runs: the pause just has not been ended yet
+                            : attempts.abandoned("still running although the run was stopped"));
             finish();
         }
 
