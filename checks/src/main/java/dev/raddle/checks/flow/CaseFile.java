@@ -65,7 +65,8 @@ final class CaseFile {
 
     private static Object multiplied(Object value, int times) {
         return switch (value) {
-            case List<?> list -> list.stream().map(each -> multiplied(each, times)).toList();
+            case List<?> list ->
+                list.stream().map(each -> multiplied(each, times)).toList();
             case Map<?, ?> map -> {
                 Map<Object, Object> copy = new LinkedHashMap<>();
                 map.forEach((key, each) -> copy.put(
