@@ -5,7 +5,13 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.kernel.Propagation;
+import dev.raddle.scope.ScopeOptions;
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -203,6 +209,43 @@ class TaskContextTest {
         assertThat(propagated.call()).isEqualTo("called");
 
         assertThat(reports).hasSize(2);
+    }
+
+    @Test
+    void a_task_finds_its_scope_and_the_deadline_of_that() throws InterruptedException {
+        VirtualTime time = new VirtualTime();
+        ScopeOptions options = ScopeOptions.defaults().withTimeSource(time).withDeadline(Duration.ofSeconds(2));
+        try (ThreadScope scope = ThreadScope.open("page", options)) {
+            TaskContext seen = scope.submit(TaskContext::current).await();
+
+            assertThat(seen.isMember()).isTrue();
+            assertThat(seen.owner()).isNotNull();
+            assertThat(seen.owner().label()).isEqualTo("scope \"page\"");
+            assertThat(seen.owner().deadline()).isNotNull();
+            assertThat(seen.owner().deadline().remaining()).isEqualTo(Duration.ofSeconds(2));
+        }
+    }
+
+    @Test
+    void an_owner_that_is_not_raddles_bounds_nothing() throws Exception {
+        TaskContext.Owner owner = new TaskContext.Owner() {
+            @Override
+            public Deadline deadline() {
+                return Deadline.after(TimeSource.system(), Duration.ofSeconds(-1));
+            }
+
+            @Override
+            public String label() {
+                return "a stranger";
+            }
+        };
+        String value = TaskContext.current().within(owner).call(() -> {
+            try (ThreadScope scope = ThreadScope.open()) {
+                return scope.submit(() -> "ran").await();
+            }
+        });
+
+        assertThat(value).isEqualTo("ran");
     }
 
     private String event(String event) {
