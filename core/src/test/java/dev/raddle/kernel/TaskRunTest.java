@@ -207,7 +207,7 @@ class TaskRunTest {
         assertThat(events).as("a permit that it may still hold is released").containsExactly("a released after 0");
         assertThatIllegalStateException()
                 .isThrownBy(run::callable)
-                .withMessage("run \"a\" has run before; a run has one life");
+                .withMessage("run \"a\" has run before; a run runs once");
     }
 
     @Test
