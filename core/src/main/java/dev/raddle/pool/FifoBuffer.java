@@ -169,7 +169,7 @@ final class FifoBuffer implements TaskBuffer {
         }
         end.enter();
         try {
-            if (!hasFirstTask()) {
+            if (!findFirst()) {
                 return null;
             }
             Segment segment = firstSegment();
@@ -188,7 +188,7 @@ final class FifoBuffer implements TaskBuffer {
     public @Nullable Runnable peek() {
         head.enter();
         try {
-            if (!hasFirstTask()) {
+            if (!findFirst()) {
                 return null;
             }
             Segment segment = firstSegment();
@@ -233,8 +233,11 @@ final class FifoBuffer implements TaskBuffer {
         }
     }
 
-    /** Returns whether there is a first task. Called under the head's lock. */
-    private boolean hasFirstTask() {
+    /**
+     * Returns whether there is a first task. Reads the tail only if the cached index is used up. Called under the head's
+     * lock.
+     */
+    private boolean findFirst() {
         if (head.index >= head.cached) {
             head.cached = tail.index;
         }

@@ -17,6 +17,7 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -425,9 +426,16 @@ class TaskTracingTest {
                 .group("tenant-a");
         f.subflow("sub", innerPlan, a);
 
+        CountDownLatch settledInGroup = new CountDownLatch(1); // shortly after its slot is free, and so after close()
+        TaskListener settled = new TaskListener() {
+            @Override
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                settledInGroup.countDown();
+            }
+        };
         Span request = tracer.spanBuilder("request").startSpan();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
-                .taskListener(tracing)
+                .taskListener(tracing.and(settled))
                 .propagators(List.of(tracing))
                 .build())) {
             try (Scope scope = request.makeCurrent()) {
@@ -440,6 +448,7 @@ class TaskTracingTest {
                                         .withPropagator(tracing));
             }
         }
+        settledInGroup.await();
         request.end();
 
         assertThat(current.get("a"))
