@@ -1036,7 +1036,7 @@ abstract class Engine extends Dispatcher {
     }
 
     @Override
-    protected final @Nullable EnclosingScope around() {
+    protected final @Nullable EnclosingScope enclosing() {
         return enclosing;
     }
 

@@ -35,7 +35,7 @@ final class NodeTimeouts {
         }
 
         @Override
-        protected EnclosingScope around() {
+        protected EnclosingScope enclosing() {
             return run;
         }
     }

@@ -51,7 +51,7 @@ final class CallRun<T> extends ConfiguredRun<T> {
     }
 
     @Override
-    protected @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
+    protected @Nullable TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
         return group().owner.releaseAndDispatch(this, ranNanos, nowNanos, false);
     }
 
@@ -87,7 +87,7 @@ final class CallRun<T> extends ConfiguredRun<T> {
 
     /** Ends a run whose caller has failed internally, and releases the permit that the run may hold. */
     void abandonedBy(Thread caller, Throwable failure) {
-        breakOff(failure, caller);
+        abortRun(failure, caller);
         GrantedPermits grants = new GrantedPermits();
         withdraw(grants);
         group().release(this, 0, group().owner.time().nanoTime(), grants);

@@ -51,7 +51,7 @@ class ConfiguredRun<T> extends GroupRun<T> {
     }
 
     @Override
-    protected final boolean endsByItself() {
+    public final boolean isTimeBounded() {
         return limit != null || (queueTimeout != null && mayBeQueued);
     }
 

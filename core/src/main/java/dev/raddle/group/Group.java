@@ -430,7 +430,7 @@ final class Group extends TaskGate {
     // Waits of tasks for runs of this group.
 
     @Override
-    protected ConcurrentHashMap<Thread, TaskRun<?>> waits() {
+    protected ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns() {
         return owner.awaitedRuns();
     }
 

@@ -127,7 +127,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
      */
     final void abort(Throwable failure) {
         leaveQueue();
-        breakOff(failure, null);
+        abortRun(failure, null);
     }
 
     /** Called when this run has left the queue, or was granted or rejected without entering it. */
@@ -180,7 +180,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     }
 
     @Override
-    protected @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
+    protected @Nullable TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
         return group().owner.releaseAndDispatch(this, ranNanos, nowNanos, true);
     }
 
@@ -438,11 +438,6 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     /** Returns how many slots this run takes. */
     final int slots() {
         return taken();
-    }
-
-    /** Returns whether a wait for this run ends after some time even if the run never starts. */
-    final boolean isTimeBounded() {
-        return endsByItself();
     }
 
     final long ranNanos() {

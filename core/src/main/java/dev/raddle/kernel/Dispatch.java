@@ -189,9 +189,9 @@ public final class Dispatch {
 
     private void repair(TaskRun<?> run, Throwable failure, @Nullable Thread left) {
         try {
-            run.breakOff(failure, left);
+            run.abortRun(failure, left);
         } catch (Throwable again) {
-            repairElsewhere(() -> run.breakOff(failure, left));
+            repairElsewhere(() -> run.abortRun(failure, left));
         }
     }
 

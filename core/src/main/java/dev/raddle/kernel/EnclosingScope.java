@@ -57,7 +57,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      *
      * @return the next outer scope, or null if there is none
      */
-    protected @Nullable EnclosingScope around() {
+    protected @Nullable EnclosingScope enclosing() {
         return null;
     }
 
@@ -68,7 +68,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      * @return true if it is the innermost scope of the calling thread, or around that
      */
     public static boolean isInside(EnclosingScope enclosure) {
-        for (EnclosingScope each = innermost(); each != null; each = each.around()) {
+        for (EnclosingScope each = innermost(); each != null; each = each.enclosing()) {
             if (each == enclosure) {
                 return true;
             }
@@ -118,7 +118,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      * @return the next outer scope, or null if there is none
      */
     protected static @Nullable EnclosingScope enclosureOf(EnclosingScope inner) {
-        return inner.around();
+        return inner.enclosing();
     }
 
     /**

@@ -29,7 +29,7 @@ public abstract class TaskGate extends Gate {
      *
      * @return the map, always the same
      */
-    protected abstract ConcurrentHashMap<Thread, TaskRun<?>> waits();
+    protected abstract ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns();
 
     /**
      * Returns the kind of this gate, for messages.
@@ -47,7 +47,7 @@ public abstract class TaskGate extends Gate {
 
     /**
      * Records that a thread waits for a run of this gate, if the thread may run a task here. Does not record a wait for
-     * a run that ends by itself, because such a wait ends.
+     * a run whose time is bounded, because such a wait ends.
      *
      * @param self the thread
      * @param awaited the run
@@ -56,7 +56,7 @@ public abstract class TaskGate extends Gate {
      *     that none of the waits could end
      */
     public final boolean beginWait(Thread self, TaskRun<?> awaited) {
-        if (awaited.endsByItself()) {
+        if (awaited.isTimeBounded()) {
             return false;
         }
         lock();
@@ -64,9 +64,9 @@ public abstract class TaskGate extends Gate {
             if ((!isWaiting(awaited) && !isHeld(awaited)) || !mayRunHere(self, awaited)) {
                 return false;
             }
-            waits().put(self, awaited);
+            awaitedRuns().put(self, awaited);
             if (couldNeverEnd(awaited, self)) {
-                waits().remove(self);
+                awaitedRuns().remove(self);
                 throw new IllegalStateException(
                         "task \"" + awaited.name() + "\" in " + kind() + " \"" + label() + "\" would never "
                                 + (isWaiting(awaited) ? "begin" : "end") + ": " + running() + " of " + bounds().slots()
@@ -86,7 +86,7 @@ public abstract class TaskGate extends Gate {
      * @param awaited the run that it waited for
      */
     public final void endWait(Thread self, TaskRun<?> awaited) {
-        waits().remove(self, awaited);
+        awaitedRuns().remove(self, awaited);
     }
 
     /** Returns whether a thread may run a task here. (A runner that is being interrupted cannot be identified.) */
@@ -113,12 +113,12 @@ public abstract class TaskGate extends Gate {
     }
 
     private boolean mayEnd(TaskRun<?> held) {
-        return !waitsHere(held.runningThread()) || held.endsByItself();
+        return !waitsHere(held.runningThread()) || held.isTimeBounded();
     }
 
     /** Returns whether a thread waits for a run of this gate that has not released its permits. */
     private boolean waitsHere(@Nullable Thread runner) {
-        TaskRun<?> awaited = runner == null ? null : waits().get(runner);
+        TaskRun<?> awaited = runner == null ? null : awaitedRuns().get(runner);
         return awaited != null && (isWaiting(awaited) || isHeld(awaited));
     }
 

@@ -183,11 +183,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /**
-     * Returns whether the run ends even if everything it needs waits for it, for example because it has a timeout.
+     * Returns whether the run ends after some time even if it never starts, because it has a timeout of any kind.
      *
      * @return true if every wait for it ends
      */
-    protected boolean endsByItself() {
+    public boolean isTimeBounded() {
         return false;
     }
 
@@ -207,7 +207,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @param nowNanos the moment at which they are released
      * @return a granted run that the calling thread runs next, or null
      */
-    protected abstract @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos);
+    protected abstract @Nullable TaskRun<?> releasePermits(long ranNanos, long nowNanos);
 
     /**
      * Runs the callable, unless the run was decided before, releases its permits, and settles. The scheduler calls this
@@ -226,7 +226,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         boolean endsWithThis = ownThread && self.isVirtual();
         EnclosingScope entered = endsWithThis ? null : EnclosingScope.suspend();
         TaskRun<?> next = this;
-        for (int ran = 1; (next = next.runOrBreakOff(starting, ownThread)) != null; ran++) {
+        for (int ran = 1; (next = next.runOrAbort(starting, ownThread)) != null; ran++) {
             EnclosingScope.forget();
             interrupted |= !ownThread && Thread.interrupted();
             if (ran % 64 == 0) {
@@ -249,18 +249,18 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * callable left it, unless this run was cancelled by an interrupt.
      */
     protected final void runHere() {
-        TaskRun<?> next = runOrBreakOff(null, false);
+        TaskRun<?> next = runOrAbort(null, false);
         if (next != null) {
             throw new AssertionError("a caller's thread must not be given " + next + " to run");
         }
     }
 
-    private @Nullable TaskRun<?> runOrBreakOff(@Nullable Dispatch starting, boolean ownThread) {
+    private @Nullable TaskRun<?> runOrAbort(@Nullable Dispatch starting, boolean ownThread) {
         try {
             return runOnce(starting, ownThread);
         } catch (Throwable failure) { // not from the callable, whose exceptions are caught
             if (starting == null) {
-                breakOffSafely(failure, Thread.currentThread());
+                abortRunSafely(failure, Thread.currentThread());
             } else {
                 starting.leaveRunBy(failure); // the loop that started it has more stack
             }
@@ -271,7 +271,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private @Nullable TaskRun<?> runOnce(@Nullable Dispatch starting, boolean ownThread) {
         Thread self = Thread.currentThread();
         if (!step(null, ENTERING)) {
-            return giveBackSafely(0, time().nanoTime());
+            return releasePermitsSafely(0, time().nanoTime());
         }
         long start = time().nanoTime();
         long waited = waitedUntil(start);
@@ -285,7 +285,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         if (!step(ENTERING, self)) {
             callable = null;
             try {
-                return giveBackSafely(0, start);
+                return releasePermitsSafely(0, start);
             } finally {
                 settle(start, settledOutcome(), waited, null);
             }
@@ -306,7 +306,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             }
         } finally {
             try {
-                next = giveBackSafely(end - start, end);
+                next = releasePermitsSafely(end - start, end);
             } finally {
                 if (mine != null) {
                     mine.closeAfter(deciding ? this : null, end, waited, begun);
@@ -322,17 +322,17 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     /** Releases what the run holds, in another thread if that fails here. */
-    private @Nullable TaskRun<?> giveBackSafely(long ranNanos, long nowNanos) {
+    private @Nullable TaskRun<?> releasePermitsSafely(long ranNanos, long nowNanos) {
         try {
-            return giveBack(ranNanos, nowNanos);
+            return releasePermits(ranNanos, nowNanos);
         } catch (Throwable failure) {
-            Scheduler.virtualThreads().execute(() -> giveBackHere(ranNanos, nowNanos));
+            Scheduler.virtualThreads().execute(() -> releaseAndStartNext(ranNanos, nowNanos));
             return null;
         }
     }
 
-    private void giveBackHere(long ranNanos, long nowNanos) {
-        TaskRun<?> next = giveBack(ranNanos, nowNanos);
+    private void releaseAndStartNext(long ranNanos, long nowNanos) {
+        TaskRun<?> next = releasePermits(ranNanos, nowNanos);
         if (next != null) {
             Dispatch.start(next);
         }
@@ -344,7 +344,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @param failure the failure, which becomes the outcome
      * @param left the runner, if it has left the run by an exception of the kernel, or null
      */
-    protected final void breakOff(Throwable failure, @Nullable Thread left) {
+    protected final void abortRun(Throwable failure, @Nullable Thread left) {
         if (left != null) {
             leaveBroken(left);
         }
@@ -352,7 +352,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             return; // another thread runs it, or it has ended
         }
         long now = momentOr(endNanos);
-        giveBackHere(0, now);
+        releaseAndStartNext(0, now);
         Outcome<T> outcome = new Outcome.Failure<>(failure);
         if (step(BROKEN, outcome)) {
             callable = null;
@@ -360,11 +360,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         }
     }
 
-    private void breakOffSafely(Throwable failure, Thread left) {
+    private void abortRunSafely(Throwable failure, Thread left) {
         try {
-            breakOff(failure, left);
+            abortRun(failure, left);
         } catch (Throwable again) {
-            Scheduler.virtualThreads().execute(() -> breakOff(failure, left));
+            Scheduler.virtualThreads().execute(() -> abortRun(failure, left));
         }
     }
 
@@ -441,16 +441,16 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *
      * @param outcome the outcome
      * @param mayInterrupt whether to interrupt the run if it is inside its callable; if false, such a run is not ended
-     * @param teller the executor that notifies listeners and wakes waiting threads
+     * @param notifier the executor that notifies listeners and wakes waiting threads
      * @return true if this call decided the run
      */
-    protected final boolean end(Outcome<T> outcome, boolean mayInterrupt, Executor teller) {
+    protected final boolean end(Outcome<T> outcome, boolean mayInterrupt, Executor notifier) {
         for (; ; ) {
             Object now = state;
             if (now == null) {
                 if (step(null, outcome)) {
                     long waited = endUnstarted();
-                    teller.execute(() -> settle(startNanos, outcome, waited, null));
+                    notifier.execute(() -> settle(startNanos, outcome, waited, null));
                     return true;
                 }
             } else if (now == ENTERING) {
@@ -463,7 +463,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                     long end = time().nanoTime();
                     long waited = endNanos;
                     entered = true;
-                    teller.execute(() -> settle(end, outcome, waited, begun));
+                    notifier.execute(() -> settle(end, outcome, waited, begun));
                     return true;
                 }
             } else if (now == INTERRUPTING) {

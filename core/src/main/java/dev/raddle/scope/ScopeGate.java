@@ -49,8 +49,7 @@ final class ScopeGate extends TaskGate {
 
     private final ThreadScope scope;
     private final ScopeMeter meter = new ScopeMeter();
-    private @Nullable ConcurrentHashMap<Thread, TaskRun<?>>
-            waits; // null without a limit; written before the first task
+    private @Nullable ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns; // null without a limit; set before any task
     private int timerSubmissions; // guarded by this
     private @Nullable Signal empty; // set when the gate is empty; null if no thread waits for it; guarded by this
     private volatile @Nullable CancelledException closeCause; // why the gate was closed, or null; written under this
@@ -61,7 +60,7 @@ final class ScopeGate extends TaskGate {
     }
 
     void setLimit(int concurrency) {
-        waits = new ConcurrentHashMap<>();
+        awaitedRuns = new ConcurrentHashMap<>();
         lock();
         try {
             bind(new Limit(concurrency), new GrantedPermits());
@@ -292,8 +291,8 @@ final class ScopeGate extends TaskGate {
     }
 
     @Override
-    protected ConcurrentHashMap<Thread, TaskRun<?>> waits() {
-        return Objects.requireNonNull(waits, "waits are registered only under a limit");
+    protected ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns() {
+        return Objects.requireNonNull(awaitedRuns, "waits are registered only under a limit");
     }
 
     @Override

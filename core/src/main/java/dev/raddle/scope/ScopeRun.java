@@ -285,7 +285,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     @Override
-    protected final @Nullable TaskRun<?> giveBack(long ranNanos, long nowNanos) {
+    protected final @Nullable TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
         Outcome<T> outcome = decided();
         if (!notifiedByRunner && outcome != null) {
             notifyWaitsOfFailure(outcome); // a timeout is a failure; the thread that ended the run may notify later
@@ -468,7 +468,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         boolean inScope = scope.gate().isLimited() && scope.gate().beginWait(self, this);
         Scheduler.Placement place = placement;
         try {
-            boolean inPlace = place != null && !endsByItself() && place.beginWait(self);
+            boolean inPlace = place != null && !isTimeBounded() && place.beginWait(self);
             return new WaitRegistration(this, self, inScope, inPlace ? place : null);
         } catch (IllegalStateException hopeless) {
             new WaitRegistration(this, self, inScope, null).end();
@@ -477,7 +477,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     @Override
-    protected final boolean endsByItself() {
+    public final boolean isTimeBounded() {
         return limit != null || scope.deadline() != null;
     }
 

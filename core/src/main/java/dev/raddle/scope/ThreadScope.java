@@ -1527,7 +1527,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     @Override
-    protected @Nullable EnclosingScope around() {
+    protected @Nullable EnclosingScope enclosing() {
         return enclosing;
     }
 

@@ -32,7 +32,7 @@ final class TimedTask extends EnclosingScope {
     }
 
     @Override
-    protected @Nullable EnclosingScope around() {
+    protected @Nullable EnclosingScope enclosing() {
         return scope;
     }
 }

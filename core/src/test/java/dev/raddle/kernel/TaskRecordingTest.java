@@ -360,7 +360,7 @@ class TaskRecordingTest {
         protected void settled(Outcome<String> outcome) {}
 
         @Override
-        protected TaskRun<?> giveBack(long ranNanos, long nowNanos) {
+        protected TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
             return null;
         }
 

@@ -59,7 +59,7 @@ class TaskRunTest {
         }
 
         @Override
-        protected TaskRun<?> giveBack(long ranNanos, long nowNanos) {
+        protected TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
             events.add(name + " released after " + ranNanos
                     + (nowNanos == time.nanoTime() ? "" : " with a wrong end time"));
             whenReleased.run();
