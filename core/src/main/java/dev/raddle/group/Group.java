@@ -3,6 +3,7 @@ package dev.raddle.group;
 import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.Scheduler;
@@ -118,7 +119,7 @@ final class Group extends TaskGate {
 
     /** Moves a run that found this group retired to another group of the key. */
     void moveTo(GroupRun<?> run, Group next) {
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             run.setGroup(next);
@@ -127,13 +128,8 @@ final class Group extends TaskGate {
         }
     }
 
-    /** Throws StackOverflowError if the stack is too short for the critical sections of a public method. */
-    static void ensureStack() {
-        ensureStackRoom();
-    }
-
     Admission admit(GroupRun<?> run) {
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             if (life == RETIRED) {
@@ -159,7 +155,7 @@ final class Group extends TaskGate {
 
     void release(GroupRun<?> run, long ranNanos, long nowNanos, GrantedPermits grants) {
         Signal empty;
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             leave(run, ranNanos, grants);
@@ -171,7 +167,7 @@ final class Group extends TaskGate {
     }
 
     boolean withdraw(GroupRun<?> run, GrantedPermits grants) {
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             if (running() > 0
@@ -188,7 +184,7 @@ final class Group extends TaskGate {
     private boolean withdrawLast(GroupRun<?> run, GrantedPermits grants) {
         long now = owner.time().nanoTime();
         Signal empty;
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             if (!super.withdraw(run, grants)) {
@@ -205,7 +201,7 @@ final class Group extends TaskGate {
     // The limits.
 
     GroupBounds.@Nullable Pending beginLookup() {
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             if (life == RETIRED) {
@@ -224,7 +220,7 @@ final class Group extends TaskGate {
         Map<Permit, Entry> refused = new LinkedHashMap<>(); // in order of arrival
         long now = owner.time().nanoTime();
         Signal empty;
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             if (bounds() != lookup) {
@@ -245,7 +241,7 @@ final class Group extends TaskGate {
      * @return false if this group is retired
      */
     boolean adjust(UnaryOperator<GroupBounds.Known> change, GrantedPermits grants) {
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             if (retireIfShutDown(owner.isShutdown())) {
@@ -276,7 +272,7 @@ final class Group extends TaskGate {
     boolean pauseOrResume(boolean pause, GrantedPermits grants) {
         long now = owner.time().nanoTime();
         Signal empty;
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             if (retireIfShutDown(owner.isShutdown())) {
@@ -301,7 +297,7 @@ final class Group extends TaskGate {
         List<GroupRun<?>> waited = new ArrayList<>();
         long now = owner.time().nanoTime();
         Signal empty;
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             drain().forEach(permit -> waited.add((GroupRun<?>) permit));
@@ -321,7 +317,7 @@ final class Group extends TaskGate {
     void close() {
         long now = owner.time().nanoTime();
         Signal empty;
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             life = life == RETIRED ? RETIRED : CLOSING;
@@ -340,7 +336,7 @@ final class Group extends TaskGate {
 
     /** Makes a cap that was introduced count the slots that are held here. */
     void recountForCap() {
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             recount();
@@ -391,7 +387,7 @@ final class Group extends TaskGate {
 
     /** Decides whether this group, just taken from the list of idle groups, is put back or removed. */
     Sweep sweep(int nowMillis, int ttlMillis) {
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             if (!isEmpty() || isRetained()) {
@@ -456,7 +452,7 @@ final class Group extends TaskGate {
 
     /** Adds the runs that hold slots here to a list; returns false if one of them may go on. */
     boolean addHeldTo(CapDeadlockDetector detector, List<CapDeadlockDetector.Held> all) {
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             return !anyHeld(permit -> !detector.addIfWaiting((GroupRun<?>) permit, all));
@@ -492,7 +488,7 @@ final class Group extends TaskGate {
 
     /** Adds the taken slots and the waiting tasks of this group to two sums. */
     void addTo(int[] runningAndWaiting) {
-        ensureStackRoom();
+        StackRoom.ensure();
         lock();
         try {
             runningAndWaiting[0] += running();

@@ -11,6 +11,7 @@ import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.Propagation;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.Outcome;
@@ -591,7 +592,7 @@ public final class GroupExecutor implements AutoCloseable {
                 ? propagation.captureWithoutTaskContext()
                 : propagation.capture(TaskContext.current().within(EnclosingScope.innermost()));
         PlacedRun run = new PlacedRun(task, context, policy.exceptionSink(), policy.queueTimeout(), submitNanos());
-        Group.ensureStack();
+        StackRoom.ensure();
         run.setGroup(groupOf(groupKey));
         events.submitted(run);
         return run;
@@ -600,7 +601,7 @@ public final class GroupExecutor implements AutoCloseable {
     // Admission and placement.
 
     private <R extends GroupRun<?>> R admit(String key, R run) {
-        Group.ensureStack();
+        StackRoom.ensure();
         run.setGroup(groupOf(key));
         events.submitted(run);
         return enter(key, run);

@@ -124,16 +124,6 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Ensures that the stack has room for a section and for starting what the section grants. Called before a section
-     * that must run as a whole or not at all. Takes about a nanosecond.
-     *
-     * @throws StackOverflowError if the room is insufficient; nothing has changed then
-     */
-    protected static void ensureStackRoom() {
-        StackRoom.ensure();
-    }
-
-    /**
      * Returns the cap that this gate shares with others.
      *
      * @return the same object at every call

@@ -1,6 +1,7 @@
 package dev.raddle.pool;
 
 import dev.raddle.kernel.SpinLock;
+import dev.raddle.kernel.StackRoom;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.locks.LockSupport;

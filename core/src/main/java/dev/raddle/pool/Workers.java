@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.task.Rejectable;
 import dev.raddle.time.Signal;

@@ -17,6 +17,9 @@ abstract class BriefLock extends Padding {
      * cost more than many sections. If the lock is held for longer than that, its holder has lost its processor. The
      * waiting thread then sleeps briefly before each attempt, so that the holder can run. It clears its interrupt
      * status meanwhile, which would turn the sleep into spinning, and restores it afterwards.
+     *
+     * The kernel has a lock of the same kind, SpinLock, and padding of the same size. They are separate because this
+     * package imports no other, and a lock that both could use would have to be public here, in an exported package.
      */
 
     private static final int MIN_SPINS = 8; // calls of onSpinWait, less than a microsecond in total
