@@ -11,7 +11,7 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskStatus;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
@@ -278,8 +278,8 @@ class FlowCallbacksTest {
         VirtualTime clock = new VirtualTime();
         CountDownLatch otherSettled = new CountDownLatch(1);
         List<String> recorded = Collections.synchronizedList(new ArrayList<>());
-        f.node("a", new Plug()::call);
-        f.node("other", new Plug()::call);
+        f.node("a", new BlockingTask()::call);
+        f.node("other", new BlockingTask()::call);
         TaskListener listener = new TaskListener() {
             @Override
             public void onStarted(TaskIdentity task, long waitNanos) {

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -90,7 +90,7 @@ class FlowCompensationTest {
 
     @Test
     void runs_that_were_cancelled_or_ran_out_of_time_or_failed_fast_are_undone() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> a = step("a");
         Node<String> b = f.node("b", a, x -> slow.call()).compensate(value -> undone.add("b, which was cut off"));
         FlowPlan<Void, String> plan = f.returning(b);
@@ -113,13 +113,13 @@ class FlowCompensationTest {
 
     @Test
     void all_nodes_are_undone_before_the_run_is_reported_as_ended() throws Exception {
-        Plug undoing = new Plug();
+        BlockingTask undoing = new BlockingTask();
         Node<String> a = f.node("a", () -> "A").compensate(value -> undoing.call());
         failing("bad", a);
         FlowRun<Void> run = f.build().start(null);
         undoing.awaitBegun();
         assertThat(run.isDone()).isFalse();
-        undoing.letGo();
+        undoing.release();
         assertThat(run.join().status()).isEqualTo(FlowStatus.FAILED);
     }
 
@@ -207,7 +207,7 @@ class FlowCompensationTest {
     @Test
     void a_compensation_of_a_run_that_timed_out_may_open_a_scope() throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> a = f.node("a", () -> "A").compensate(value -> {
             try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
                 boolean noTime =
@@ -229,7 +229,7 @@ class FlowCompensationTest {
     @Test
     void an_action_that_ignores_its_interrupt_on_the_only_thread_does_not_delay_compensations() throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug slow = Plug.stubborn();
+        BlockingTask slow = BlockingTask.uninterruptible();
         CountDownLatch ended = new CountDownLatch(1);
         Node<String> a = step("a");
         Node<String> b = f.node("b", a, x -> slow.call());
@@ -251,7 +251,7 @@ class FlowCompensationTest {
                 }
             });
             boolean inTime = ended.await(10, TimeUnit.SECONDS);
-            slow.letGo();
+            slow.release();
             assertThat(inTime).as("join() returns although the action goes on").isTrue();
         }
         assertThat(undone).containsExactly("a A");
@@ -274,7 +274,7 @@ class FlowCompensationTest {
 
     @Test
     void closing_a_run_in_its_callers_thread_waits_for_its_compensations() throws Exception {
-        Plug undoing = Plug.stubborn();
+        BlockingTask undoing = BlockingTask.uninterruptible();
         AtomicBoolean isClosing = new AtomicBoolean();
         Node<String> a = f.node("a", () -> "A").compensate(value -> undoing.call());
         failing("bad", a);
@@ -293,7 +293,7 @@ class FlowCompensationTest {
         caller.interrupt();
         Wait.until(() -> isClosing.get() && caller.getState() == Thread.State.WAITING);
         assertThat(run.isDone()).isFalse();
-        undoing.letGo();
+        undoing.release();
         assertThat(closing.get()).isEqualTo(1);
         assertThat(run.isDone()).isTrue();
     }

@@ -11,7 +11,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -179,7 +179,7 @@ class FlowContextTest {
     @Test
     void the_callers_context_is_in_callbacks_of_nodes_that_a_deadline_has_ended() throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         FlowBuilder<Void> f = FlowPlan.define("late");
         Node<String> a = f.node("a", slow::call)
                 .onResult(report -> see("result"))
@@ -210,7 +210,7 @@ class FlowContextTest {
     @ValueSource(booleans = {true, false})
     void the_callers_context_is_in_the_function_of_a_groups_key(boolean triggeredByTimeout) throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         FlowBuilder<Void> f = FlowPlan.define("groups");
         Node<String> a =
                 triggeredByTimeout ? f.node("a", slow::call).timeout(Duration.ofSeconds(1)) : f.node("a", () -> "A");

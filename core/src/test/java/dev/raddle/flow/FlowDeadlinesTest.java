@@ -15,8 +15,8 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.LeasedThreads;
-import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -59,7 +59,7 @@ class FlowDeadlinesTest {
     // F8, D7
     @Test
     void nodes_that_have_not_ended_at_the_deadline_time_out_with_their_defaults() throws Exception {
-        Plug slow = Plug.stubborn();
+        BlockingTask slow = BlockingTask.uninterruptible();
         AtomicInteger ran = new AtomicInteger();
         Node<String> quick = f.node("quick", () -> "Q");
         Node<String> a = f.node("a", quick, x -> slow.call()).defaultValue("DA");
@@ -88,7 +88,7 @@ class FlowDeadlinesTest {
         assertThat(result.node("c").via()).isEqualTo(Via.NONE);
         assertThat(result.elapsed()).isEqualTo(SECOND);
         slow.awaitInterrupt();
-        slow.letGo();
+        slow.release();
         run.close();
         assertThat(result.node(a).value()).isEqualTo("DA"); // a late result is dropped
         assertThat(result.node(a).state()).isEqualTo(NodeState.TIMED_OUT);
@@ -99,7 +99,7 @@ class FlowDeadlinesTest {
     // F8
     @Test
     void run_returns_soon_after_a_real_deadline_although_an_action_ignores_interrupts() throws Exception {
-        Plug slow = Plug.stubborn();
+        BlockingTask slow = BlockingTask.uninterruptible();
         f.node("a", slow::call);
         long start = System.nanoTime();
 
@@ -109,7 +109,7 @@ class FlowDeadlinesTest {
                 .isBetween(Duration.ofMillis(100), Duration.ofSeconds(5)); // on a busy machine
         assertThat(result.status()).isEqualTo(FlowStatus.TIMED_OUT);
         assertThat(slow.returns()).isZero();
-        slow.letGo();
+        slow.release();
     }
 
     // F8
@@ -246,7 +246,7 @@ class FlowDeadlinesTest {
     // F8: no node starts afterwards
     @Test
     void no_node_begins_after_a_condition_that_returns_after_the_deadline() throws Exception {
-        Plug condition = Plug.stubborn();
+        BlockingTask condition = BlockingTask.uninterruptible();
         AtomicInteger ran = new AtomicInteger();
         f.node("a", ran::incrementAndGet).when(c -> {
             try {
@@ -260,7 +260,7 @@ class FlowDeadlinesTest {
         condition.awaitBegun();
         time.advance(SECOND);
         assertThat(run.join().node("a").state()).isEqualTo(NodeState.TIMED_OUT);
-        condition.letGo();
+        condition.release();
         run.close();
         assertThat(ran).as("calls of the action after the run had returned").hasValue(0);
     }
@@ -268,7 +268,7 @@ class FlowDeadlinesTest {
     // F8: no callback after it returned
     @Test
     void a_listener_is_not_notified_of_a_node_after_its_end() throws Exception {
-        Plug condition = Plug.stubborn();
+        BlockingTask condition = BlockingTask.uninterruptible();
         StringBuffer recorded = new StringBuffer();
         f.node("a", () -> "A").when(c -> {
             try {
@@ -293,7 +293,7 @@ class FlowDeadlinesTest {
         condition.awaitBegun();
         time.advance(SECOND);
         run.join();
-        condition.letGo();
+        condition.release();
         run.close();
         assertThat(recorded).hasToString("settled ");
     }
@@ -301,7 +301,7 @@ class FlowDeadlinesTest {
     // F3
     @Test
     void a_node_whose_begin_callback_runs_at_the_deadline_is_entered_and_has_timed_out() throws Exception {
-        Plug callback = Plug.stubborn();
+        BlockingTask callback = BlockingTask.uninterruptible();
         AtomicInteger ran = new AtomicInteger();
         AtomicInteger results = new AtomicInteger();
         f.node("a", () -> {
@@ -320,7 +320,7 @@ class FlowDeadlinesTest {
         callback.awaitBegun();
         time.advance(SECOND);
         assertThat(run.isDone()).isFalse();
-        callback.letGo();
+        callback.release();
         run.join();
         run.close();
         assertThat(ran).hasValue(1);
@@ -331,7 +331,7 @@ class FlowDeadlinesTest {
     // F3: a cancel acts in the calling thread, so this does not depend on timing
     @Test
     void a_cancel_during_a_begin_callback_takes_effect_after_the_callback() throws Exception {
-        Plug callback = Plug.stubborn();
+        BlockingTask callback = BlockingTask.uninterruptible();
         AtomicInteger ran = new AtomicInteger();
         f.node("a", ran::incrementAndGet).onBegin(c -> {
             try {
@@ -345,7 +345,7 @@ class FlowDeadlinesTest {
         run.cancel("enough");
         assertThat(run.state("a")).isEqualTo(NodeState.RUNNING);
         assertThat(run.isDone()).isFalse();
-        callback.letGo();
+        callback.release();
         assertThat(run.join().status()).isEqualTo(FlowStatus.CANCELLED);
         run.close();
         assertThat(ran).hasValue(1);
@@ -355,7 +355,7 @@ class FlowDeadlinesTest {
     // F8: the nodes that are ended first must not cause skips of others that the deadline ends, too
     @Test
     void at_the_deadline_pending_nodes_time_out_regardless_of_their_order_of_declaration() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         f.node("last", must("middle"), x -> x);
         f.node("middle", must("first"), x -> x);
         f.node("first", slow::call);
@@ -369,7 +369,7 @@ class FlowDeadlinesTest {
     // F9, D7
     @Test
     void a_nodes_timeout_ends_the_node_and_nothing_else() throws Exception {
-        Plug slow = Plug.stubborn();
+        BlockingTask slow = BlockingTask.uninterruptible();
         Node<String> a = f.node("a", slow::call).timeout(SECOND).defaultValue("DA");
         Node<String> b = f.node("b", a, x -> x);
         Node<String> other = f.node("other", after(a), x -> "O");
@@ -389,7 +389,7 @@ class FlowDeadlinesTest {
                 .hasMessage("node \"a\" of flow \"deadlines\" ran out of time after 1000 ms (its timeout)");
         assertThat(result.explain("a")).isEqualTo("TIMED_OUT: " + result.node(a).cause());
         slow.awaitInterrupt();
-        slow.letGo();
+        slow.release();
         run.close();
         assertThat(time.alarms()).isZero();
     }
@@ -397,7 +397,7 @@ class FlowDeadlinesTest {
     // D7
     @Test
     void the_result_of_an_action_that_must_not_be_interrupted_is_dropped_without_an_interrupt() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         AtomicReference<NodeContext<?>> context = new AtomicReference<>();
         Node<String> a = f.node("a", c -> {
                     context.set(c);
@@ -412,7 +412,7 @@ class FlowDeadlinesTest {
         time.advance(SECOND);
         FlowResult<String> result = run.join();
         assertThat(context.get().isCancelled()).isTrue();
-        slow.letGo();
+        slow.release();
         run.close();
         assertThat(slow.interrupts()).isZero();
         assertThat(result.node(a).state()).isEqualTo(NodeState.TIMED_OUT);
@@ -435,13 +435,13 @@ class FlowDeadlinesTest {
 
     @Test
     void a_nodes_timeout_does_not_count_before_it_is_ready() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> a = f.node("a", slow::call);
         Node<String> b = f.node("b", a, x -> x).timeout(SECOND);
         FlowRun<String> run = f.returning(b).start(null, untimed);
         slow.awaitBegun();
         time.advance(SECOND.multipliedBy(5));
-        slow.letGo();
+        slow.release();
         assertThat(run.get()).isEqualTo("value");
         assertThat(time.alarms()).isZero();
     }
@@ -449,7 +449,7 @@ class FlowDeadlinesTest {
     // F9
     @Test
     void a_cancel_ends_the_rest_of_the_run_and_ended_nodes_are_unchanged() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> quick = f.node("quick", () -> "Q");
         Node<String> a = f.node("a", quick, x -> slow.call());
         Node<String> b = f.node("b", a, x -> x).defaultValue("DB");
@@ -486,7 +486,7 @@ class FlowDeadlinesTest {
     // F9, D9
     @Test
     void under_fail_fast_the_first_failure_cancels_the_rest() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> a = f.node("a", slow::call);
         Node<String> bad = f.node("bad", () -> {
             slow.awaitBegun();
@@ -529,7 +529,7 @@ class FlowDeadlinesTest {
     // D9
     @Test
     void a_sink_that_timed_out_fails_the_run_and_one_that_was_skipped_does_not() throws Exception {
-        f.node("late", new Plug()::call).timeout(Duration.ofMillis(1));
+        f.node("late", new BlockingTask()::call).timeout(Duration.ofMillis(1));
         assertThat(f.build().run(null).status()).isEqualTo(FlowStatus.FAILED);
         FlowBuilder<Void> g = FlowPlan.define("skipped");
         g.node("off", () -> 1).when(c -> false);
@@ -539,7 +539,7 @@ class FlowDeadlinesTest {
     // deadlines of enclosing scopes
     @Test
     void a_run_is_limited_by_the_deadline_of_its_enclosing_scope() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         f.node("a", slow::call);
         AtomicReference<Deadline> seen = new AtomicReference<>();
         try (ThreadScope scope = ThreadScope.open("around").withTimeSource(time).withDeadline(SECOND)) {
@@ -590,7 +590,7 @@ class FlowDeadlinesTest {
     // closing
     @Test
     void close_cancels_and_waits_for_actions_that_ignore_their_interrupt() throws Exception {
-        Plug slow = Plug.stubborn();
+        BlockingTask slow = BlockingTask.uninterruptible();
         f.node("a", slow::call);
         FlowRun<Void> run = f.build().start(null);
         slow.awaitBegun();
@@ -606,7 +606,7 @@ class FlowDeadlinesTest {
         Wait.until(() -> closer.getState() == Thread.State.WAITING);
         closer.interrupt(); // does not end the wait, and is preserved
         assertThat(closing.isDone()).isFalse();
-        slow.letGo();
+        slow.release();
         assertThat(closing.get()).isTrue();
         assertThat(returned).isTrue();
     }
@@ -694,21 +694,21 @@ class FlowDeadlinesTest {
     // interrupts of the caller
     @Test
     void an_interrupted_join_does_not_affect_the_run() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> a = f.node("a", slow::call);
         FlowRun<String> run = f.returning(a).start(null);
         slow.awaitBegun();
         Thread.currentThread().interrupt();
         assertThatThrownBy(run::join).isInstanceOf(InterruptedException.class);
         assertThat(run.isDone()).isFalse();
-        slow.letGo();
+        slow.release();
         assertThat(run.get()).isEqualTo("value");
         assertThat(slow.interrupts()).isZero();
     }
 
     @Test
     void a_run_whose_caller_is_interrupted_is_cancelled() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         f.node("a", slow::call);
         FlowPlan<Void, Void> plan = f.build();
         FutureTask<Object> running = new FutureTask<>(() -> {
@@ -727,7 +727,7 @@ class FlowDeadlinesTest {
 
     @Test
     void a_caller_that_runs_the_nodes_itself_can_be_interrupted_like_one_that_waits() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         AtomicInteger ran = new AtomicInteger();
         Node<String> a = f.node("a", slow::call);
         Node<Integer> b = f.node("b", after(a), x -> ran.incrementAndGet());
@@ -762,7 +762,7 @@ class FlowDeadlinesTest {
 
     @Test
     void in_the_callers_thread_a_deadline_interrupts_the_action_and_the_interrupt_is_cleared() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> a = f.node("a", slow::call);
         FlowRun<String> run = f.returning(a).start(null, timed.inCallersThread());
         Thread.startVirtualThread(() -> {
@@ -856,8 +856,8 @@ class FlowDeadlinesTest {
     // F8: a default supplier is user code
     @Test
     void a_slow_default_supplier_does_not_delay_other_ends_and_no_node_begins_meanwhile() throws Exception {
-        Plug asked = new Plug();
-        Plug running = new Plug();
+        BlockingTask asked = new BlockingTask();
+        BlockingTask running = new BlockingTask();
         AtomicInteger ran = new AtomicInteger();
         StepScheduler steps = new StepScheduler();
         f.node("slow", ran::incrementAndGet).compute().defaultFrom(() -> {
@@ -877,7 +877,7 @@ class FlowDeadlinesTest {
         running.awaitInterrupt();
         steps.runAll();
         assertThat(ran).hasValue(0);
-        asked.letGo();
+        asked.release();
         assertThat(run.get()).isEqualTo(7);
         assertThat(run.join().node("slow").value()).isEqualTo("value".length());
         assertThat(run.join().node(later).state()).isEqualTo(NodeState.TIMED_OUT);
@@ -951,7 +951,7 @@ class FlowDeadlinesTest {
 
     @Test
     void a_report_does_not_change_when_a_condition_returns_after_the_end_of_its_node() throws Exception {
-        Plug asked = Plug.stubborn();
+        BlockingTask asked = BlockingTask.uninterruptible();
         f.node("a", () -> "A").when(c -> {
             try {
                 return asked.call() != null;
@@ -963,7 +963,7 @@ class FlowDeadlinesTest {
         asked.awaitBegun();
         run.cancel("enough");
         NodeReport<?> early = run.join().node("a");
-        asked.letGo();
+        asked.release();
         run.close();
         assertThat(run.join().node("a")).isEqualTo(early);
         assertThat(early.startNanos()).as("it was not entered").isNegative();
@@ -972,7 +972,7 @@ class FlowDeadlinesTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void a_node_that_is_ended_while_it_runs_has_the_begin_time_of_its_entry(boolean interrupted) throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> a = f.node("a", slow::call);
         if (!interrupted) {
             a.noInterrupt();
@@ -985,7 +985,7 @@ class FlowDeadlinesTest {
         NodeReport<String> early = run.join().node(a);
         assertThat(early.startNanos()).isZero();
         assertThat(early.endNanos()).isEqualTo(SECOND.toNanos());
-        slow.letGo();
+        slow.release();
         run.close();
         assertThat(run.join().node(a)).isEqualTo(early);
     }

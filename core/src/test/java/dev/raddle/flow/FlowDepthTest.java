@@ -3,7 +3,7 @@ package dev.raddle.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.Scheduler;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
 import java.util.List;
@@ -97,7 +97,7 @@ class FlowDepthTest {
             names = {"VIRTUAL_THREADS", "ONE_THREAD", "FORK_JOIN"})
     void a_deadline_reaches_any_depth(Where where) throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         FlowPlan<Integer, Integer> plan = nested(LEVELS, where, x -> {
             slow.call();
             return x;
@@ -114,7 +114,7 @@ class FlowDepthTest {
 
     @Test
     void a_cancel_reaches_any_depth() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         FlowBuilder<Integer> inner = FlowPlan.define("level 0", Integer.class);
         FlowPlan<Integer, Integer> plan = inner.returning(inner.node("innermost", c -> {
             slow.call();

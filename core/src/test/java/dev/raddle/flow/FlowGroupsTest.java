@@ -11,7 +11,7 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.task.Scheduler;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -37,7 +37,7 @@ class FlowGroupsTest {
 
     private final FlowBuilder<Void> f = FlowPlan.define("grouped");
     private final VirtualTime time = new VirtualTime();
-    private final Plug holder = new Plug();
+    private final BlockingTask holder = new BlockingTask();
     private final GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
             .defaultMaxConcurrencyPerGroup(1)
             .rejectionPolicy(RejectionPolicy.ABORT)
@@ -58,7 +58,7 @@ class FlowGroupsTest {
 
     @AfterEach
     void everyPermitIsBack() {
-        holder.letGo();
+        holder.release();
         assertFree();
         executor.close();
     }
@@ -76,7 +76,7 @@ class FlowGroupsTest {
         assertThat(run.state("a")).isEqualTo(NodeState.WAITING);
         assertThat(executor.stats().totalQueuedCount()).isEqualTo(1);
         assertThat(handed).hasValue(0);
-        holder.letGo();
+        holder.release();
         assertThat(run.get()).isEqualTo("AB");
     }
 
@@ -105,13 +105,13 @@ class FlowGroupsTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void a_permit_is_not_kept_for_downstream_nodes(boolean inCaller) throws Exception {
-        Plug next = new Plug();
+        BlockingTask next = new BlockingTask();
         Node<String> a = f.node("a", () -> "A").group("g");
         Node<String> b = f.node("b", a, x -> next.call());
         FlowRun<String> run = f.returning(b).start(null, inCaller ? options.withScheduler(Runnable::run) : options);
         next.awaitBegun();
         assertFree();
-        next.letGo();
+        next.release();
         assertThat(run.get()).isEqualTo("value");
     }
 
@@ -128,7 +128,7 @@ class FlowGroupsTest {
     void a_waiting_node_can_be_skipped_and_leaves_the_queue_immediately() throws Exception {
         take("g");
         AtomicInteger ran = new AtomicInteger();
-        Plug go = new Plug();
+        BlockingTask go = new BlockingTask();
         Node<Integer> waiting = f.node("waiting", ran::incrementAndGet).group("g");
         Node<Integer> fast = f.node("fast", () -> {
             go.call();
@@ -137,11 +137,11 @@ class FlowGroupsTest {
         Node<Integer> end = f.node("end", anyOf(waiting, fast), x -> x);
         FlowRun<Integer> run = f.returning(end).start(null, options);
         assertThat(run.state("waiting")).isEqualTo(NodeState.WAITING);
-        go.letGo();
+        go.release();
         assertThat(run.get()).isEqualTo(7);
         assertThat(run.state("waiting")).isEqualTo(NodeState.SKIPPED);
         assertThat(executor.stats().totalQueuedCount()).isZero();
-        holder.letGo();
+        holder.release();
         assertFree();
         assertThat(ran).hasValue(0);
     }
@@ -185,7 +185,7 @@ class FlowGroupsTest {
 
     @Test
     void the_permit_is_released_when_a_node_fails_times_out_or_is_skipped_by_its_condition() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         f.node("fails", () -> {
                     throw new AssertionError("broken");
                 })
@@ -207,14 +207,14 @@ class FlowGroupsTest {
 
     @Test
     void a_permit_is_kept_until_an_action_that_ignores_its_interrupt_returns() throws Exception {
-        Plug slow = Plug.stubborn();
+        BlockingTask slow = BlockingTask.uninterruptible();
         f.node("late", slow::call).group("g").timeout(SECOND);
         FlowRun<Void> run = f.build().start(null, options);
         slow.awaitBegun();
         time.advance(SECOND);
         run.join();
         assertThat(executor.stats().totalActiveCount()).isEqualTo(1);
-        slow.letGo();
+        slow.release();
         run.close();
         assertFree();
     }
@@ -239,7 +239,7 @@ class FlowGroupsTest {
         Wait.until(() -> run.state("a") != NodeState.WAITING
                 || closing.getState() == Thread.State.WAITING
                 || closing.getState() == Thread.State.TIMED_WAITING);
-        holder.letGo();
+        holder.release();
         closing.join();
         assertThat(run.join().node(a).state()).isIn(NodeState.FAILED, NodeState.SUCCESS);
     }
@@ -293,7 +293,7 @@ class FlowGroupsTest {
             FlowRun<String> run = f.returning(b).start(null, options.withScheduler(Scheduler.from(pool)));
             Wait.until(() -> run.state("b") == NodeState.SUCCESS);
             assertThat(run.state("a")).isEqualTo(NodeState.WAITING);
-            holder.letGo();
+            holder.release();
             assertThat(run.join().status()).isEqualTo(FlowStatus.SUCCESS);
         }
     }
@@ -309,7 +309,7 @@ class FlowGroupsTest {
         Wait.until(() -> run.state("y") == NodeState.WAITING && run.state("z") == NodeState.WAITING);
         time.advance(SECOND);
         Wait.until(() -> run.state("z") == NodeState.TIMED_OUT);
-        holder.letGo();
+        holder.release();
         assertThat(run.get()).isEqualTo("X");
         assertThat(z.id()).isEqualTo("z");
     }
@@ -400,7 +400,7 @@ class FlowGroupsTest {
         for (int i = 1; i < 20_000; i++) {
             last = f.node("" + i, last, x -> x + 1).group("g");
         }
-        Plug busy = new Plug();
+        BlockingTask busy = new BlockingTask();
         try (GroupExecutor full = inCaller(RejectionPolicy.CALLER_RUNS, 0, Scheduler.virtualThreads())) {
             full.submit("g", "busy", busy::call);
             busy.awaitBegun();
@@ -408,7 +408,7 @@ class FlowGroupsTest {
                             .run(null, options.withGroups(full::scheduler))
                             .value())
                     .isEqualTo(20_000);
-            busy.letGo();
+            busy.release();
         }
     }
 
@@ -429,10 +429,10 @@ class FlowGroupsTest {
 
     @Test
     void nodes_without_a_group_are_dispatched_before_a_node_runs_in_the_placing_thread() throws Exception {
-        Plug other = new Plug();
+        BlockingTask other = new BlockingTask();
         Node<String> a = f.node("a", () -> {
                     other.awaitBegun();
-                    other.letGo();
+                    other.release();
                     return "A";
                 })
                 .group("g");
@@ -448,14 +448,14 @@ class FlowGroupsTest {
 
     @Test
     void nodes_that_became_ready_together_do_not_wait_for_one_that_runs_in_the_placing_thread() throws Exception {
-        Plug plain = new Plug();
-        Plug grouped = new Plug();
+        BlockingTask plain = new BlockingTask();
+        BlockingTask grouped = new BlockingTask();
         Node<String> root = f.node("root", () -> "R");
         Node<String> waits = f.node("waits", root, x -> {
                     plain.awaitBegun();
                     grouped.awaitBegun();
-                    plain.letGo();
-                    grouped.letGo();
+                    plain.release();
+                    grouped.release();
                     return "A";
                 })
                 .group("first");
@@ -472,7 +472,7 @@ class FlowGroupsTest {
 
     @Test
     void a_node_that_runs_in_the_placing_thread_ends_at_the_deadline_and_so_does_the_run() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> root = f.node("root", () -> "R");
         Node<String> a = f.node("a", root, x -> slow.call()).group("g").defaultValue("D");
         try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run);
@@ -489,8 +489,8 @@ class FlowGroupsTest {
 
     @Test
     void a_node_that_is_placed_and_run_after_a_timeout_is_interrupted_and_close_waits_for_it() throws Exception {
-        Plug late = new Plug();
-        Plug next = Plug.stubborn();
+        BlockingTask late = new BlockingTask();
+        BlockingTask next = BlockingTask.uninterruptible();
         Node<String> first = f.node("first", late::call).timeout(SECOND);
         f.node("next", after(first), o -> next.call()).group("g");
         try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
@@ -507,7 +507,7 @@ class FlowGroupsTest {
             });
             Thread closer = Thread.ofPlatform().daemon().start(closing);
             Wait.until(() -> closer.getState() == Thread.State.WAITING || closing.isDone());
-            next.letGo();
+            next.release();
             assertThat(closing.get()).isEqualTo(1);
         }
     }
@@ -530,7 +530,7 @@ class FlowGroupsTest {
     @Test
     void a_caller_can_be_interrupted_while_a_node_runs_in_the_placing_thread() throws Exception {
         Thread caller = Thread.currentThread();
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> root = f.node("root", () -> "R");
         Node<String> a = f.node("a", root, x -> slow.call()).group("g");
         f.node("b", after(a), o -> "B");
@@ -554,10 +554,10 @@ class FlowGroupsTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void nodes_triggered_by_a_timeout_never_run_on_the_alarm_thread(boolean grouped) throws Exception {
-        Plug late = new Plug();
+        BlockingTask late = new BlockingTask();
         CountDownLatch laterIsOver = new CountDownLatch(1);
         Node<String> first = f.node("first", late::call).timeout(SECOND).compute();
-        f.node("later", new Plug()::call)
+        f.node("later", new BlockingTask()::call)
                 .timeout(SECOND.multipliedBy(2))
                 .compute()
                 .onResult(report -> laterIsOver.countDown());

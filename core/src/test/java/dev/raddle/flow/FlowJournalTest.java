@@ -5,8 +5,8 @@ import static dev.raddle.flow.Dependency.anyOf;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.LeasedThreads;
-import dev.raddle.testing.Plug;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
@@ -266,14 +266,14 @@ class FlowJournalTest {
     @Test
     void a_result_after_the_end_of_its_node_is_not_recorded() throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug late = Plug.stubborn();
+        BlockingTask late = BlockingTask.uninterruptible();
         Node<String> a = f.node("a", late::call).timeout(Duration.ofSeconds(1));
         f.node("b", after(a), o -> "b");
         try (FlowRun<Void> run = f.build().start(null, options.withTimeSource(time))) {
             late.awaitBegun();
             time.advance(Duration.ofSeconds(1));
             assertThat(run.join().node("a").state()).isEqualTo(NodeState.TIMED_OUT);
-            late.letGo();
+            late.release();
         }
         assertThat(journal.find("a")).isNull();
         assertThat(journal.find("b")).isEqualTo(new FlowJournal.Recorded("b"));

@@ -5,7 +5,7 @@ import static dev.raddle.flow.Dependency.anyOf;
 import static dev.raddle.flow.Dependency.optional;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -50,7 +50,7 @@ class FlowLinearWorkTest {
     @ValueSource(booleans = {true, false})
     void diamonds_below_a_blocked_root_end_at_the_deadline_each_node_once(boolean any) throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<Integer> root = f.node("root", () -> slow.call().length());
         FlowPlan<Void, Integer> plan = f.returning(diamonds(root, any));
         long start = System.nanoTime();
@@ -82,7 +82,7 @@ class FlowLinearWorkTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void diamonds_that_become_unneeded_are_skipped_each_node_once(boolean any) throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<Integer> root = f.node("root", () -> slow.call().length());
         Node<Integer> last = diamonds(root, any);
         Node<Integer> fast = f.node("fast", () -> {
@@ -93,7 +93,7 @@ class FlowLinearWorkTest {
         FlowRun<Integer> run = f.returning(end).start(null);
         Wait.until(() -> run.state("end").isTerminal());
         assertThat(run.state("l0")).isEqualTo(NodeState.SKIPPED);
-        slow.letGo();
+        slow.release();
         assertThat(run.get()).isEqualTo(7);
         assertThat(reported).hasValue(3 * DIAMONDS);
         assertThat(ran).hasValue(0);

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -46,7 +46,7 @@ class FlowNestedTest {
         return inner.returning(inner.node("product", x, y, (a, b) -> a * b));
     }
 
-    private static FlowPlan<Integer, String> blocked(Plug slow) {
+    private static FlowPlan<Integer, String> blocked(BlockingTask slow) {
         FlowBuilder<Integer> inner = FlowPlan.define("blocked", Integer.class);
         return inner.returning(inner.node("slow", slow::call));
     }
@@ -111,7 +111,7 @@ class FlowNestedTest {
     @Test
     void a_subflow_ends_with_its_node() throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> sub =
                 f.subflow("sub", blocked(slow), three).timeout(SECOND).defaultValue("D");
         Node<String> end = f.node("end", after(sub), o -> "E");
@@ -128,7 +128,7 @@ class FlowNestedTest {
 
     @Test
     void close_waits_for_the_actions_of_subflows_too() throws Exception {
-        Plug slow = Plug.stubborn();
+        BlockingTask slow = BlockingTask.uninterruptible();
         f.subflow("sub", blocked(slow), three);
         FlowRun<Void> run = f.build().start(null);
         slow.awaitBegun();
@@ -140,14 +140,14 @@ class FlowNestedTest {
         slow.awaitInterrupt();
         Wait.until(() -> closer.getState() == Thread.State.WAITING && run.isDone());
         assertThat(closed.getCount()).isEqualTo(1);
-        slow.letGo();
+        slow.release();
         closed.await();
         assertThat(slow.returns()).isEqualTo(1);
     }
 
     @Test
     void an_unneeded_subflow_is_cancelled_if_the_options_require_it() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> sub = f.subflow("sub", blocked(slow), three);
         Node<String> fast = f.node("fast", () -> {
             slow.awaitBegun();
@@ -165,10 +165,11 @@ class FlowNestedTest {
     @Test
     void a_subflow_times_out_at_the_deadline_of_the_run_like_every_other_node() throws Exception {
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
-        Node<String> output = inner.node("slow", () -> new Plug().call()).defaultValue("D");
+        Node<String> output =
+                inner.node("slow", () -> new BlockingTask().call()).defaultValue("D");
         FlowPlan<Integer, String> withDefault = inner.returning(output);
         Node<String> a = f.subflow("a", withDefault, three);
-        Node<String> b = f.subflow("b", blocked(new Plug()), three);
+        Node<String> b = f.subflow("b", blocked(new BlockingTask()), three);
         AtomicInteger later = new AtomicInteger();
         f.node("later", a, x -> later.incrementAndGet());
         f.node("end", after(b), o -> later.incrementAndGet());
@@ -257,7 +258,7 @@ class FlowNestedTest {
 
     @Test
     void the_first_failure_of_a_map_fails_the_node_and_cancels_the_others() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<List<String>> mapped = f.map("mapped", f.node("list", () -> List.of("slow", "bad")), x -> {
             if (x.equals("slow")) {
                 return slow.call();
@@ -344,7 +345,7 @@ class FlowNestedTest {
     void the_timeout_of_each_element_begins_with_its_start() throws Exception {
         VirtualTime time = new VirtualTime();
         AtomicInteger done = new AtomicInteger();
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         MapOptions options = MapOptions.limit(1).withTimeout(SECOND);
         Node<List<String>> mapped = f.map("mapped", f.node("list", () -> numbers(5)), options, x -> {
             if (x == 4) {
@@ -391,7 +392,7 @@ class FlowNestedTest {
 
     @Test
     void a_caller_that_executes_a_nested_run_can_be_interrupted_like_one_that_waits() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         AtomicInteger ran = new AtomicInteger();
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
         Node<String> a = inner.node("a", slow::call);

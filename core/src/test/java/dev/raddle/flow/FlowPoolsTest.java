@@ -8,8 +8,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.LeasedThreads;
-import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -607,7 +607,7 @@ class FlowPoolsTest {
     @Test
     void an_interrupt_of_one_attempt_does_not_reach_the_callbacks_or_the_fallback() throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug slow = Plug.stubborn();
+        BlockingTask slow = BlockingTask.uninterruptible();
         AtomicReference<Boolean> seen = new AtomicReference<>();
         Node<String> a = f.node("a", slow::call).timeout(Duration.ofSeconds(1)).retry(RetryPolicy.attempts(3));
         Node<String> b = f.node("b", after(a), o -> "B")
@@ -617,7 +617,7 @@ class FlowPoolsTest {
         time.advance(Duration.ofSeconds(1));
         assertThat(run.get()).isEqualTo("B");
         assertThat(seen).hasValue(false);
-        slow.letGo();
+        slow.release();
         run.close();
         assertThat(slow.calls()).isEqualTo(1);
     }

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.Outcome;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.Wait;
 import java.util.ArrayList;
 import java.util.List;
@@ -109,7 +109,7 @@ class FlowReadsTest {
 
     @Test
     void a_node_that_has_not_ended_is_pending_and_has_no_value_or_outcome() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> loser = f.node("loser", slow::call);
         Node<String> fast = f.node("fast", () -> {
             slow.awaitBegun();
@@ -124,7 +124,7 @@ class FlowReadsTest {
         });
         try (FlowRun<String> run = f.returning(end).start(null)) {
             Wait.until(() -> run.state("end").isTerminal());
-            slow.letGo();
+            slow.release();
             assertThat(run.get()).isEqualTo("F");
         }
     }

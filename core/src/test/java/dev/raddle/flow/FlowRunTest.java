@@ -10,7 +10,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.Outcome;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -118,7 +118,7 @@ class FlowRunTest {
     @Test
     void a_deadline_ends_all_nodes_and_interrupts_running_actions() throws InterruptedException {
         FlowBuilder<Void> f = FlowPlan.define("late");
-        Plug a = new Plug();
+        BlockingTask a = new BlockingTask();
         CountDownLatch ended = new CountDownLatch(1);
         f.node("a", a::call).defaultValue("DA");
         f.node("b", must("a"), x -> "B").defaultValue("DB");

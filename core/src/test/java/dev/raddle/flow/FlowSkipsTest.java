@@ -6,7 +6,7 @@ import static dev.raddle.flow.Dependency.optional;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.Wait;
 import java.util.ArrayList;
@@ -247,7 +247,7 @@ class FlowSkipsTest {
     // D8
     @Test
     void a_running_loser_finishes_and_keeps_its_result() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> loser = f.node("loser", slow::call);
         Node<String> fast = f.node("fast", () -> {
             slow.awaitBegun();
@@ -257,7 +257,7 @@ class FlowSkipsTest {
         try (FlowRun<String> run = f.returning(end).start(null)) {
             Wait.until(() -> run.state("end").isTerminal());
             assertThat(run.state("loser")).isEqualTo(NodeState.RUNNING);
-            slow.letGo();
+            slow.release();
             FlowResult<String> result = run.join();
             assertThat(result.value()).isEqualTo("fast");
             assertThat(result.node(loser).value()).isEqualTo("value");
@@ -268,7 +268,7 @@ class FlowSkipsTest {
     // D8
     @Test
     void a_running_loser_is_interrupted_if_the_options_require_it() throws Exception {
-        Plug slow = Plug.stubborn();
+        BlockingTask slow = BlockingTask.uninterruptible();
         AtomicInteger later = new AtomicInteger();
         Node<String> loser = f.node("loser", slow::call).defaultValue("D");
         Node<String> fast = f.node("fast", () -> {
@@ -281,7 +281,7 @@ class FlowSkipsTest {
                 f.returning(end).start(null, RunOptions.defaults().obsolete(Obsolete.INTERRUPT))) {
             assertThat(run.get()).isEqualTo("fastCANCELLED");
             slow.awaitInterrupt();
-            slow.letGo();
+            slow.release();
             FlowResult<String> result = run.join();
             assertThat(result.node(loser).state()).isEqualTo(NodeState.CANCELLED);
             assertThat(result.node(loser).value()).isEqualTo("D");
@@ -296,7 +296,7 @@ class FlowSkipsTest {
     // D8
     @Test
     void a_running_loser_that_must_not_be_interrupted_is_cancelled_without_an_interrupt() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> loser = f.node("loser", slow::call).noInterrupt();
         Node<String> fast = f.node("fast", () -> {
             slow.awaitBegun();
@@ -307,7 +307,7 @@ class FlowSkipsTest {
                 f.returning(end).start(null, RunOptions.defaults().obsolete(Obsolete.INTERRUPT))) {
             FlowResult<String> result = run.join();
             assertThat(result.node(loser).state()).isEqualTo(NodeState.CANCELLED);
-            slow.letGo();
+            slow.release();
         }
         assertThat(slow.interrupts()).isZero();
     }

@@ -11,7 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskStatus;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -45,7 +45,7 @@ class FlowTriggersTest {
     // F1
     @Test
     void a_node_begins_when_all_its_upstreams_have_ended_and_their_callbacks_have_returned() throws Exception {
-        Plug callback = new Plug();
+        BlockingTask callback = new BlockingTask();
         AtomicInteger begun = new AtomicInteger();
         Node<String> a = f.node("a", () -> "A").onResult(report -> {
             try {
@@ -64,7 +64,7 @@ class FlowTriggersTest {
             assertThat(run.state("a")).isEqualTo(NodeState.SUCCESS);
             assertThat(run.state("c")).isEqualTo(NodeState.PENDING);
             assertThat(begun).hasValue(0);
-            callback.letGo();
+            callback.release();
             assertThat(run.get()).isEqualTo("AFAILED");
         }
         assertThat(begun).hasValue(1);
@@ -161,7 +161,7 @@ class FlowTriggersTest {
     // D6
     @Test
     void a_failed_must_ends_its_node_immediately_without_waiting_for_the_others() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         CountDownLatch decided = new CountDownLatch(1);
         Node<String> a = f.node("a", slow::call);
         Node<String> b = f.node("b", () -> {
@@ -173,7 +173,7 @@ class FlowTriggersTest {
             decided.await();
             assertThat(run.state("a")).isEqualTo(NodeState.RUNNING);
             assertThat(run.state("c")).isEqualTo(NodeState.FAILED);
-            slow.letGo();
+            slow.release();
             assertThat(run.join().node("a").state()).isEqualTo(NodeState.SUCCESS);
         }
     }
@@ -196,7 +196,7 @@ class FlowTriggersTest {
     // D1, F5
     @Test
     void an_optional_that_fails_or_is_late_does_not_affect_a_node_with_musts() throws Exception {
-        Plug late = new Plug();
+        BlockingTask late = new BlockingTask();
         Node<String> a = f.node("a", late::call).essential();
         Node<String> b = failing("b");
         Node<String> c = f.node("c", after(b), x -> {
@@ -207,7 +207,7 @@ class FlowTriggersTest {
         Node<String> e = f.node("e", optional(a), optional(b), c, d, (w, x, y, z) -> w + "," + x + "," + y + z);
         try (FlowRun<String> run = f.returning(e).start(null)) {
             Wait.until(() -> run.state("e").isTerminal());
-            late.letGo();
+            late.release();
             assertThat(run.get()).isEqualTo("Optional.empty,Optional.empty,CD");
             assertThat(run.join().status()).isEqualTo(FlowStatus.DEGRADED);
         }
@@ -228,13 +228,13 @@ class FlowTriggersTest {
     @Test
     void a_node_with_only_optionals_begins_with_the_first_success() throws Exception {
         Node<String> a = failing("a");
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> b = f.node("b", slow::call).essential();
         Node<String> c = f.node("c", after(a), x -> "C");
         Node<String> d = f.node("d", optional(a), optional(b), optional(c), (x, y, z) -> x + "," + y + "," + z);
         try (FlowRun<String> run = f.returning(d).start(null)) {
             Wait.until(() -> run.state("d").isTerminal());
-            slow.letGo();
+            slow.release();
             assertThat(run.get()).isEqualTo("Optional.empty,Optional.empty,Optional[C]");
         }
     }
@@ -255,7 +255,7 @@ class FlowTriggersTest {
     // D2, F6
     @Test
     void an_any_is_met_by_the_first_success_and_names_the_winner() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> bad = failing("bad");
         Node<String> b = f.node("b", slow::call);
         Node<String> good = f.node("good", after(bad), x -> "G");
@@ -263,7 +263,7 @@ class FlowTriggersTest {
         Node<String> end = f.node("end", any, (c, x) -> x + " of " + c.winnerOf(any));
         try (FlowRun<String> run = f.returning(end).start(null)) {
             Wait.until(() -> run.state("end").isTerminal());
-            slow.letGo();
+            slow.release();
             assertThat(run.get()).isEqualTo("G of good");
         }
     }
@@ -271,7 +271,7 @@ class FlowTriggersTest {
     // D2
     @Test
     void the_winner_does_not_change_when_others_succeed_later() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> late = f.node("late", slow::call);
         Node<String> first = f.node("first", () -> {
             slow.awaitBegun();
@@ -279,7 +279,7 @@ class FlowTriggersTest {
         });
         Dependency<String> any = anyOf(late, first);
         Node<String> end = f.node("end", any, (c, x) -> {
-            slow.letGo();
+            slow.release();
             Wait.until(() -> c.state("late").isTerminal());
             return x + " of " + c.winnerOf(any);
         });
@@ -289,7 +289,7 @@ class FlowTriggersTest {
     // D2, F6
     @Test
     void an_any_fails_only_when_no_upstream_can_still_succeed() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> a = failing("a");
         Node<String> b = f.node("b", () -> {
             slow.call();
@@ -305,7 +305,7 @@ class FlowTriggersTest {
         try (FlowRun<String> run = f.returning(end).start(null)) {
             seen.await();
             assertThat(run.state("end")).isEqualTo(NodeState.PENDING);
-            slow.letGo();
+            slow.release();
             FlowResult<String> result = run.join();
             assertThat(result.node(end).state()).isEqualTo(NodeState.FAILED);
             assertThat(result.node(end).cause()).hasMessage("b is broken");
@@ -315,7 +315,7 @@ class FlowTriggersTest {
     // F6
     @Test
     void an_at_least_is_met_by_the_kth_success_and_has_the_available_values() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> a = f.node("a", () -> "A");
         Node<String> b = failing("b");
         Node<String> c = f.node("c", slow::call);
@@ -323,7 +323,7 @@ class FlowTriggersTest {
         Node<List<String>> end = f.node("end", atLeast(2, a, b, c, d), xs -> xs);
         try (FlowRun<List<String>> run = f.returning(end).start(null)) {
             Wait.until(() -> run.state("end").isTerminal());
-            slow.letGo();
+            slow.release();
             assertThat(run.get()).containsExactly("A", "D");
         }
     }
@@ -331,7 +331,7 @@ class FlowTriggersTest {
     // F6
     @Test
     void an_at_least_that_has_become_impossible_ends_its_node_immediately() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         CountDownLatch decided = new CountDownLatch(1);
         Node<String> a = f.node("a", slow::call);
         Node<String> b = failing("b");
@@ -339,7 +339,7 @@ class FlowTriggersTest {
         f.node("end", atLeast(2, a, b, c), xs -> xs).onResult(report -> decided.countDown());
         try (FlowRun<Void> run = f.build().start(null)) {
             decided.await();
-            slow.letGo();
+            slow.release();
             FlowResult<Void> result = run.join();
             assertThat(result.node("end").state()).isEqualTo(NodeState.FAILED);
             assertThat(result.node("end").cause()).hasMessage("b is broken");
@@ -353,7 +353,7 @@ class FlowTriggersTest {
     void a_node_with_an_impossible_clause_ends_like_the_most_severe_of_its_upstreams() throws Exception {
         Node<String> skipped = f.node("skipped", () -> "").when(c -> false);
         Node<String> off = f.node("off", () -> "").when(c -> false);
-        Node<String> late = f.node("late", new Plug()::call).timeout(Duration.ofMillis(1));
+        Node<String> late = f.node("late", new BlockingTask()::call).timeout(Duration.ofMillis(1));
         f.node("both", anyOf(skipped, late), x -> x);
         f.node("none", anyOf(off, skipped), x -> x);
         f.node("all", anyOf(off, late, failing("bad")), x -> x);
@@ -370,7 +370,7 @@ class FlowTriggersTest {
     void all_clauses_of_a_node_must_be_met_and_each_has_its_own_count() throws Exception {
         Node<String> a = f.node("a", () -> "A");
         Node<String> b = failing("b");
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> c = f.node("c", slow::call);
         Node<String> d = f.node("d", () -> "D");
         Dependency<String> first = anyOf(a, b);
@@ -380,7 +380,7 @@ class FlowTriggersTest {
         try (FlowRun<String> run = f.returning(end).start(null)) {
             slow.awaitBegun();
             assertThat(run.state("end")).isEqualTo(NodeState.PENDING);
-            slow.letGo();
+            slow.release();
             assertThat(run.get()).isEqualTo("AvalueDac");
         }
     }
@@ -393,7 +393,7 @@ class FlowTriggersTest {
             case SUCCESS -> f.node("a", () -> "A");
             case FAILED -> failing("a");
             case SKIPPED -> f.node("a", () -> "A").when(c -> false);
-            default -> f.node("a", new Plug()::call).timeout(Duration.ofMillis(1));
+            default -> f.node("a", new BlockingTask()::call).timeout(Duration.ofMillis(1));
         };
         Node<Outcome<String>> end = f.node("end", after(a), o -> o);
 

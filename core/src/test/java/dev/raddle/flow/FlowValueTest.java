@@ -3,7 +3,7 @@ package dev.raddle.flow;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import java.io.IOException;
 import java.util.List;
 import java.util.Map;
@@ -23,7 +23,7 @@ class FlowValueTest {
 
     @Test
     void the_value_is_available_when_the_output_has_ended_and_the_rest_continues() throws Exception {
-        Plug audit = new Plug();
+        BlockingTask audit = new BlockingTask();
         Node<String> page = f.node("page", () -> "P").onResult(report -> events.add("callback"));
         Node<String> note = f.node("note", page, p -> audit.call());
         try (FlowRun<String> run = f.returning(page).start(null)) {
@@ -32,7 +32,7 @@ class FlowValueTest {
             audit.awaitBegun();
             assertThat(run.isDone()).isFalse();
             assertThat(run.awaitValue()).isEqualTo("P");
-            audit.letGo();
+            audit.release();
             assertThat(run.join().node(note).state()).isEqualTo(NodeState.SUCCESS);
             assertThat(run.awaitValue()).isEqualTo("P");
         }
@@ -41,7 +41,7 @@ class FlowValueTest {
     @Test
     void the_value_waits_for_several_outputs_and_a_default_is_a_value() throws Exception {
         CountDownLatch second = new CountDownLatch(1);
-        Plug rest = new Plug();
+        BlockingTask rest = new BlockingTask();
         Node<String> a = f.node("a", () -> "A");
         Node<String> b = f.<String>node("b", () -> {
                     second.await();
@@ -61,7 +61,7 @@ class FlowValueTest {
 
     @Test
     void an_output_without_a_value_throws_immediately() throws Exception {
-        Plug rest = new Plug();
+        BlockingTask rest = new BlockingTask();
         Node<String> a = f.node("a", () -> {
             throw new IllegalStateException("card declined");
         });
@@ -81,7 +81,7 @@ class FlowValueTest {
 
     @Test
     void a_cancelled_run_and_a_run_without_output_can_be_awaited() throws Exception {
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         Node<String> a = f.node("a", slow::call);
         FlowRun<String> run = f.returning(a).start(null);
         slow.awaitBegun();

@@ -3,7 +3,7 @@ package dev.raddle.group;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
@@ -104,15 +104,15 @@ class AwaitIdleTest {
 
     @Test
     void an_interrupt_ends_the_wait_but_no_task() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
-            TaskHandle<String> handle = executor.submit("a", "t", plug);
+            TaskHandle<String> handle = executor.submit("a", "t", blocker);
             Thread.currentThread().interrupt();
 
             assertThatThrownBy(() -> executor.awaitIdle(Duration.ofDays(1))).isInstanceOf(InterruptedException.class);
 
-            plug.letGo();
+            blocker.release();
             assertThat(handle.await().value()).isEqualTo("value");
         }
     }

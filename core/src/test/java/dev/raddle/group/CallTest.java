@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskStatus;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -113,7 +113,7 @@ class CallTest {
     @Test
     void calls_and_tasks_wait_in_one_queue_under_one_limit() throws Exception {
         List<String> order = new CopyOnWriteArrayList<>();
-        Plug holder = new Plug();
+        BlockingTask holder = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 GroupPolicy.builder().closeTimeout(Duration.ZERO).build())) {
             executor.submit("a", "holder", holder);
@@ -125,7 +125,7 @@ class CallTest {
             awaitQueued(executor, 4);
             TaskHandle<Boolean> last = executor.submit("a", "t3", () -> order.add("t3"));
 
-            holder.letGo();
+            holder.release();
 
             last.await();
             first.get();
@@ -381,11 +381,11 @@ class CallTest {
     // Z3
     @Test
     void a_shutdown_interrupts_a_running_call_and_rejects_a_waiting_one() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(stepped().build());
-        FutureTask<String> runs = inThread(() -> executor.call("a", plug));
-        plug.awaitBegun();
+        FutureTask<String> runs = inThread(() -> executor.call("a", blocker));
+        blocker.awaitBegun();
         FutureTask<String> waits = inThread(() -> executor.call("a", () -> "never"));
         awaitQueued(executor, 1);
 

@@ -21,7 +21,7 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -275,18 +275,18 @@ class CapDeadlockTest {
     @Test
     void a_wait_under_a_full_cap_is_not_refused_if_another_task_goes_on() throws InterruptedException {
         try (GroupExecutor executor = capped(2)) {
-            Plug other = new Plug();
+            BlockingTask other = new BlockingTask();
             executor.submit("c", "other", other::call);
             other.awaitBegun();
-            Plug waits = new Plug();
+            BlockingTask waits = new BlockingTask();
             TaskHandle<Integer> outer = executor.submit("a", "outer", () -> {
                 TaskHandle<Integer> inner = executor.submit("b", "inner", () -> 1);
                 inner.toCompletableFuture().thenRun(() -> {});
-                waits.letGo();
+                waits.release();
                 return inner.await().value();
             });
             waits.call();
-            other.letGo();
+            other.release();
 
             assertThat(outer.await().value()).isEqualTo(1);
         }

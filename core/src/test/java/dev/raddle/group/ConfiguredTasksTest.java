@@ -7,7 +7,7 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
@@ -92,7 +92,7 @@ class ConfiguredTasksTest {
 
     @Test
     void a_waiting_task_whose_timeout_passes_leaves_the_queue() throws Exception {
-        Plug holder = new Plug();
+        BlockingTask holder = new BlockingTask();
         try (GroupExecutor executor = threaded()) {
             TaskHandle<String> holds = executor.submit("g", "holder", holder);
             holder.awaitBegun();
@@ -115,7 +115,7 @@ class ConfiguredTasksTest {
             }
             assertThat(executor.stats().totalQueuedCount()).isEqualTo(1);
             assertThat(time.alarms()).isZero();
-            holder.letGo();
+            holder.release();
             assertThat(holds.await().value()).isEqualTo("value");
             assertThat(next.await().value()).isEqualTo("value");
         }
@@ -123,7 +123,7 @@ class ConfiguredTasksTest {
 
     @Test
     void a_running_task_whose_timeout_passes_keeps_its_slots_until_it_ends() throws Exception {
-        Plug stubborn = Plug.stubborn();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         try (GroupExecutor executor = threaded()) {
             TaskHandle<String> slow = executor.submit(
                     "g", "slow", stubborn, TaskOptions.defaults().timeout(SECOND));
@@ -139,7 +139,7 @@ class ConfiguredTasksTest {
             stubborn.awaitInterrupt();
             assertThat(executor.stats().totalActiveCount()).as("it still runs").isEqualTo(1);
             assertThat(next.isDone()).isFalse();
-            stubborn.letGo();
+            stubborn.release();
             assertThat(next.await().value()).isEqualTo("value");
             assertThat(executor.stats().totalActiveCount()).isZero();
         }

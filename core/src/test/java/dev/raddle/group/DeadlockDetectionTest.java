@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.raddle.task.TaskStatus;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -132,12 +132,12 @@ class DeadlockDetectionTest {
     // Z10
     @Test
     void the_tasks_of_execute_all_are_cancelled_when_it_is_refused() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = executor(1)) {
             List<GroupTask<String>> tasks = List.of(
-                    new GroupTask<>("b", "done", () -> plug.awaitBegun().toString()),
+                    new GroupTask<>("b", "done", () -> blocker.awaitBegun().toString()),
                     new GroupTask<>("a", "hopeless", () -> "never"),
-                    new GroupTask<>("c", "runs", plug),
+                    new GroupTask<>("c", "runs", blocker),
                     new GroupTask<>("c", "waits", () -> "never"));
 
             GroupResult<?> outer = executor.submit("a", "outer", () -> executor.executeAll(tasks))
@@ -149,7 +149,7 @@ class DeadlockDetectionTest {
                 assertThat(ended.get(id).status()).as(id).isEqualTo(TaskStatus.CANCELLED);
                 assertThat(ended.get(id).error()).as(id).isSameAs(outer.error());
             }
-            plug.awaitInterrupt();
+            blocker.awaitInterrupt();
             assertThat(executor.awaitIdle("c", Duration.ofDays(1))).isTrue();
             assertIdle(executor);
         }
@@ -366,17 +366,17 @@ class DeadlockDetectionTest {
     // Z10
     @Test
     void a_wait_for_a_task_that_only_the_cap_delays_is_not_refused() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor =
                 executor(GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2).globalMaxInFlight(2))) {
-            executor.submit("b", "plug", plug);
+            executor.submit("b", "blocker", blocker);
             TaskHandle<String> outer = executor.submit(
                     "a",
                     "outer",
                     () -> executor.submit("a", "inner", () -> "value").await().value());
             awaitWaitFor("inner", executor);
 
-            plug.letGo();
+            blocker.release();
 
             assertThat(outer.await().value()).isEqualTo("value");
         }
@@ -385,7 +385,7 @@ class DeadlockDetectionTest {
     // Z10
     @Test
     void a_task_whose_wait_was_interrupted_does_not_count_as_one_that_waits() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         CountDownLatch bothRun = new CountDownLatch(2);
         CountDownLatch interrupted = new CountDownLatch(1);
         AtomicReference<Thread> waiter = new AtomicReference<>();
@@ -397,7 +397,7 @@ class DeadlockDetectionTest {
                 try {
                     return executor.submit("a", "of first", () -> "").await().value();
                 } catch (InterruptedException interrupt) {
-                    return plug.call();
+                    return blocker.call();
                 }
             });
             TaskHandle<String> second = executor.submit("a", "second", () -> {
@@ -409,11 +409,11 @@ class DeadlockDetectionTest {
             });
             awaitWaitFor("of first", executor);
             waiter.get().interrupt();
-            plug.awaitBegun();
+            blocker.awaitBegun();
             interrupted.countDown();
             awaitWaitFor("of second", executor);
 
-            plug.letGo();
+            blocker.release();
 
             assertThat(second.await().value()).isEqualTo("its turn");
             assertThat(first.await().value()).isEqualTo("value");

@@ -17,7 +17,7 @@ import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskStatus;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -42,7 +42,7 @@ class DroppedTasksTest {
 
     private static final Duration CLOSE = Duration.ofSeconds(30);
 
-    private final Plug holder = new Plug();
+    private final BlockingTask holder = new BlockingTask();
 
     private ThreadPool poolOfOne(int capacity, RejectionHandler handler, boolean cancels) {
         return ThreadPool.builder("one")
@@ -107,7 +107,7 @@ class DroppedTasksTest {
                 assertRejectedByScheduler(dropped);
             }
 
-            holder.letGo();
+            holder.release();
 
             assertThat(first.await().status()).isEqualTo(TaskStatus.SUCCESS);
             assertThat(handles.getFirst().await().status()).isEqualTo(TaskStatus.SUCCESS);
@@ -129,7 +129,7 @@ class DroppedTasksTest {
                 assertRejectedByScheduler(dropped);
             }
 
-            holder.letGo();
+            holder.release();
 
             assertThat(handles.getLast().await().status()).isEqualTo(TaskStatus.SUCCESS);
             assertNothingIsHeld(executor);
@@ -153,7 +153,7 @@ class DroppedTasksTest {
             for (TaskHandle<?> dropped : handles) {
                 assertRejectedByScheduler(dropped);
             }
-            holder.letGo();
+            holder.release();
             assertNothingIsHeld(executor);
         }
     }
@@ -183,7 +183,7 @@ class DroppedTasksTest {
                 assertThat(subtask.exception()).isInstanceOf(RejectedExecutionException.class);
                 assertThat(run.join().status()).isEqualTo(FlowStatus.FAILED);
             }
-            holder.letGo();
+            holder.release();
             assertNothingIsHeld(executor);
         }
     }
@@ -215,7 +215,7 @@ class DroppedTasksTest {
             pool.getQueue().remove().run();
 
             assertThat(handle.await().status()).isEqualTo(TaskStatus.SUCCESS);
-            holder.letGo();
+            holder.release();
             assertNothingIsHeld(executor);
         }
     }
@@ -232,7 +232,7 @@ class DroppedTasksTest {
 
             assertThat(pool.getQueue()).isEmpty();
             assertThat(task.state()).isEqualTo(Task.State.CANCELLED);
-            holder.letGo();
+            holder.release();
         }
     }
 
@@ -249,14 +249,17 @@ class DroppedTasksTest {
             }
 
             assertRejectedByScheduler(handle);
-            holder.letGo();
+            holder.release();
             assertNothingIsHeld(executor);
         }
     }
 
     @Test
     void a_fork_join_pool_that_is_stopped_rejects_the_tasks_that_it_does_not_run() throws InterruptedException {
-        Plug stubborn = Plug.stubborn(); // an interrupt must not free the worker before the pool has cleared its queue
+        BlockingTask stubborn =
+                BlockingTask
+                        .uninterruptible(); // an interrupt must not free the worker before the pool has cleared its
+                                            // queue
         try (ForkJoinPool pool = new ForkJoinPool(1);
                 GroupExecutor executor = executorOn(pool)) {
             executor.submit("g", "holder", stubborn::call);
@@ -264,7 +267,7 @@ class DroppedTasksTest {
             TaskHandle<?> handle = executor.submit("g", "t", () -> 1);
 
             pool.shutdownNow();
-            stubborn.letGo();
+            stubborn.release();
 
             assertRejectedByScheduler(handle);
             assertNothingIsHeld(executor);

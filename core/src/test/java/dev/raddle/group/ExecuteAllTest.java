@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -274,7 +275,7 @@ class ExecuteAllTest {
                     @Override
                     public void onSubmitted(String groupKey, String taskId) {
                         if (taskId.equals("third")) {
-                            TestTasks.await(begun);
+                            Wait.uninterrupted(begun);
                             self.get().shutdown();
                         }
                     }

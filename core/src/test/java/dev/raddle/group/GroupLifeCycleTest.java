@@ -8,8 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.kernel.Locks;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskStatus;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.Together;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.lang.reflect.Field;
@@ -71,8 +72,8 @@ class GroupLifeCycleTest {
     @Test
     void shutting_a_group_down_rejects_waiting_tasks_interrupts_running_ones_and_affects_no_other_group()
             throws Exception {
-        Plug running = new Plug();
-        Plug other = new Plug();
+        BlockingTask running = new BlockingTask();
+        BlockingTask other = new BlockingTask();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
             TaskHandle<String> runs = executor.submit("a", "runs", running);
@@ -88,7 +89,7 @@ class GroupLifeCycleTest {
             assertThat(running.interrupts()).isEqualTo(1);
             assertThat(executor.submit("a", "again", () -> "used again").await().value())
                     .isEqualTo("used again");
-            other.letGo();
+            other.release();
             assertThat(otherRuns.await().value()).isEqualTo("value");
             assertThat(otherWaits.await().value()).isEqualTo("its turn");
             executor.shutdownGroup("unknown");
@@ -99,8 +100,8 @@ class GroupLifeCycleTest {
     // L1
     @Test
     void after_a_group_was_shut_down_new_tasks_start_as_the_interrupted_ones_end() throws Exception {
-        Plug stubborn = Plug.stubborn();
-        Plug next = new Plug();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
+        BlockingTask next = new BlockingTask();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
             executor.submit("a", "stubborn", stubborn);
@@ -110,7 +111,7 @@ class GroupLifeCycleTest {
 
             executor.submit("a", "next", next);
             assertThat(executor.groupStats("a").orElseThrow().queuedCount()).isEqualTo(1);
-            stubborn.letGo();
+            stubborn.release();
 
             next.awaitBegun();
             assertThat(stubborn.interrupts()).isEqualTo(1);
@@ -140,10 +141,10 @@ class GroupLifeCycleTest {
     @Test
     void a_group_that_is_shut_down_with_a_timeout_refuses_new_tasks_until_its_accepted_ones_have_ended()
             throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
-            TaskHandle<String> runs = executor.submit("a", "runs", plug);
+            TaskHandle<String> runs = executor.submit("a", "runs", blocker);
             TaskHandle<String> waits = executor.submit("a", "waits", () -> "its turn");
             FutureTask<Boolean> end = inThread(() -> executor.shutdownGroup("a", Duration.ofSeconds(5)));
             time.awaitAlarms(1);
@@ -151,7 +152,7 @@ class GroupLifeCycleTest {
             assertThat(reasonOf(executor.submit("a", "late", () -> "never"))).startsWith("shutdown: ");
             assertThat(executor.submit("b", "elsewhere", () -> "value").await().value())
                     .isEqualTo("value");
-            plug.letGo();
+            blocker.release();
 
             assertThat(end.get()).isTrue();
             assertThat(runs.await().value()).isEqualTo("value");
@@ -164,12 +165,12 @@ class GroupLifeCycleTest {
     // L2
     @Test
     void at_the_deadline_the_remaining_tasks_of_a_group_are_ended_and_the_shutdown_returns_false() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
-            TaskHandle<String> runs = executor.submit("a", "runs", plug);
+            TaskHandle<String> runs = executor.submit("a", "runs", blocker);
             TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
-            plug.awaitBegun();
+            blocker.awaitBegun();
             FutureTask<Boolean> end = inThread(() -> executor.shutdownGroup("a", Duration.ofSeconds(5)));
             time.awaitAlarms(1);
 
@@ -178,7 +179,7 @@ class GroupLifeCycleTest {
             assertThat(end.get()).isFalse();
             assertThat(reasonOf(waits)).isEqualTo("shutdown: the group was shut down after 5000 ms");
             assertThat(runs.await().status()).isEqualTo(TaskStatus.CANCELLED);
-            assertThat(plug.interrupts()).isEqualTo(1);
+            assertThat(blocker.interrupts()).isEqualTo(1);
             assertThat(executor.submit("a", "again", () -> "used again").await().value())
                     .isEqualTo("used again");
         }
@@ -189,12 +190,12 @@ class GroupLifeCycleTest {
     void a_thread_that_is_interrupted_while_it_shuts_a_group_down_ends_the_remaining_tasks_and_stays_interrupted()
             throws Exception {
         for (Duration timeout : List.of(Duration.ofDays(1), FOREVER)) {
-            Plug plug = new Plug();
+            BlockingTask blocker = new BlockingTask();
             try (GroupExecutor executor =
                     GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
-                TaskHandle<String> runs = executor.submit("a", "runs", plug);
+                TaskHandle<String> runs = executor.submit("a", "runs", blocker);
                 TaskHandle<String> waits = executor.submit("a", "waits", () -> "never");
-                plug.awaitBegun();
+                blocker.awaitBegun();
 
                 Thread.currentThread().interrupt();
                 assertThat(executor.shutdownGroup("a", timeout)).isFalse();
@@ -227,11 +228,11 @@ class GroupLifeCycleTest {
     @ParameterizedTest
     @ValueSource(longs = {0, -1, Long.MIN_VALUE})
     void a_timeout_that_has_passed_ends_a_busy_group_at_once(long seconds) throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
-            TaskHandle<String> runs = executor.submit("a", "runs", plug);
-            plug.awaitBegun();
+            TaskHandle<String> runs = executor.submit("a", "runs", blocker);
+            blocker.awaitBegun();
 
             assertThat(executor.shutdownGroup("a", Duration.ofSeconds(seconds))).isFalse();
 
@@ -286,7 +287,7 @@ class GroupLifeCycleTest {
                 .concurrencyResolver(key -> {
                     if (lookups.incrementAndGet() == 1) {
                         asked.countDown();
-                        TestTasks.await(answer);
+                        Wait.uninterrupted(answer);
                         return 7;
                     }
                     return 2;
@@ -317,7 +318,7 @@ class GroupLifeCycleTest {
             GroupPolicy policy = TestTasks.stepped(steps)
                     .concurrencyResolver(key -> {
                         asked.countDown();
-                        TestTasks.await(answer);
+                        Wait.uninterrupted(answer);
                         return 2;
                     })
                     .defaultMaxInFlightPerGroup(reason.startsWith("bulkhead") ? 1 : 9)
@@ -393,7 +394,7 @@ class GroupLifeCycleTest {
                 })
                 .globalMaxInFlight(3)
                 .build())) {
-            TestTasks.together(List.of(
+            Together.together(List.of(
                     () -> {
                         for (int i = 0; i < rounds; i++) {
                             handles.add(executor.submit("a", "t" + i, () -> {
@@ -519,36 +520,36 @@ class GroupLifeCycleTest {
     @Test
     void the_running_tasks_of_an_evicted_group_count_against_the_limit_that_is_looked_up_next() throws Exception {
         AtomicInteger limit = new AtomicInteger(2);
-        List<Plug> old = List.of(Plug.stubborn(), Plug.stubborn());
-        List<Plug> fresh = List.of(new Plug(), new Plug(), new Plug());
+        List<BlockingTask> old = List.of(BlockingTask.uninterruptible(), BlockingTask.uninterruptible());
+        List<BlockingTask> fresh = List.of(new BlockingTask(), new BlockingTask(), new BlockingTask());
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().concurrencyResolver(key -> limit.get()).build())) {
-            for (Plug plug : old) {
-                executor.submit("a", "old", plug);
-                plug.awaitBegun();
+            for (BlockingTask blocker : old) {
+                executor.submit("a", "old", blocker);
+                blocker.awaitBegun();
             }
             limit.set(3);
             executor.evictGroup("a");
-            for (Plug plug : fresh) {
-                executor.submit("a", "new", plug);
+            for (BlockingTask blocker : fresh) {
+                executor.submit("a", "new", blocker);
             }
 
             fresh.get(0).awaitBegun();
             assertThat(executor.groupStats("a")).contains(new GroupStats("a", 3, 2, 3, Integer.MAX_VALUE));
-            old.get(0).letGo();
+            old.get(0).release();
             fresh.get(1).awaitBegun();
             assertThat(executor.groupStats("a")).contains(new GroupStats("a", 3, 1, 3, Integer.MAX_VALUE));
 
             limit.set(1);
             executor.evictGroup("a");
-            Plug last = new Plug();
+            BlockingTask last = new BlockingTask();
             executor.submit("a", "last", last);
-            old.get(1).letGo();
-            fresh.get(0).letGo();
+            old.get(1).release();
+            fresh.get(0).release();
             assertThat(last.hasBegun())
                     .as("one task still runs under a limit of one")
                     .isFalse();
-            fresh.get(1).letGo();
+            fresh.get(1).release();
             last.awaitBegun();
             assertThat(fresh.get(2).hasBegun())
                     .as("it was rejected by the second eviction")
@@ -585,7 +586,7 @@ class GroupLifeCycleTest {
     // L5
     @Test
     void a_second_shutdown_has_no_effect() throws Exception {
-        Plug stubborn = Plug.stubborn();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
         TaskHandle<String> handle = executor.submit("a", "t1", stubborn);
@@ -596,7 +597,7 @@ class GroupLifeCycleTest {
         executor.shutdown();
         executor.close();
         executor.close();
-        stubborn.letGo();
+        stubborn.release();
 
         assertThat(handle.await().value()).isEqualTo("value");
         assertThat(stubborn.interrupts()).as("interrupted once").isEqualTo(1);
@@ -615,7 +616,7 @@ class GroupLifeCycleTest {
             public void onRejected(String key, String id, String reason) {
                 if (busy.getCount() == 1) {
                     busy.countDown();
-                    TestTasks.await(goOn);
+                    Wait.uninterrupted(goOn);
                 }
             }
         };
@@ -678,7 +679,7 @@ class GroupLifeCycleTest {
             AtomicLong returned = new AtomicLong();
             GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                     GroupPolicy.builder().defaultMaxConcurrencyPerGroup(2).build());
-            TestTasks.together(List.of(
+            Together.together(List.of(
                     () -> {
                         for (int i = 0; i < 20; i++) {
                             String id = "t" + i;
@@ -735,10 +736,10 @@ class GroupLifeCycleTest {
     // L6
     @Test
     void a_shutdown_with_a_timeout_awaits_accepted_tasks_and_refuses_new_ones() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
-        TaskHandle<String> runs = executor.submit("a", "runs", plug);
+        TaskHandle<String> runs = executor.submit("a", "runs", blocker);
         TaskHandle<String> waits = executor.submit("a", "waits", () -> "its turn");
         FutureTask<Boolean> end = inThread(() -> executor.shutdown(Duration.ofSeconds(5)));
         FutureTask<Boolean> second = inThread(() -> executor.shutdown(Duration.ofSeconds(6)));
@@ -748,7 +749,7 @@ class GroupLifeCycleTest {
         assertThatIllegalStateException().isThrownBy(() -> executor.submit("a", "late", () -> "never"));
         assertThatIllegalStateException().isThrownBy(() -> executor.submit("b", "late", () -> "never"));
         assertThat(end).isNotDone();
-        plug.letGo();
+        blocker.release();
 
         assertThat(end.get()).isTrue();
         assertThat(second.get()).isTrue();
@@ -762,7 +763,7 @@ class GroupLifeCycleTest {
     @Test
     void at_the_deadline_the_remaining_tasks_are_interrupted_and_a_later_call_returns_whether_they_have_ended()
             throws Exception {
-        Plug stubborn = Plug.stubborn();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
         TaskHandle<String> runs = executor.submit("a", "runs", stubborn);
@@ -779,7 +780,7 @@ class GroupLifeCycleTest {
         assertThat(executor.shutdown(Duration.ZERO)).as("one still runs").isFalse();
         FutureTask<Boolean> patient = inThread(() -> executor.shutdown(FOREVER));
         time.awaitAlarms(1);
-        stubborn.letGo();
+        stubborn.release();
         assertThat(patient.get()).isTrue();
         assertThat(runs.await().value()).isEqualTo("value");
         assertThat(stubborn.interrupts()).isEqualTo(1);
@@ -789,11 +790,11 @@ class GroupLifeCycleTest {
     @Test
     void a_shutdown_with_a_timeout_that_has_passed_ends_all_tasks_at_once() throws Exception {
         for (Duration timeout : List.of(Duration.ZERO, Duration.ofNanos(-1), LONG_AGO)) {
-            Plug plug = new Plug();
+            BlockingTask blocker = new BlockingTask();
             GroupExecutor executor =
                     GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
-            TaskHandle<String> handle = executor.submit("a", "t1", plug);
-            plug.awaitBegun();
+            TaskHandle<String> handle = executor.submit("a", "t1", blocker);
+            blocker.awaitBegun();
 
             assertThat(executor.shutdown(timeout)).isFalse();
 
@@ -808,11 +809,11 @@ class GroupLifeCycleTest {
     @Test
     void a_thread_that_is_interrupted_while_it_shuts_down_ends_the_remaining_tasks_and_stays_interrupted()
             throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build());
-        TaskHandle<String> handle = executor.submit("a", "t1", plug);
-        plug.awaitBegun();
+        TaskHandle<String> handle = executor.submit("a", "t1", blocker);
+        blocker.awaitBegun();
 
         Thread.currentThread().interrupt();
         assertThat(executor.shutdown(FOREVER)).isFalse();
@@ -825,11 +826,11 @@ class GroupLifeCycleTest {
     // L6
     @Test
     void close_waits_for_the_close_timeout_of_the_policy_and_then_interrupts() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 GroupPolicy.builder().timeSource(time).build());
-        TaskHandle<String> handle = executor.submit("a", "t1", plug);
-        plug.awaitBegun();
+        TaskHandle<String> handle = executor.submit("a", "t1", blocker);
+        blocker.awaitBegun();
         FutureTask<Boolean> close = inThread(() -> {
             executor.close();
             return true;
@@ -838,7 +839,7 @@ class GroupLifeCycleTest {
 
         time.advance(Duration.ofSeconds(30).minusNanos(1));
         assertThat(close).isNotDone();
-        assertThat(plug.interrupts()).isZero();
+        assertThat(blocker.interrupts()).isZero();
         time.advance(Duration.ofNanos(1));
 
         close.get();
@@ -851,15 +852,15 @@ class GroupLifeCycleTest {
             throws Exception {
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().globalMaxInFlight(1).build());
-        Plug plug = new Plug();
-        TaskHandle<String> runs = executor.submit("a", "t1", plug);
+        BlockingTask blocker = new BlockingTask();
+        TaskHandle<String> runs = executor.submit("a", "t1", blocker);
         TaskHandle<String> waits = executor.submit("b", "t2", () -> "its turn");
         executor.setMaxConcurrency("c", 3);
         executor.pauseGroup("d");
         FutureTask<Boolean> end = inThread(() -> executor.shutdown(Duration.ofSeconds(5)));
         time.awaitAlarms(1);
 
-        plug.letGo();
+        blocker.release();
 
         assertThat(end.get()).isTrue();
         assertThat(runs.await().value()).isEqualTo("value");
@@ -879,14 +880,14 @@ class GroupLifeCycleTest {
                 .concurrencyResolver(key -> {
                     if (key.equals("unresolved")) {
                         asked.countDown();
-                        TestTasks.await(answer);
+                        Wait.uninterrupted(answer);
                     }
                     return 1;
                 })
                 .build());
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         List<TaskHandle<String>> handles = new ArrayList<>();
-        handles.add(executor.submit("runs", "running", plug));
+        handles.add(executor.submit("runs", "running", blocker));
         handles.add(executor.submit("runs", "waits for its group", () -> "never"));
         handles.add(executor.submit("stepped", "granted", () -> "never"));
         handles.add(executor.submit("capped", "waits for the cap", () -> "never"));
@@ -897,7 +898,7 @@ class GroupLifeCycleTest {
         asked.await();
         FutureTask<String> caller = inThread(() -> executor.call("runs", () -> "never"));
         Wait.until(() -> executor.groupStats("runs").orElseThrow().queuedCount() >= 2);
-        plug.awaitBegun();
+        blocker.awaitBegun();
 
         executor.shutdown();
         answer.countDown();
@@ -966,7 +967,7 @@ class GroupLifeCycleTest {
             executor.submit("a", "t1", () -> "").await();
             time.advance(Duration.ofSeconds(30));
             executor.submit("b", "t1", () -> "").await();
-            Plug busy = new Plug();
+            BlockingTask busy = new BlockingTask();
             TaskHandle<String> runs = executor.submit("c", "t1", busy);
 
             time.advance(Duration.ofSeconds(30));
@@ -974,7 +975,7 @@ class GroupLifeCycleTest {
             time.advance(Duration.ofSeconds(30));
             assertThat(executor.activeGroupKeys()).containsExactly("c");
 
-            busy.letGo();
+            busy.release();
             runs.await();
             time.advance(Duration.ofSeconds(60));
             assertThat(executor.activeGroupKeys()).isEmpty();

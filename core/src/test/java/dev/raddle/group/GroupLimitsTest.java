@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.Together;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -121,10 +122,10 @@ class GroupLimitsTest {
             tasks.awaitBegun(2);
             for (int ended = 0; ended < 6; ended++) {
                 assertThat(tasks.inside()).isEqualTo(2);
-                tasks.letGo(1);
+                tasks.release(1);
                 tasks.awaitBegun(1);
             }
-            tasks.letGo(2);
+            tasks.release(2);
             for (TaskHandle<String> handle : handles) {
                 assertThat(handle.await().status()).isEqualTo(TaskStatus.SUCCESS);
             }
@@ -202,7 +203,7 @@ class GroupLimitsTest {
                 }
                 return null;
             });
-            TestTasks.together(actions);
+            Together.together(actions);
 
             Map<TaskStatus, Integer> ends = new HashMap<>();
             for (TaskHandle<String> handle : handles) {
@@ -255,7 +256,7 @@ class GroupLimitsTest {
                 .build();
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
-            TestTasks.together(Collections.nCopies(4, () -> {
+            Together.together(Collections.nCopies(4, () -> {
                 for (int i = 0; i < 500; i++) {
                     assertThat(executor.submit("a", "t", tasks.brief("x"))
                                     .await()
@@ -464,7 +465,7 @@ class GroupLimitsTest {
                     return null;
                 });
             }
-            TestTasks.together(actions);
+            Together.together(actions);
 
             for (TaskHandle<String> handle : handles) { // each ends without a further submission
                 assertThat(handle.await(30, TimeUnit.SECONDS).error() instanceof TimeoutException)
@@ -489,7 +490,7 @@ class GroupLimitsTest {
         AtomicInteger group = new AtomicInteger();
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
-            TestTasks.together(Collections.nCopies(2, () -> {
+            Together.together(Collections.nCopies(2, () -> {
                 String key = "g" + group.getAndIncrement();
                 Random random = new Random(key.hashCode());
                 for (int i = 0; i < 10_000; i++) {
@@ -562,7 +563,7 @@ class GroupLimitsTest {
         List<TaskHandle<Boolean>> handles = Collections.synchronizedList(new ArrayList<>());
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
-            TestTasks.together(Collections.nCopies(4, () -> {
+            Together.together(Collections.nCopies(4, () -> {
                 int self = submitter.getAndIncrement();
                 started.put(self, new ArrayList<>()); // written by one task at a time
                 for (int i = 0; i < 300; i++) {
@@ -622,7 +623,7 @@ class GroupLimitsTest {
             assertThat(threads).hasValue(1);
             assertThat(executor.groupStats("a").orElseThrow().queuedCount()).isEqualTo(999);
 
-            tasks.letGo(1_000);
+            tasks.release(1_000);
             last.await();
             assertThat(threads).hasValue(1_000);
         }
@@ -647,7 +648,7 @@ class GroupLimitsTest {
             tasks.awaitBegun(4);
             assertThat(executor.stats()).isEqualTo(new GroupExecutorStats(3, 4, 8, 4, 4));
 
-            tasks.letGo(12);
+            tasks.release(12);
             for (int i = 0; i < 12; i++) {
                 assertThat(handles.get(i).await().value()).isEqualTo("x" + i);
             }
@@ -666,7 +667,7 @@ class GroupLimitsTest {
         List<TaskHandle<String>> handles = Collections.synchronizedList(new ArrayList<>());
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
-            TestTasks.together(Collections.nCopies(4, () -> {
+            Together.together(Collections.nCopies(4, () -> {
                 for (int i = 0; i < 1_000; i++) {
                     handles.add(executor.submit("g" + i % 8, "t" + i, tasks.brief("x")));
                 }
@@ -722,7 +723,7 @@ class GroupLimitsTest {
             assertThat(executor.groupStats("a").orElseThrow())
                     .isEqualTo(new GroupStats("a", 3, 3, 4, Integer.MAX_VALUE));
 
-            tasks.letGo(6);
+            tasks.release(6);
             for (TaskHandle<String> handle : handles) {
                 assertThat(handle.await().status()).isEqualTo(TaskStatus.SUCCESS);
             }
@@ -935,7 +936,7 @@ class GroupLimitsTest {
         GroupPolicy policy = GroupPolicy.builder().globalMaxInFlight(2).build();
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
-            TestTasks.together(List.of(
+            Together.together(List.of(
                     () -> {
                         for (int i = 0; i < count; i++) {
                             executor.submit("a", "t", () -> {

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.Together;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
 import java.time.Duration;
@@ -269,7 +270,7 @@ class GroupListenerAndStatsTest {
         AtomicInteger thread = new AtomicInteger();
 
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy);
-        TestTasks.together(Collections.nCopies(4, () -> {
+        Together.together(Collections.nCopies(4, () -> {
             int self = thread.getAndIncrement();
             Random random = new Random(self);
             for (int i = 0; i < 1_000; i++) {
@@ -473,7 +474,7 @@ class GroupListenerAndStatsTest {
             assertThat(executor.stats().totalQueuedCount()).isZero();
             assertThat(executor.stats().globalInFlightUsed()).isEqualTo(3);
 
-            stubborn.letGo(3);
+            stubborn.release(3);
             assertThat(executor.shutdown(Duration.ofSeconds(30))).isTrue();
             assertThat(executor.stats()).isEqualTo(new GroupExecutorStats(0, 0, 0, 0, 10));
             assertThat(executor.groupStats("a")).isEmpty();
@@ -571,7 +572,7 @@ class GroupListenerAndStatsTest {
                 } while (submitting.get() > 0);
                 return null;
             };
-            TestTasks.together(List.of(submitter, submitter, reader, reader));
+            Together.together(List.of(submitter, submitter, reader, reader));
 
             for (TaskHandle<String> handle : handles) {
                 handle.await();

@@ -8,7 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.Together;
 import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -158,14 +160,14 @@ class GroupPolicyTest {
         CountDownLatch othersReturned = new CountDownLatch(submitters - 1);
         GroupPolicy policy = GroupPolicy.builder()
                 .concurrencyResolver(key -> {
-                    TestTasks.await(othersReturned);
+                    Wait.uninterrupted(othersReturned);
                     return asked.incrementAndGet();
                 })
                 .build();
         List<TaskHandle<String>> handles = Collections.synchronizedList(new ArrayList<>());
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
-            TestTasks.together(Collections.nCopies(submitters, () -> {
+            Together.together(Collections.nCopies(submitters, () -> {
                 handles.add(executor.submit("a", "t", () -> "x"));
                 othersReturned.countDown();
                 return null;
@@ -191,7 +193,7 @@ class GroupPolicyTest {
                 .build();
 
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
-            TestTasks.together(Collections.nCopies(2, () -> {
+            Together.together(Collections.nCopies(2, () -> {
                 for (int i = 0; i < groups; i++) {
                     TestTasks.meet(round, 2);
                     executor.submit("g" + i, "t", () -> "x");
@@ -319,7 +321,7 @@ class GroupPolicyTest {
                 .concurrencyResolver(key -> {
                     if (key.equals("slow")) {
                         asked.countDown();
-                        TestTasks.await(answer);
+                        Wait.uninterrupted(answer);
                     }
                     return 2;
                 })

@@ -9,8 +9,9 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskStatus;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.Together;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -124,15 +125,15 @@ class InterruptsAndErrorsTest {
                         .reuseThreads(reuseThreads)
                         .taskLifecycleListener(listener)
                         .build())) {
-            Plug plug = new Plug();
-            executor.submit("a", "holder", plug);
+            BlockingTask blocker = new BlockingTask();
+            executor.submit("a", "holder", blocker);
             executor.submit("a", "t1", () -> {
                 Thread.currentThread().interrupt();
                 return seen.add("inside " + Thread.currentThread().isInterrupted());
             });
             TaskHandle<Boolean> last = executor.submit(
                     "a", "t2", () -> seen.add("next " + Thread.currentThread().isInterrupted()));
-            plug.letGo();
+            blocker.release();
             last.await();
         }
         assertThat(seen)
@@ -242,11 +243,11 @@ class InterruptsAndErrorsTest {
                 .build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             for (int i = 0; i < 3; i++) {
-                Plug plug = new Plug();
-                TaskHandle<String> runs = executor.submit("a", "t1", plug);
+                BlockingTask blocker = new BlockingTask();
+                TaskHandle<String> runs = executor.submit("a", "t1", blocker);
                 TaskHandle<String> waits = executor.submit("a", "t2", () -> "after it");
                 TaskHandle<String> refused = executor.submit("a", "t3", () -> "never");
-                plug.letGo();
+                blocker.release();
 
                 assertThat(runs.await().value()).isEqualTo("value");
                 assertThat(waits.await().value()).isEqualTo("after it");
@@ -382,11 +383,11 @@ class InterruptsAndErrorsTest {
     // I4
     @Test
     void a_scheduler_that_throws_after_the_task_has_begun_does_not_affect_the_task() throws InterruptedException {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         Scheduler startsAndThrows = task -> {
             Thread.ofVirtual().start(task);
             try {
-                plug.awaitBegun();
+                blocker.awaitBegun();
             } catch (InterruptedException interrupt) {
                 throw new AssertionError(interrupt);
             }
@@ -394,11 +395,11 @@ class InterruptsAndErrorsTest {
         };
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().scheduler(key -> startsAndThrows).build())) {
-            TaskHandle<String> handle = executor.submit("a", "t1", plug);
+            TaskHandle<String> handle = executor.submit("a", "t1", blocker);
 
             assertThat(handle.isDone()).isFalse();
             assertThat(executor.stats().totalActiveCount()).isEqualTo(1);
-            plug.letGo();
+            blocker.release();
 
             assertThat(handle.await().value()).isEqualTo("value");
             assertNothingHeld(executor);
@@ -481,7 +482,7 @@ class InterruptsAndErrorsTest {
                     return null;
                 });
             }
-            TestTasks.together(submitters);
+            Together.together(submitters);
             for (TaskHandle<String> handle : handles) {
                 assertThat(handle.await().status()).isNotNull();
             }

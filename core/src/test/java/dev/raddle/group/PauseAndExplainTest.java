@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -281,7 +282,7 @@ class PauseAndExplainTest {
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(stepped()
                 .concurrencyResolver(key -> {
                     asked.countDown();
-                    TestTasks.await(answer);
+                    Wait.uninterrupted(answer);
                     return 1;
                 })
                 .build())) {

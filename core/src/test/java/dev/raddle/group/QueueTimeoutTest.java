@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.RealAlarms;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -258,7 +258,7 @@ class QueueTimeoutTest {
     @Test
     void a_rejection_handler_is_called_after_a_queue_timeout_and_delays_neither_alarms_nor_tasks()
             throws InterruptedException {
-        Plug handling = new Plug();
+        BlockingTask handling = new BlockingTask();
         RejectionHandler handler = new RejectionHandler() {
             @Override
             public <T> GroupResult<T> onRejected(String groupKey, String taskId, Callable<T> task) {
@@ -283,7 +283,7 @@ class QueueTimeoutTest {
             handling.awaitBegun();
             assertThat(waits.isDone()).isFalse();
             assertThat(executor.stats().totalQueuedCount()).isZero();
-            handling.letGo();
+            handling.release();
             assertThat(waits.await()).isEqualTo(GroupResult.success("a", "waits", null, 5, 7));
         }
     }

@@ -13,6 +13,7 @@ import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.StepScheduler;
+import dev.raddle.testing.Together;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import dev.raddle.time.Alarm;
@@ -79,7 +80,7 @@ class RemovedGroupTest {
         public long nanoTime() {
             if (Thread.currentThread() == firing) {
                 reads.countDown();
-                TestTasks.await(mayGoOn);
+                Wait.uninterrupted(mayGoOn);
             }
             return time.nanoTime();
         }
@@ -89,7 +90,7 @@ class RemovedGroupTest {
             Alarm alarm = time.after(delay, action);
             if (firing.getState() == Thread.State.NEW) {
                 firing.start();
-                TestTasks.await(reads);
+                Wait.uninterrupted(reads);
             }
             return alarm;
         }
@@ -317,7 +318,7 @@ class RemovedGroupTest {
                     return null;
                 });
             }
-            TestTasks.together(submitters);
+            Together.together(submitters);
             steps.runAll();
             assertNothingIsHeld(executor, steps, handles);
         }

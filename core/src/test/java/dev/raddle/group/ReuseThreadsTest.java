@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.Jvm;
-import dev.raddle.testing.Plug;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -32,20 +32,20 @@ class ReuseThreadsTest {
     // Z8
     @Test
     void a_thread_that_has_run_a_task_runs_the_waiting_tasks_of_its_group() throws InterruptedException {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         List<TaskHandle<Thread>> waiting = new ArrayList<>();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
-            executor.submit("a", "first", plug);
+            executor.submit("a", "first", blocker);
             for (int i = 0; i < 200; i++) {
                 waiting.add(executor.submit("a", "t" + i, Thread::currentThread));
             }
-            plug.awaitBegun();
-            plug.letGo();
+            blocker.awaitBegun();
+            blocker.release();
 
             for (TaskHandle<Thread> handle : waiting) {
-                assertThat(handle.await().value()).isSameAs(plug.thread());
+                assertThat(handle.await().value()).isSameAs(blocker.thread());
             }
-            assertThat(plug.thread().isVirtual()).isTrue();
+            assertThat(blocker.thread().isVirtual()).isTrue();
             assertThat(executor.awaitIdle("a", Duration.ofDays(1))).isTrue();
         }
     }
@@ -53,16 +53,16 @@ class ReuseThreadsTest {
     // Z8
     @Test
     void without_reuse_every_task_has_a_thread_of_its_own() throws InterruptedException {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 reuses().reuseThreads(false).build())) {
-            executor.submit("a", "first", plug);
+            executor.submit("a", "first", blocker);
             TaskHandle<Thread> second = executor.submit("a", "second", Thread::currentThread);
             TaskHandle<Thread> third = executor.submit("a", "third", Thread::currentThread);
-            plug.letGo();
+            blocker.release();
 
             assertThat(second.await().value())
-                    .isNotSameAs(plug.thread())
+                    .isNotSameAs(blocker.thread())
                     .isNotSameAs(third.await().value());
         }
     }
@@ -70,15 +70,15 @@ class ReuseThreadsTest {
     // Z8
     @Test
     void a_thread_that_has_run_a_task_never_runs_one_of_another_group() throws InterruptedException {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 reuses().globalMaxInFlight(1).build())) {
-            executor.submit("a", "first", plug);
+            executor.submit("a", "first", blocker);
             TaskHandle<Thread> other = executor.submit("b", "t", Thread::currentThread);
             TaskHandle<Thread> own = executor.submit("a", "t", Thread::currentThread);
-            plug.letGo();
+            blocker.release();
 
-            assertThat(other.await().value()).isNotSameAs(plug.thread());
+            assertThat(other.await().value()).isNotSameAs(blocker.thread());
             assertThat(own.await().status()).isEqualTo(TaskStatus.SUCCESS);
         }
     }
@@ -107,14 +107,14 @@ class ReuseThreadsTest {
     // Z8
     @Test
     void a_waiting_call_is_run_by_its_caller_and_not_by_a_reused_thread() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
-            executor.submit("a", "first", plug);
+            executor.submit("a", "first", blocker);
             FutureTask<Thread> caller = new FutureTask<>(() -> executor.call("a", Thread::currentThread));
             Thread thread = Thread.ofPlatform().start(caller);
             Wait.until(() -> executor.stats().totalQueuedCount() >= 1);
             TaskHandle<Thread> behind = executor.submit("a", "behind", Thread::currentThread);
-            plug.letGo();
+            blocker.release();
 
             assertThat(caller.get()).isSameAs(thread);
             assertThat(behind.await().value())
@@ -155,9 +155,9 @@ class ReuseThreadsTest {
     @Test
     void interrupt_status_and_context_are_not_visible_to_the_next_task_and_thread_locals_are()
             throws InterruptedException {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
-            executor.submit("a", "first", plug);
+            executor.submit("a", "first", blocker);
             List<TaskHandle<Boolean>> handles = new ArrayList<>();
             TaskContext.current()
                     .with(TENANT, "of one task")
@@ -173,7 +173,7 @@ class ReuseThreadsTest {
                 seen.add(LOCAL.get());
                 return seen;
             });
-            plug.letGo();
+            blocker.release();
 
             assertThat(handles.getFirst().await().value()).isTrue();
             assertThat(next.await().value()).containsExactly(null, "interrupted false", "left behind by of one task");
@@ -183,7 +183,7 @@ class ReuseThreadsTest {
     // Z8
     @Test
     void the_interrupt_of_a_cancelled_task_that_still_runs_does_not_reach_the_next_task() throws InterruptedException {
-        Plug stubborn = Plug.stubborn();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(reuses().build())) {
             TaskHandle<String> cancelled = executor.submit("a", "t1", stubborn);
             TaskHandle<Boolean> next =
@@ -191,7 +191,7 @@ class ReuseThreadsTest {
             stubborn.awaitBegun();
             cancelled.cancel(true);
             stubborn.awaitInterrupt();
-            stubborn.letGo();
+            stubborn.release();
 
             assertThat(next.await().value()).isFalse();
         }

@@ -3,7 +3,7 @@ package dev.raddle.group;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.ExceptionSink;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.WrittenLog;
 import java.time.Duration;
@@ -51,9 +51,9 @@ class ShutdownReportTest {
     void a_close_whose_timeout_passes_counts_the_tasks_that_it_ended_and_warns() throws Exception {
         try (WrittenLog log = new WrittenLog()) {
             GroupExecutor executor = executor(Duration.ofSeconds(30));
-            Plug plug = new Plug();
-            executor.submit("a", "runs", plug);
-            plug.awaitBegun();
+            BlockingTask blocker = new BlockingTask();
+            executor.submit("a", "runs", blocker);
+            blocker.awaitBegun();
             executor.submit("a", "waits-1", () -> "x");
             executor.submit("a", "waits-2", () -> "x");
             Thread closing = Thread.ofVirtual().start(executor::close);
@@ -75,9 +75,9 @@ class ShutdownReportTest {
     void a_shutdown_at_once_reports_and_does_not_warn() throws Exception {
         try (WrittenLog log = new WrittenLog()) {
             GroupExecutor executor = executor(Duration.ofSeconds(30));
-            Plug plug = new Plug();
-            executor.submit("a", "runs", plug);
-            plug.awaitBegun();
+            BlockingTask blocker = new BlockingTask();
+            executor.submit("a", "runs", blocker);
+            blocker.awaitBegun();
 
             executor.shutdown();
             executor.shutdown();

@@ -10,7 +10,7 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskExecutionException;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
@@ -149,8 +149,8 @@ class SubmissionFormsTest {
     @Test
     void the_message_of_a_wait_with_a_duration_has_it_in_milliseconds() throws Exception {
         try (GroupExecutor executor = executor()) {
-            Plug plug = new Plug();
-            TaskHandle<String> handle = executor.submit("a", "t", plug);
+            BlockingTask blocker = new BlockingTask();
+            TaskHandle<String> handle = executor.submit("a", "t", blocker);
 
             GroupResult<String> notYet = handle.await(Duration.ZERO);
             GroupResult<String> neither = handle.join(Duration.ofMillis(-5));
@@ -159,7 +159,7 @@ class SubmissionFormsTest {
                     .isInstanceOf(TimeoutException.class)
                     .hasMessage("task \"t\" in group \"a\" had not ended after 0 ms; it goes on");
             assertThat(neither.error()).isInstanceOf(TimeoutException.class);
-            plug.letGo();
+            blocker.release();
             assertThat(handle.await(Duration.ofDays(100_000_000_000L)).value()).isEqualTo("value");
         }
     }
@@ -167,7 +167,7 @@ class SubmissionFormsTest {
     @Test
     void an_interrupted_join_with_a_duration_keeps_the_interrupt_status() {
         try (GroupExecutor executor = executor()) {
-            TaskHandle<String> handle = executor.submit("a", "t", new Plug());
+            TaskHandle<String> handle = executor.submit("a", "t", new BlockingTask());
             Thread.currentThread().interrupt();
 
             GroupResult<String> result = handle.join(Duration.ofDays(1));
@@ -256,7 +256,7 @@ class SubmissionFormsTest {
 
     @Test
     void execute_all_with_a_timeout_cancels_the_tasks_that_have_not_ended_in_time() throws Exception {
-        Plug stuck = Plug.stubborn();
+        BlockingTask stuck = BlockingTask.uninterruptible();
         try (GroupExecutor executor = executor()) {
             List<GroupResult<String>> results = executor.executeAll(
                     List.of(
@@ -269,7 +269,7 @@ class SubmissionFormsTest {
             assertThat(results.get(1).error()).isInstanceOf(TimeoutException.class);
             assertThat(results.get(2).error()).isSameAs(results.get(1).error());
             assertThat(executor.groupStats("b").orElseThrow().queuedCount()).isZero();
-            stuck.letGo();
+            stuck.release();
         }
     }
 
@@ -322,7 +322,7 @@ class SubmissionFormsTest {
 
             assertThat(value).isEqualTo("third");
             assertThatThrownBy(() -> executor.call(
-                            "a", new Plug(), TaskOptions.defaults().timeout(Duration.ofMillis(1))))
+                            "a", new BlockingTask(), TaskOptions.defaults().timeout(Duration.ofMillis(1))))
                     .isInstanceOf(TaskTimeoutException.class);
         }
     }

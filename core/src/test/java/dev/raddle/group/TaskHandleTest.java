@@ -5,9 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.TaskStatus;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -113,11 +114,11 @@ class TaskHandleTest {
     @ParameterizedTest
     @EnumSource
     void a_wait_that_times_out_returns_a_timeout_and_the_task_goes_on(TimedWait wait) throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().timeSource(time).build())) {
-            TaskHandle<String> handle = executor.submit("a", "t1", plug);
-            plug.awaitBegun();
+            TaskHandle<String> handle = executor.submit("a", "t1", blocker);
+            blocker.awaitBegun();
             FutureTask<GroupResult<String>> waiter = new FutureTask<>(() -> wait.on(handle, 2, TimeUnit.SECONDS));
             Thread.ofPlatform().start(waiter);
             time.awaitAlarms(1);
@@ -130,9 +131,9 @@ class TaskHandleTest {
                     .hasMessage("task \"t1\" in group \"a\" had not ended after 2 seconds; it goes on");
             assertThat(handle.isDone()).isFalse();
 
-            plug.letGo();
+            blocker.release();
             assertThat(handle.await().value()).isEqualTo("value");
-            assertThat(plug.interrupts()).isZero();
+            assertThat(blocker.interrupts()).isZero();
         }
     }
 
@@ -140,15 +141,15 @@ class TaskHandleTest {
     @ParameterizedTest
     @EnumSource
     void a_timed_wait_returns_the_result_when_the_task_ends_and_leaves_no_alarm(TimedWait wait) throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().timeSource(time).idleGroupTtl(Duration.ZERO).build())) {
-            TaskHandle<String> handle = executor.submit("a", "t1", plug);
+            TaskHandle<String> handle = executor.submit("a", "t1", blocker);
             FutureTask<GroupResult<String>> waiter = new FutureTask<>(() -> wait.on(handle, 2, TimeUnit.SECONDS));
             Thread.ofPlatform().start(waiter);
             time.awaitAlarms(1);
 
-            plug.letGo();
+            blocker.release();
 
             assertThat(waiter.get().value()).isEqualTo("value");
             assertThat(time.alarms()).isZero();
@@ -219,8 +220,8 @@ class TaskHandleTest {
     @Test
     void cancel_interrupts_a_running_task_once_and_its_slot_is_free_when_the_task_returns()
             throws InterruptedException {
-        Plug stubborn = Plug.stubborn();
-        Plug next = new Plug();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
+        BlockingTask next = new BlockingTask();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(closesAtOnce().build())) {
             TaskHandle<String> handle = executor.submit("a", "t1", stubborn);
@@ -238,11 +239,11 @@ class TaskHandleTest {
             assertThat(executor.groupStats("a").orElseThrow().activeCount()).isEqualTo(1);
             assertThat(next.hasBegun()).isFalse();
 
-            stubborn.letGo();
+            stubborn.release();
             next.awaitBegun();
             assertThat(stubborn.interrupts()).isEqualTo(1);
             assertThat(handle.await().status()).as("a late value has no effect").isEqualTo(TaskStatus.CANCELLED);
-            next.letGo();
+            next.release();
             following.await();
         }
         assertThat(next.interrupts()).isZero();
@@ -353,22 +354,22 @@ class TaskHandleTest {
     @Test
     void a_cancel_without_interrupt_of_a_running_task_has_no_effect_and_a_done_task_cannot_be_cancelled()
             throws InterruptedException {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().defaultQueueThresholdPerGroup(0).build())) {
-            TaskHandle<String> handle = executor.submit("a", "t1", plug);
-            plug.awaitBegun();
+            TaskHandle<String> handle = executor.submit("a", "t1", blocker);
+            blocker.awaitBegun();
             TaskHandle<String> rejected = executor.submit("a", "t2", () -> "never");
 
             assertThat(handle.cancel(false)).isFalse();
             assertThat(handle.isDone()).isFalse();
-            plug.letGo();
+            blocker.release();
 
             assertThat(handle.await().status()).isEqualTo(TaskStatus.SUCCESS);
             assertThat(handle.cancel(true)).isFalse();
             assertThat(handle.cancel(false)).isFalse();
             assertThat(handle.await().status()).isEqualTo(TaskStatus.SUCCESS);
-            assertThat(plug.interrupts()).isZero();
+            assertThat(blocker.interrupts()).isZero();
             assertThat(rejected.cancel(true)).isFalse();
             assertThatThrownBy(rejected::await).isInstanceOf(RejectedTaskException.class);
         }
@@ -389,7 +390,7 @@ class TaskHandleTest {
                 heard.add(id + " " + result.status());
             }
         };
-        Plug running = new Plug();
+        BlockingTask running = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 closesAtOnce().taskLifecycleListener(listener).build())) {
             TaskHandle<String> runs = executor.submit("a", "runs", running);
@@ -495,8 +496,8 @@ class TaskHandleTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void dependants_of_the_future_run_after_the_slot_is_free_and_delay_no_task(boolean reuseThreads) throws Exception {
-        Plug first = new Plug();
-        Plug second = new Plug();
+        BlockingTask first = new BlockingTask();
+        BlockingTask second = new BlockingTask();
         CountDownLatch blocked = new CountDownLatch(1);
         CountDownLatch letGo = new CountDownLatch(1);
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
@@ -505,14 +506,14 @@ class TaskHandleTest {
             TaskHandle<String> next = executor.submit("a", "t2", second);
             CompletableFuture<String> dependant = handle.toCompletableFuture().thenApply(result -> {
                 blocked.countDown();
-                TestTasks.await(letGo);
+                Wait.uninterrupted(letGo);
                 return result.value();
             });
 
-            first.letGo();
+            first.release();
             blocked.await();
             second.awaitBegun(); // although the dependant blocks
-            second.letGo();
+            second.release();
             assertThat(next.await().value()).isEqualTo("value");
 
             assertThat(dependant).isNotDone();
@@ -525,18 +526,18 @@ class TaskHandleTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void a_dependant_finds_the_slot_free(boolean reuseThreads) throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(closesAtOnce()
                 .reuseThreads(reuseThreads)
                 .defaultQueueThresholdPerGroup(0)
                 .globalMaxInFlight(1)
                 .globalQueueThreshold(0)
                 .build())) {
-            CompletableFuture<GroupResult<String>> chained = executor.submit("a", "t1", plug)
+            CompletableFuture<GroupResult<String>> chained = executor.submit("a", "t1", blocker)
                     .toCompletableFuture()
                     .thenCompose(
                             result -> executor.submit("a", "t2", () -> "second").toCompletableFuture());
-            plug.letGo();
+            blocker.release();
 
             assertThat(chained.get().value()).isEqualTo("second");
         }

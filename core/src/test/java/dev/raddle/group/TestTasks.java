@@ -2,14 +2,7 @@ package dev.raddle.group;
 
 import dev.raddle.testing.StepScheduler;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -24,34 +17,6 @@ final class TestTasks implements AutoCloseable {
     /** Returns the policy of an executor whose granted tasks a test runs one by one, and which closes at once. */
     static GroupPolicy.Builder stepped(StepScheduler steps) {
         return GroupPolicy.builder().scheduler(key -> steps).closeTimeout(Duration.ZERO);
-    }
-
-    static void await(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException interrupt) {
-            throw new AssertionError("interrupted while waiting for " + latch, interrupt);
-        }
-    }
-
-    /** Runs actions concurrently, each in a platform thread of its own, and returns when all have returned normally. */
-    static void together(List<? extends Callable<?>> actions) throws Exception {
-        CyclicBarrier start = new CyclicBarrier(actions.size());
-        List<Future<?>> ends = new ArrayList<>();
-        ExecutorService threads = Executors.newFixedThreadPool(actions.size());
-        try {
-            for (Callable<?> action : actions) {
-                ends.add(threads.submit(() -> {
-                    start.await();
-                    return action.call();
-                }));
-            }
-            for (Future<?> end : ends) {
-                end.get();
-            }
-        } finally {
-            threads.shutdownNow(); // an action that hangs must not keep the test from failing
-        }
     }
 
     /**
@@ -104,7 +69,7 @@ final class TestTasks implements AutoCloseable {
         begun.acquire(count);
     }
 
-    void letGo(int count) {
+    void release(int count) {
         exits.release(count);
     }
 

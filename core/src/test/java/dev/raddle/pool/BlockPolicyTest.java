@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.Together;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -366,7 +368,7 @@ class BlockPolicyTest {
             });
         }
 
-        TestPools.together(submitters);
+        Together.together(submitters);
         pool.close();
 
         assertThat(runs).hasValue(4_000);
@@ -446,7 +448,7 @@ class BlockPolicyTest {
                 return null;
             };
 
-            TestPools.together(Collections.nCopies(4, submitter));
+            Together.together(Collections.nCopies(4, submitter));
             pool.close();
 
             assertThat(runs).hasValue(2_000);

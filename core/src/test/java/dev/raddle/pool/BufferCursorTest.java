@@ -2,6 +2,7 @@ package dev.raddle.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.testing.Together;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -230,7 +231,7 @@ class BufferCursorTest {
             return null;
         };
 
-        TestPools.together(List.of(put, take, remove, iterate));
+        Together.together(List.of(put, take, remove, iterate));
 
         assertThat(removedTasks).hasSize(count).doesNotHaveDuplicates();
         assertThat(buffer.size()).isZero();

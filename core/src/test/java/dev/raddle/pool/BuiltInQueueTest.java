@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.Together;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.lang.annotation.ElementType;
@@ -567,7 +569,7 @@ class BuiltInQueueTest {
             });
         }
 
-        TestPools.together(actors);
+        Together.together(actors);
 
         assertThat(queue).isEmpty();
         assertThat(taken).hasSize(30_000);

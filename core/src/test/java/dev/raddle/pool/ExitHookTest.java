@@ -3,6 +3,7 @@ package dev.raddle.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import dev.raddle.testing.BlockingTask;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,7 +22,7 @@ class ExitHookTest {
         public static void main(String[] arguments) throws Exception {
             ThreadPool feeder = pool("feeder");
             ThreadPool fed = pool("fed");
-            BlockingTask stubborn = new BlockingTask(true);
+            BlockingTask stubborn = BlockingTask.uninterruptible();
             List<ThreadPool> both = List.of(feeder, fed);
             Duration grace = arguments[0].equals("stuck") ? Duration.ofMillis(1) : Duration.ofHours(1);
             ThreadPool.ExitHook hook = ThreadPool.drainOnExit(grace, Program::print, feeder, fed);

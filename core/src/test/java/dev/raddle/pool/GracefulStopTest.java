@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.pool.ShutdownReport.HandedBack;
 import dev.raddle.pool.ShutdownReport.Interrupted;
 import dev.raddle.pool.ThreadPool.RunState;
+import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.Together;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -55,7 +57,7 @@ class GracefulStopTest {
     }
 
     private BlockingTask stubborn(ThreadPool pool) throws InterruptedException {
-        BlockingTask stubborn = pools.stubborn();
+        BlockingTask stubborn = pools.uninterruptible();
         pool.execute(stubborn);
         return stubborn.awaitBegun();
     }
@@ -118,7 +120,7 @@ class GracefulStopTest {
                 }
                 return null;
             };
-            TestPools.together(List.of(observer, pool::shutdownNow, () -> {
+            Together.together(List.of(observer, pool::shutdownNow, () -> {
                 pool.shutdown();
                 return null;
             }));
@@ -298,8 +300,8 @@ class GracefulStopTest {
                 .threadFactory(Thread.ofPlatform().name("worker-", 1).factory())
                 .build());
         BlockingTask blocker = pools.occupy(pool);
-        BlockingTask stubborn = pools.stubborn();
-        pool.submit(stubborn);
+        BlockingTask stubborn = pools.uninterruptible();
+        pool.submit((Runnable) stubborn);
         stubborn.awaitBegun();
         FutureTask<ShutdownReport> drained = draining(pool, GRACE);
         time.advance(GRACE);
@@ -366,8 +368,8 @@ class GracefulStopTest {
     void a_task_is_reported_as_it_was_submitted_although_its_future_was_cancelled(QueueKind queueKind)
             throws Exception {
         ThreadPool pool = pool(queueKind, 1);
-        BlockingTask stubborn = pools.stubborn();
-        Future<?> future = pool.submit(stubborn);
+        BlockingTask stubborn = pools.uninterruptible();
+        Future<?> future = pool.submit((Runnable) stubborn);
         stubborn.awaitBegun();
         future.cancel(false);
         FutureTask<ShutdownReport> drained = draining(pool, Duration.ofSeconds(1));
@@ -387,9 +389,9 @@ class GracefulStopTest {
     void an_interrupted_task_is_reported_as_it_was_submitted(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 2);
         BlockingTask plain = pools.blocker();
-        BlockingTask cancelled = pools.stubborn();
-        Future<?> future = pool.submit(plain);
-        Future<?> cancelledFuture = pool.submit(cancelled);
+        BlockingTask cancelled = pools.uninterruptible();
+        Future<?> future = pool.submit((Runnable) plain);
+        Future<?> cancelledFuture = pool.submit((Runnable) cancelled);
         plain.awaitBegun();
         cancelled.awaitBegun();
         cancelledFuture.cancel(false);
@@ -619,7 +621,7 @@ class GracefulStopTest {
             };
             List<ShutdownReport> reports = new CopyOnWriteArrayList<>();
             Duration grace = round % 3 == 0 ? Duration.ofHours(1) : Duration.ZERO;
-            TestPools.together(List.of(submitter, submitter, () -> reports.add(pool.drain(grace))));
+            Together.together(List.of(submitter, submitter, () -> reports.add(pool.drain(grace))));
 
             ShutdownReport report = reports.getFirst();
             assertThat(report.terminated()).isTrue();
@@ -645,7 +647,7 @@ class GracefulStopTest {
             Callable<Object> drainer =
                     () -> handedBack.addAll(pool.drain(Duration.ZERO).handedBack());
 
-            TestPools.together(List.of(drainer, drainer));
+            Together.together(List.of(drainer, drainer));
 
             assertThat(handedBack).hasSize(100);
             assertThat(pool.stats().handedBack()).isEqualTo(100);
@@ -763,7 +765,7 @@ class GracefulStopTest {
             return null;
         };
 
-        TestPools.together(List.of(submitter, meddler));
+        Together.together(List.of(submitter, meddler));
 
         assertThat(interrupted).hasValue(0);
         assertThat(pool.getTaskCount()).isEqualTo(400);

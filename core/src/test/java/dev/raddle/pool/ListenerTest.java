@@ -2,6 +2,8 @@ package dev.raddle.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.Together;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -420,7 +422,7 @@ class ListenerTest {
                     .rejection(new ThreadPool.DiscardPolicy())
                     .listener(new BalancingListener())
                     .build();
-            TestPools.together(List.of(
+            Together.together(List.of(
                     () -> {
                         for (int i = 0; i < 100; i++) {
                             pool.execute(new NamedRunnable("t" + i));

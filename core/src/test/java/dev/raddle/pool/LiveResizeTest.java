@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.Together;
 import dev.raddle.testing.Wait;
 import java.util.ArrayList;
 import java.util.List;
@@ -157,7 +159,7 @@ class LiveResizeTest {
             return null;
         };
 
-        TestPools.together(List.of(submitter, submitter, resizer));
+        Together.together(List.of(submitter, submitter, resizer));
         pool.close();
 
         assertThat(runs).hasValue(10_000);
@@ -270,7 +272,7 @@ class LiveResizeTest {
             return null;
         };
 
-        TestPools.together(List.of(submitter, submitter, resizer));
+        Together.together(List.of(submitter, submitter, resizer));
 
         assertThat(runs).hasValue(10_000);
         assertThat(pool.getLargestPoolSize()).isLessThanOrEqualTo(4);

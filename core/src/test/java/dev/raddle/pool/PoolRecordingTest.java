@@ -11,6 +11,7 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import java.nio.file.Path;
 import java.time.Duration;

@@ -2,6 +2,7 @@ package dev.raddle.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -144,7 +145,7 @@ class StuckTaskTest {
     @EachQueue
     void a_task_is_also_reported_after_shutdown(QueueKind queueKind) throws Exception {
         ThreadPool pool = pool(queueKind, 1);
-        BlockingTask stubborn = pools.stubborn();
+        BlockingTask stubborn = pools.uninterruptible();
         pool.execute(stubborn);
         stubborn.awaitBegun();
         pool.shutdownNow();

@@ -1,15 +1,11 @@
 package dev.raddle.pool;
 
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.Wait;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.TimeUnit;
@@ -45,11 +41,11 @@ final class TestPools {
     }
 
     BlockingTask blocker() {
-        return keep(new BlockingTask(false));
+        return keep(new BlockingTask());
     }
 
-    BlockingTask stubborn() {
-        return keep(new BlockingTask(true));
+    BlockingTask uninterruptible() {
+        return keep(BlockingTask.uninterruptible());
     }
 
     private synchronized BlockingTask keep(BlockingTask blocker) {
@@ -104,26 +100,6 @@ final class TestPools {
     /** Starts a daemon thread. */
     static Thread started(Runnable body) {
         return Thread.ofPlatform().daemon().start(body);
-    }
-
-    /** Runs actions concurrently, each in a separate platform thread, and returns when all have ended normally. */
-    static void together(List<? extends Callable<?>> actions) throws Exception {
-        CyclicBarrier start = new CyclicBarrier(actions.size());
-        List<Future<?>> ends = new ArrayList<>();
-        ExecutorService threads = Executors.newFixedThreadPool(actions.size());
-        try {
-            for (Callable<?> action : actions) {
-                ends.add(threads.submit(() -> {
-                    start.await();
-                    return action.call();
-                }));
-            }
-            for (Future<?> end : ends) {
-                end.get();
-            }
-        } finally {
-            threads.shutdownNow(); // an action that hangs must not prevent the failure of the test
-        }
     }
 
     @SuppressWarnings("unchecked")

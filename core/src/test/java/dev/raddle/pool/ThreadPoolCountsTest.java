@@ -2,6 +2,8 @@ package dev.raddle.pool;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.Together;
 import dev.raddle.testing.Wait;
 import java.util.ArrayList;
 import java.util.List;
@@ -102,7 +104,7 @@ class ThreadPoolCountsTest {
             });
         }
 
-        TestPools.together(submitters);
+        Together.together(submitters);
         Wait.until(() -> pool.getCompletedTaskCount() == 8_000);
 
         assertThat(runs.sum()).isEqualTo(8_000);
@@ -133,7 +135,7 @@ class ThreadPoolCountsTest {
             return null;
         };
 
-        TestPools.together(List.of(submitter, observer));
+        Together.together(List.of(submitter, observer));
 
         assertThat(pool.getCompletedTaskCount()).isEqualTo(5_000);
     }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.testing.BlockingTask;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -80,7 +81,7 @@ class ThreadPoolFuturesTest {
             throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         BlockingTask blocker = pools.blocker();
-        Future<?> future = pool.submit(blocker);
+        Future<?> future = pool.submit((Runnable) blocker);
         blocker.awaitBegun();
 
         assertThatThrownBy(() -> future.get(1, TimeUnit.MILLISECONDS)).isInstanceOf(TimeoutException.class);
@@ -101,7 +102,7 @@ class ThreadPoolFuturesTest {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         BlockingTask running = pools.blocker();
         BlockingTask waiting = pools.blocker();
-        List<Future<?>> futures = List.of(pool.submit(running), pool.submit(waiting));
+        List<Future<?>> futures = List.of(pool.submit((Runnable) running), pool.submit((Runnable) waiting));
         running.awaitBegun();
 
         assertThat(futures).allSatisfy(future -> {
@@ -125,7 +126,7 @@ class ThreadPoolFuturesTest {
     void cancelling_with_an_interrupt_ends_the_task(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
         BlockingTask blocker = pools.blocker();
-        Future<?> future = pool.submit(blocker);
+        Future<?> future = pool.submit((Runnable) blocker);
         blocker.awaitBegun();
 
         future.cancel(true);
@@ -252,7 +253,7 @@ class ThreadPoolFuturesTest {
     @EachQueue
     void an_interrupted_invokeAll_cancels_its_tasks(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
-        BlockingTask running = pools.stubborn();
+        BlockingTask running = pools.uninterruptible();
         BlockingTask waiting = pools.blocker();
         FutureTask<Object> invoked = new FutureTask<>(() -> pool.invokeAll(List.of(inside(running), inside(waiting))));
         Thread invoker = TestPools.started(invoked);

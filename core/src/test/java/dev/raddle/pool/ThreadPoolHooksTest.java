@@ -3,6 +3,7 @@ package dev.raddle.pool;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.Wait;
 import java.io.IOException;
 import java.util.ArrayList;

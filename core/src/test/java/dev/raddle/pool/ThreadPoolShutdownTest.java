@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -146,7 +147,7 @@ class ThreadPoolShutdownTest {
     @EachQueue
     void the_state_only_moves_forward(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
-        BlockingTask stubborn = pools.stubborn();
+        BlockingTask stubborn = pools.uninterruptible();
         pool.execute(stubborn);
         stubborn.awaitBegun();
         Runnable waiting = task("waiting");
@@ -210,7 +211,7 @@ class ThreadPoolShutdownTest {
     @EachQueue
     void a_task_that_ignores_its_interrupt_keeps_the_pool_from_terminating(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
-        BlockingTask stubborn = pools.stubborn();
+        BlockingTask stubborn = pools.uninterruptible();
         pool.execute(stubborn);
         stubborn.awaitBegun();
 
@@ -302,8 +303,8 @@ class ThreadPoolShutdownTest {
     @EachQueue
     void cancelling_a_future_interrupts_its_task_and_no_later_one(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
-        BlockingTask stubborn = pools.stubborn();
-        Future<?> cancelled = pool.submit(stubborn);
+        BlockingTask stubborn = pools.uninterruptible();
+        Future<?> cancelled = pool.submit((Runnable) stubborn);
         Future<Boolean> next = pool.submit(() -> Thread.currentThread().isInterrupted());
         stubborn.awaitBegun();
 
@@ -753,7 +754,7 @@ class ThreadPoolShutdownTest {
     @EachQueue
     void an_interrupted_close_stops_the_pool_and_continues_to_wait(QueueKind queueKind) throws Exception {
         ThreadPool pool = pools.of(queueKind, 1, 1, 10);
-        BlockingTask stubborn = pools.stubborn();
+        BlockingTask stubborn = pools.uninterruptible();
         pool.execute(stubborn);
         stubborn.awaitBegun();
         pool.execute(task("never"));

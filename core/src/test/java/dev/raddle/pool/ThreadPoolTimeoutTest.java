@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.Wait;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;

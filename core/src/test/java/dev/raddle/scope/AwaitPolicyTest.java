@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskExecutionException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
@@ -45,9 +45,9 @@ class AwaitPolicyTest {
     }
 
     /** Fails when it is released. */
-    private static Callable<String> failing(Plug plug, Throwable thrown) {
+    private static Callable<String> failing(BlockingTask blocker, Throwable thrown) {
         return () -> {
-            plug.call();
+            blocker.call();
             return sneaky(thrown);
         };
     }
@@ -56,9 +56,9 @@ class AwaitPolicyTest {
 
     @Test
     void under_fail_fast_the_first_failure_cancels_the_others_and_is_thrown_at_once() throws Exception {
-        Plug bad = new Plug();
-        Plug stubborn = Plug.stubborn();
-        Plug bystander = new Plug();
+        BlockingTask bad = new BlockingTask();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
+        BlockingTask bystander = new BlockingTask();
         IllegalStateException failure = new IllegalStateException("bad");
         try (ThreadScope scope = threaded(FailurePolicy.FAIL_FAST)) {
             Task<String> first = scope.submit("first", stubborn); // a wait in list order would never end
@@ -69,7 +69,7 @@ class AwaitPolicyTest {
             FutureTask<ScopeResult> waiter = new FutureTask<>(() -> scope.await(first, second));
             Thread thread = Thread.startVirtualThread(waiter);
             bad.awaitBegun();
-            bad.letGo();
+            bad.release();
 
             thread.join();
 
@@ -78,7 +78,7 @@ class AwaitPolicyTest {
             assertThat(notWaitedFor.isCancelled()).isTrue();
             stubborn.awaitInterrupt();
             bystander.awaitInterrupt();
-            stubborn.letGo();
+            stubborn.release();
         }
     }
 
@@ -134,7 +134,7 @@ class AwaitPolicyTest {
     void tasks_waiting_behind_a_failed_one_are_never_placed() throws Exception {
         AtomicInteger placed = new AtomicInteger();
         AtomicInteger calls = new AtomicInteger();
-        Plug bad = new Plug();
+        BlockingTask bad = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1).withScheduler(task -> {
             placed.incrementAndGet();
             dev.raddle.task.Scheduler.virtualThreads().execute(task);
@@ -144,7 +144,7 @@ class AwaitPolicyTest {
             FutureTask<ScopeResult> waiter = new FutureTask<>(() -> scope.await(fails));
             Thread thread = Thread.ofPlatform().start(waiter);
             dev.raddle.testing.Wait.until(() -> thread.getState() == Thread.State.WAITING);
-            bad.letGo();
+            bad.release();
             thread.join();
 
             assertThat(waiter.exceptionNow()).hasMessage("bad");
@@ -252,8 +252,8 @@ class AwaitPolicyTest {
 
     @Test
     void under_cancel_others_the_first_failure_cancels_the_rest_and_the_result_is_returned() throws Exception {
-        Plug bad = new Plug();
-        Plug other = new Plug();
+        BlockingTask bad = new BlockingTask();
+        BlockingTask other = new BlockingTask();
         IllegalStateException failure = new IllegalStateException("bad");
         try (ThreadScope scope = threaded(FailurePolicy.CANCEL_OTHERS)) {
             Task<String> cancelled = scope.submit("other", other);
@@ -262,7 +262,7 @@ class AwaitPolicyTest {
             Thread thread = Thread.startVirtualThread(waiter);
             other.awaitBegun();
             bad.awaitBegun();
-            bad.letGo();
+            bad.release();
             thread.join();
 
             assertThat(waiter.resultNow()).isEqualTo(new ScopeResult(2, 0, 1, 1, List.of(failure)));
@@ -419,7 +419,7 @@ class AwaitPolicyTest {
 
     @Test
     void two_waits_for_one_task_are_both_notified_of_its_failure() throws Exception {
-        Plug bad = new Plug();
+        BlockingTask bad = new BlockingTask();
         IllegalStateException failure = new IllegalStateException("bad");
         try (ThreadScope scope = threaded(FailurePolicy.FAIL_FAST)) {
             Task<String> task = scope.submit(failing(bad, failure));
@@ -428,7 +428,7 @@ class AwaitPolicyTest {
             Thread first = Thread.startVirtualThread(one);
             Thread second = Thread.startVirtualThread(two);
             bad.awaitBegun();
-            bad.letGo();
+            bad.release();
             first.join();
             second.join();
             assertThat(one.exceptionNow()).isSameAs(failure);

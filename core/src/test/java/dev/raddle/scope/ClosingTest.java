@@ -10,7 +10,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -158,12 +158,12 @@ class ClosingTest {
     @Test
     void a_scheduler_that_loses_its_tasks_prevents_no_scope_from_closing() throws Exception {
         ExecutorService executor = Executors.newSingleThreadExecutor();
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         Task<String> lost;
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.from(executor))) {
-            Task<String> runs = scope.submit(plug);
+            Task<String> runs = scope.submit(blocker);
             lost = scope.submit(() -> "never");
-            plug.awaitBegun();
+            blocker.awaitBegun();
 
             assertThat(executor.shutdownNow()).hasSize(1);
 
@@ -203,7 +203,7 @@ class ClosingTest {
     void close_reports_a_task_that_ignores_its_interrupt_once_an_interval_and_waits_for_it() throws Exception {
         BlockingQueue<String> sources = new LinkedBlockingQueue<>();
         BlockingQueue<Throwable> reports = new LinkedBlockingQueue<>();
-        Plug stubborn = Plug.stubborn();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         AtomicReference<ThreadScope> closing = new AtomicReference<>();
         FutureTask<String> block = new FutureTask<>(() -> {
             ThreadScope scope = ThreadScope.open("s")
@@ -213,7 +213,7 @@ class ClosingTest {
                         sources.add(source);
                         reports.add(error);
                     }));
-            scope.submit("quick", new Plug());
+            scope.submit("quick", new BlockingTask());
             scope.submit("stubborn", stubborn);
             stubborn.awaitBegun();
             time.advance(SECOND.multipliedBy(3));
@@ -236,12 +236,12 @@ class ClosingTest {
                     .hasMessage("task \"stubborn\" ignores its interrupt; it has run for " + (3 + 2 * interval)
                             + "000 ms in " + stubborn.thread());
             assertThat(report.getStackTrace())
-                    .anyMatch(frame -> frame.getClassName().equals(Plug.class.getName()));
+                    .anyMatch(frame -> frame.getClassName().equals(BlockingTask.class.getName()));
             assertThat(block.isDone()).isFalse();
         }
         time.awaitAlarms(1);
 
-        stubborn.letGo();
+        stubborn.release();
         closer.join();
 
         assertThat(block.resultNow()).isEqualTo("closed");
@@ -254,7 +254,7 @@ class ClosingTest {
     @Test
     void patience_is_ten_seconds_unless_it_is_set() throws Exception {
         BlockingQueue<Throwable> reports = new LinkedBlockingQueue<>();
-        Plug stubborn = Plug.stubborn();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         FutureTask<String> block = new FutureTask<>(() -> {
             try (ThreadScope scope = ThreadScope.open("s")
                     .withTimeSource(time)
@@ -271,7 +271,7 @@ class ClosingTest {
         assertThat(time.alarms()).isEqualTo(1);
         time.advance(Duration.ofNanos(1));
         assertThat(reports.take()).hasMessageContaining("it has run for 10000 ms");
-        stubborn.letGo();
+        stubborn.release();
         closer.join();
     }
 
@@ -296,7 +296,7 @@ class ClosingTest {
     @Test
     void only_the_owner_closes() throws Exception {
         try (ThreadScope scope = ThreadScope.open("s")) {
-            Task<String> goesOn = scope.submit(new Plug());
+            Task<String> goesOn = scope.submit(new BlockingTask());
             FutureTask<String> other = new FutureTask<>(() -> {
                 scope.close();
                 return "";
@@ -346,7 +346,7 @@ class ClosingTest {
 
     @Test
     void an_interrupt_of_the_closing_thread_abandons_no_task_and_is_kept() throws Exception {
-        Plug stubborn = Plug.stubborn();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         FutureTask<Boolean> block = new FutureTask<>(() -> {
             ThreadScope scope = ThreadScope.open();
             scope.submit(stubborn);
@@ -364,7 +364,7 @@ class ClosingTest {
         closer.interrupt();
         assertThat(block.isDone()).isFalse();
 
-        stubborn.letGo();
+        stubborn.release();
         closer.join();
 
         assertThat(block.resultNow()).isTrue();
@@ -375,14 +375,14 @@ class ClosingTest {
 
     @Test
     void a_thread_that_is_interrupted_before_it_closes_waits_as_well() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open()) {
-            scope.submit(plug);
-            plug.awaitBegun();
+            scope.submit(blocker);
+            blocker.awaitBegun();
             Thread.currentThread().interrupt();
         }
         assertThat(Thread.interrupted()).isTrue();
-        plug.awaitInterrupt();
-        assertThat(plug.interrupts()).isEqualTo(1);
+        blocker.awaitInterrupt();
+        assertThat(blocker.interrupts()).isEqualTo(1);
     }
 }

@@ -9,7 +9,7 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -51,11 +51,11 @@ class CornersOfScopesTest {
     @Test
     void a_task_that_runs_out_of_time_cancels_waiting_tasks_before_they_can_begin() throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withConcurrencyLimit(1)) {
-            Task<String> late = scope.submit("late", plug, Duration.ofSeconds(1));
+            Task<String> late = scope.submit("late", blocker, Duration.ofSeconds(1));
             Task<String> waiting = scope.submit("waiting", () -> events.add("ran") + "");
-            plug.awaitBegun();
+            blocker.awaitBegun();
             Thread owner = Thread.currentThread();
             Thread clock = Thread.ofVirtual().start(() -> {
                 while (owner.getState() != Thread.State.WAITING) {
@@ -159,7 +159,7 @@ class CornersOfScopesTest {
             Task<String> failed = scope.submit(() -> {
                 throw failure;
             });
-            Task<String> slow = scope.submit(new Plug());
+            Task<String> slow = scope.submit(new BlockingTask());
             assertThatThrownBy(failed::await).isSameAs(failure);
             time.advance(Duration.ofSeconds(1));
 
@@ -190,14 +190,14 @@ class CornersOfScopesTest {
 
     @Test
     void deferred_actions_do_not_see_an_interrupt_that_came_while_the_scope_closed() throws Exception {
-        Plug stubborn = Plug.stubborn();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         AtomicBoolean disturbed = new AtomicBoolean();
         Thread owner = Thread.currentThread();
         Thread interrupter = Thread.ofVirtual().unstarted(() -> {
             try {
                 stubborn.awaitInterrupt(); // sent by close()
                 owner.interrupt();
-                stubborn.letGo();
+                stubborn.release();
             } catch (InterruptedException impossible) {
                 events.add("interrupted");
             }
@@ -228,11 +228,11 @@ class CornersOfScopesTest {
             }
         };
         try (ThreadScope scope = ThreadScope.open().withTimeSource(ringsAtOnce).withConcurrencyLimit(1)) {
-            Plug plug = new Plug();
-            Task<String> holder = scope.submit(plug);
+            BlockingTask blocker = new BlockingTask();
+            Task<String> holder = scope.submit(blocker);
             Task<String> late = scope.submit("late", () -> "never", Duration.ofSeconds(1));
             assertThatThrownBy(late::await).isInstanceOf(TaskTimeoutException.class);
-            plug.letGo();
+            blocker.release();
             assertThat(holder.await()).isEqualTo("value");
 
             ScopeMetrics metrics = scope.metrics();

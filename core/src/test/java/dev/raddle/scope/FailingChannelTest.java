@@ -9,7 +9,7 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -126,7 +126,7 @@ class FailingChannelTest {
 
     @Test
     void a_channel_ends_normally_when_the_last_of_its_producers_has_succeeded() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open()) {
             Channel<Integer> numbers = scope.openChannel(10);
             Task<Void> one = scope.submit(() -> {
@@ -135,13 +135,13 @@ class FailingChannelTest {
             });
             Task<String> two = scope.submit(() -> {
                 numbers.send(2);
-                return plug.call();
+                return blocker.call();
             });
             assertThat(numbers.closeAfter(one, two)).isSameAs(numbers);
             one.await();
-            plug.awaitBegun();
+            blocker.awaitBegun();
             assertThat(numbers.isClosed()).isFalse();
-            plug.letGo();
+            blocker.release();
             assertThat(sum(numbers)).isEqualTo(3);
             assertThat(numbers.failure()).isEmpty();
         }

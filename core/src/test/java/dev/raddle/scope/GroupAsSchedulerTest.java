@@ -10,7 +10,7 @@ import dev.raddle.group.TaskHandle;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.time.Duration;
@@ -61,7 +61,7 @@ class GroupAsSchedulerTest {
 
     @Test
     void cancelling_a_scope_takes_its_waiting_tasks_out_of_the_groups_queue_at_once() throws Exception {
-        Plug holder = new Plug();
+        BlockingTask holder = new BlockingTask();
         try (GroupExecutor executor = executor(1)) {
             TaskHandle<String> holds = executor.submit("g", "holder", holder);
             holder.awaitBegun();
@@ -81,7 +81,7 @@ class GroupAsSchedulerTest {
                 assertThatThrownBy(tasks.getLast()::await).isInstanceOf(CancelledException.class);
             } // closes although the holder still runs
             assertThat(holds.isDone()).isFalse();
-            holder.letGo();
+            holder.release();
             assertThat(holds.await().value()).isEqualTo("value");
             assertThat(executor.stats().totalActiveCount()).isZero();
         }
@@ -89,13 +89,13 @@ class GroupAsSchedulerTest {
 
     @Test
     void cancelling_a_scope_interrupts_its_task_that_runs_in_the_group_and_frees_the_groups_slot() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor = executor(1)) {
             try (ThreadScope scope = ThreadScope.open().withScheduler(executor.scheduler("g"))) {
-                scope.submit(plug);
-                plug.awaitBegun();
+                scope.submit(blocker);
+                blocker.awaitBegun();
             }
-            assertThat(plug.interrupts()).isEqualTo(1);
+            assertThat(blocker.interrupts()).isEqualTo(1);
             assertThat(executor.submit("g", "next", () -> "value").await().value())
                     .isEqualTo("value");
         }
@@ -103,7 +103,7 @@ class GroupAsSchedulerTest {
 
     @Test
     void a_timeout_or_a_deadline_takes_a_task_out_of_the_groups_queue() throws Exception {
-        Plug holder = new Plug();
+        BlockingTask holder = new BlockingTask();
         try (GroupExecutor executor = executor(1)) {
             executor.submit("g", "holder", holder);
             holder.awaitBegun();
@@ -120,14 +120,14 @@ class GroupAsSchedulerTest {
                 assertThatThrownBy(untimed::await).isInstanceOf(ScopeTimeoutException.class);
                 Wait.until(() -> executor.stats().totalQueuedCount() == 0);
             }
-            holder.letGo();
+            holder.release();
         }
         assertThat(time.alarms()).isZero();
     }
 
     @Test
     void a_task_that_the_group_rejects_has_failed() throws Exception {
-        Plug holder = new Plug();
+        BlockingTask holder = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 GroupPolicy.builder().defaultQueueThresholdPerGroup(1).build())) {
             executor.submit("g", "holder", holder);
@@ -141,7 +141,7 @@ class GroupAsSchedulerTest {
                 assertThatThrownBy(waits::await).isInstanceOf(RejectedTaskException.class);
                 assertThat(scope.metrics().failedBeforeStart()).isEqualTo(2);
             }
-            holder.letGo();
+            holder.release();
         }
     }
 

@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -235,14 +235,14 @@ class HooksAndMetricsTest {
 
     @Test
     void a_cancelled_task_has_run_until_its_cancel() throws Exception {
-        Plug stubborn = Plug.stubborn();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withHook(named("hook"))) {
             Task<String> task = scope.submit("t", stubborn);
             stubborn.awaitBegun();
             time.advance(SECOND.multipliedBy(2));
             task.cancel();
             time.advance(SECOND.multipliedBy(2));
-            stubborn.letGo();
+            stubborn.release();
             assertThat(scope.metrics().totalDuration()).isEqualTo(SECOND.multipliedBy(2));
             assertThat(scope.metrics().cancelled()).isEqualTo(1);
         }
@@ -411,12 +411,12 @@ class HooksAndMetricsTest {
     @Test
     void a_slow_task_is_reported_while_it_runs_and_again_with_its_final_duration() throws Exception {
         BlockingQueue<SlowTaskEvent> slowEvents = new LinkedBlockingQueue<>();
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         SlowTaskHook slow = SlowTaskHook.create(SECOND, slowEvents::add, time);
         assertThat(slow.threshold()).isEqualTo(SECOND);
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withHook(slow)) {
-            Task<String> task = scope.submit("slow", plug);
-            plug.awaitBegun();
+            Task<String> task = scope.submit("slow", blocker);
+            blocker.awaitBegun();
             time.advance(SECOND.minusNanos(1));
             assertThat(time.alarms()).isEqualTo(1);
             time.advance(Duration.ofNanos(1));
@@ -427,7 +427,7 @@ class HooksAndMetricsTest {
             assertThat(running.duration()).isEqualTo(SECOND);
             time.advance(SECOND.multipliedBy(4));
             assertThat(slowEvents).as("once").isEmpty();
-            plug.letGo();
+            blocker.release();
             task.await();
 
             assertThat(slowEvents)

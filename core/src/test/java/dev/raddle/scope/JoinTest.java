@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Task;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.io.IOException;
@@ -98,14 +98,14 @@ class JoinTest {
 
     @Test
     void a_failure_loses_to_a_later_value() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = open()) {
             FutureTask<String> join = new FutureTask<>(
-                    () -> scope.join(JoinStrategy.firstSuccess(), List.of(failing("a"), plug, failing("c"))));
+                    () -> scope.join(JoinStrategy.firstSuccess(), List.of(failing("a"), blocker, failing("c"))));
             Thread thread = Thread.startVirtualThread(join);
-            plug.awaitBegun();
+            blocker.awaitBegun();
             Wait.until(() -> scope.metrics().failed() == 2);
-            plug.letGo();
+            blocker.release();
             thread.join();
             assertThat(join.resultNow()).isEqualTo("value");
         }
@@ -142,7 +142,7 @@ class JoinTest {
         try (ThreadScope scope = open().withConcurrencyLimit(1)) {
             String value = scope.join(
                     JoinStrategy.firstSuccess(),
-                    List.of(noting("a", () -> "a"), noting("b", new Plug()), noting("c", new Plug())));
+                    List.of(noting("a", () -> "a"), noting("b", new BlockingTask()), noting("c", new BlockingTask())));
             assertThat(value).isEqualTo("a");
             assertThat(scope.gate().all()).isEmpty();
             assertThat(begun).startsWith("a").doesNotContain("c");
@@ -154,7 +154,7 @@ class JoinTest {
     @Test
     void a_quorum_is_the_first_values_in_order_of_completion() throws Exception {
         CountDownLatch first = new CountDownLatch(1);
-        Plug slow = new Plug();
+        BlockingTask slow = new BlockingTask();
         try (ThreadScope scope = open()) {
             FutureTask<List<String>> join = new FutureTask<>(() -> scope.<String, List<String>>join(
                     JoinStrategy.quorum(2),
@@ -179,7 +179,7 @@ class JoinTest {
 
     @Test
     void a_quorum_fails_as_soon_as_it_is_impossible() throws Exception {
-        Plug never = new Plug();
+        BlockingTask never = new BlockingTask();
         try (ThreadScope scope = open()) {
             assertThatThrownBy(() -> scope.join(JoinStrategy.quorum(3), List.of(never, failing("b"), () -> "c")))
                     .isInstanceOfSatisfying(
@@ -216,9 +216,9 @@ class JoinTest {
 
     @Test
     void backups_begin_one_by_one_each_a_delay_after_the_last_and_the_winner_cancels_the_rest() throws Exception {
-        Plug one = new Plug();
-        Plug two = new Plug();
-        Plug three = new Plug();
+        BlockingTask one = new BlockingTask();
+        BlockingTask two = new BlockingTask();
+        BlockingTask three = new BlockingTask();
         try (ThreadScope scope = open()) {
             FutureTask<String> join = new FutureTask<>(() ->
                     scope.join(JoinStrategy.hedged(SECOND), List.of(one, two, three, noting("four", () -> "never"))));
@@ -236,7 +236,7 @@ class JoinTest {
             three.awaitBegun();
             time.awaitAlarms(1);
 
-            two.letGo();
+            two.release();
             thread.join();
 
             assertThat(join.resultNow()).isEqualTo("value");
@@ -250,7 +250,7 @@ class JoinTest {
 
     @Test
     void a_backup_begins_at_once_when_the_running_ones_have_failed_and_its_delay_counts_anew() throws Exception {
-        Plug last = new Plug();
+        BlockingTask last = new BlockingTask();
         try (ThreadScope scope = open()) {
             FutureTask<String> join = new FutureTask<>(() -> scope.join(
                     JoinStrategy.hedged(SECOND), List.of(failing("a"), failing("b"), last, noting("d", () -> "d"))));
@@ -299,8 +299,8 @@ class JoinTest {
                 JoinStrategy.<String>firstSuccess(),
                 JoinStrategy.<String>quorum(2),
                 JoinStrategy.<String>hedged(Duration.ofDays(1)))) {
-            Plug one = new Plug();
-            Plug two = new Plug();
+            BlockingTask one = new BlockingTask();
+            BlockingTask two = new BlockingTask();
             try (ThreadScope scope = open()) {
                 FutureTask<Object> join = new FutureTask<>(() -> scope.join(strategy, List.of(one, two)));
                 Thread thread = Thread.startVirtualThread(join);
@@ -313,7 +313,7 @@ class JoinTest {
                 assertThatThrownBy(() -> scope.join(strategy, List.of(one, two)))
                         .isInstanceOf(CancelledException.class);
             }
-            Plug slow = new Plug();
+            BlockingTask slow = new BlockingTask();
             try (ThreadScope scope = open().withDeadline(SECOND)) {
                 FutureTask<Object> join =
                         new FutureTask<>(() -> scope.join(strategy, List.<Callable<String>>of(slow, () -> {
@@ -336,8 +336,8 @@ class JoinTest {
 
     @Test
     void an_interrupted_join_throws_and_cancels_the_alternatives() throws Exception {
-        Plug one = new Plug();
-        Plug two = new Plug();
+        BlockingTask one = new BlockingTask();
+        BlockingTask two = new BlockingTask();
         try (ThreadScope scope = open()) {
             FutureTask<String> join =
                     new FutureTask<>(() -> scope.join(JoinStrategy.firstSuccess(), List.of(one, two)));

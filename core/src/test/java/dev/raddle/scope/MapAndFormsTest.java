@@ -11,7 +11,7 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskPriority;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
@@ -60,16 +60,16 @@ class MapAndFormsTest {
                 throw failure;
             };
             assertThatThrownBy(scope.submit(fails)::await).isSameAs(failure);
-            Plug plug = new Plug();
+            BlockingTask blocker = new BlockingTask();
             Runnable slow = () -> {
                 try {
-                    plug.call();
+                    blocker.call();
                 } catch (InterruptedException interrupt) {
                     Thread.currentThread().interrupt();
                 }
             };
             Task<Void> late = scope.submit("late", slow, Duration.ofSeconds(1));
-            plug.awaitBegun();
+            blocker.awaitBegun();
             time.advance(Duration.ofSeconds(1));
             assertThatThrownBy(late::await).isInstanceOf(TaskTimeoutException.class);
         }
@@ -149,14 +149,14 @@ class MapAndFormsTest {
     void the_first_failure_of_a_map_ends_it_and_begins_no_further_calls() throws Exception {
         IOException failure = new IOException("of the third");
         AtomicInteger calls = new AtomicInteger();
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open()) {
             assertThatThrownBy(() -> scope.map(HUNDRED, 2, number -> {
                         calls.incrementAndGet();
                         if (number == 0) {
-                            return plug.call();
+                            return blocker.call();
                         }
-                        plug.awaitBegun();
+                        blocker.awaitBegun();
                         throw failure;
                     }))
                     .hasCause(failure);
@@ -164,7 +164,7 @@ class MapAndFormsTest {
                     .as("the scope goes on")
                     .isEqualTo("value");
         }
-        assertThat(plug.interrupts()).isEqualTo(1);
+        assertThat(blocker.interrupts()).isEqualTo(1);
         assertThat(calls).hasValue(2);
     }
 
@@ -196,17 +196,17 @@ class MapAndFormsTest {
     @Test
     void a_map_ends_with_its_scope() throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         FutureTask<Class<?>> block = new FutureTask<>(() -> {
             try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withDeadline(Duration.ofSeconds(1))) {
-                scope.map(HUNDRED, 1, number -> plug.call());
+                scope.map(HUNDRED, 1, number -> blocker.call());
                 return Object.class;
             } catch (ScopeTimeoutException expected) {
                 return expected.getClass();
             }
         });
         Thread.ofPlatform().start(block);
-        plug.awaitBegun();
+        blocker.awaitBegun();
         time.advance(Duration.ofSeconds(1));
         assertThat(block.get()).isEqualTo(ScopeTimeoutException.class);
 
@@ -222,12 +222,12 @@ class MapAndFormsTest {
 
     @Test
     void an_interrupted_map_cancels_what_it_has_begun() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         List<Task.State> states = Collections.synchronizedList(new ArrayList<>());
         FutureTask<String> block = new FutureTask<>(() -> {
             try (ThreadScope scope = ThreadScope.open()) {
                 try {
-                    scope.map(HUNDRED, 1, number -> plug.call());
+                    scope.map(HUNDRED, 1, number -> blocker.call());
                 } catch (InterruptedException expected) {
                     states.add(Task.State.CANCELLED);
                     assertThat(scope.metrics().submitted()).isEqualTo(1);
@@ -236,11 +236,11 @@ class MapAndFormsTest {
             return "";
         });
         Thread thread = Thread.ofPlatform().start(block);
-        plug.awaitBegun();
+        blocker.awaitBegun();
         thread.interrupt();
         block.get();
         assertThat(states).hasSize(1);
-        assertThat(plug.interrupts()).isEqualTo(1);
+        assertThat(blocker.interrupts()).isEqualTo(1);
     }
 
     @Test

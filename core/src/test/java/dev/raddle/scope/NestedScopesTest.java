@@ -12,7 +12,7 @@ import dev.raddle.group.TaskOptions;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskStatus;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
@@ -120,9 +120,9 @@ class NestedScopesTest {
             TaskHandle<Thread> opens;
             List<TaskHandle<Thread>> looks = new ArrayList<>();
             List<Optional<ThreadScope>> seen = java.util.Collections.synchronizedList(new ArrayList<>());
-            Plug plug = new Plug();
+            BlockingTask blocker = new BlockingTask();
             opens = executor.submit("g", "opens", () -> {
-                plug.call();
+                blocker.call();
                 ThreadScope.open();
                 return Thread.currentThread();
             });
@@ -132,7 +132,7 @@ class NestedScopesTest {
                     return Thread.currentThread();
                 }));
             }
-            plug.letGo();
+            blocker.release();
             for (TaskHandle<Thread> look : looks) {
                 assertThat(look.await().value()).isSameAs(opens.await().value());
             }
@@ -200,15 +200,15 @@ class NestedScopesTest {
     // D3
     @Test
     void a_scope_that_a_task_opens_ends_with_the_budget_of_the_tasks_scope() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope outer = budgeted(SECOND)) {
             Task<String> task = outer.submit("parent", () -> {
                 try (ThreadScope inner = ThreadScope.open("inner")) {
                     assertThat(inner.remaining()).contains(SECOND);
-                    return inner.submit("child", plug).await();
+                    return inner.submit("child", blocker).await();
                 }
             });
-            plug.awaitBegun();
+            blocker.awaitBegun();
 
             time.advance(SECOND);
 
@@ -216,14 +216,14 @@ class NestedScopesTest {
                     .isInstanceOf(ScopeTimeoutException.class)
                     .hasMessage("scope \"outer\" ran out of time after 1000 ms; unfinished: \"parent\"");
         }
-        assertThat(plug.interrupts()).isEqualTo(1);
+        assertThat(blocker.interrupts()).isEqualTo(1);
         assertThat(time.alarms()).isZero();
     }
 
     // D3
     @Test
     void a_groups_task_that_is_submitted_inside_a_scope_has_no_more_time_than_that() throws Exception {
-        Plug running = new Plug();
+        BlockingTask running = new BlockingTask();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                         .timeSource(time)
                         .idleGroupTtl(Duration.ZERO)
@@ -266,7 +266,7 @@ class NestedScopesTest {
     // D3
     @Test
     void a_call_in_a_group_from_inside_a_scope_ends_with_its_budget() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         FutureTask<String> block = new FutureTask<>(() -> {
             try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                             .timeSource(time)
@@ -274,18 +274,18 @@ class NestedScopesTest {
                             .build());
                     ThreadScope outer = budgeted(SECOND)) {
                 assertThat(outer.remaining()).contains(SECOND);
-                return executor.call("g", plug);
+                return executor.call("g", blocker);
             }
         });
         Thread thread = Thread.ofPlatform().start(block);
-        plug.awaitBegun();
+        blocker.awaitBegun();
 
         time.advance(SECOND);
 
         thread.join();
         assertThat(block.state()).isEqualTo(FutureTask.State.FAILED);
         assertThat(block.exceptionNow()).hasMessageContaining("the time of scope \"outer\" is over");
-        assertThat(plug.interrupts()).isEqualTo(1);
+        assertThat(blocker.interrupts()).isEqualTo(1);
         assertThat(time.alarms()).isZero();
     }
 

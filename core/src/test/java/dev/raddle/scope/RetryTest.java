@@ -9,7 +9,7 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.io.IOException;
@@ -311,18 +311,18 @@ class RetryTest {
     @Test
     void a_timeout_spans_all_attempts_and_retry_delays() throws Exception {
         try (ThreadScope scope = threaded()) {
-            Plug plug = new Plug();
+            BlockingTask blocker = new BlockingTask();
             Task<String> task = scope.submit(TaskSpec.<String>named("t", () -> {
                         if (calls.incrementAndGet() < 2) {
                             throw new IOException("1");
                         }
-                        return plug.call();
+                        return blocker.call();
                     })
                     .retry(RetryPolicy.fixedDelay(3, SECOND))
                     .timeout(SECOND.multipliedBy(3)));
             time.awaitAlarms(2);
             time.advance(SECOND);
-            plug.awaitBegun();
+            blocker.awaitBegun();
 
             time.advance(SECOND.multipliedBy(2));
 

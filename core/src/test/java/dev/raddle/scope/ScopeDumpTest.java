@@ -3,7 +3,7 @@ package dev.raddle.scope;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.Task;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import java.nio.file.Files;
@@ -226,9 +226,9 @@ class ScopeDumpTest {
     @Test
     void a_thread_scope_is_dumped_with_its_inner_scopes() throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug parent = new Plug();
-        Plug child = new Plug();
-        Plug stubborn = Plug.stubborn();
+        BlockingTask parent = new BlockingTask();
+        BlockingTask child = new BlockingTask();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         AtomicReference<ThreadScope> inTask = new AtomicReference<>();
         try (ThreadScope outer = ThreadScope.open("outer").withTimeSource(time).withConcurrencyLimit(2)) {
             Task<String> nests = outer.submit("nests", () -> {
@@ -271,19 +271,19 @@ class ScopeDumpTest {
             }
             outer.cancel("enough");
             assertThat(ScopeDump.json(outer)).contains("\"state\": \"SHUTDOWN\"");
-            stubborn.letGo();
+            stubborn.release();
         }
     }
 
     @Test
     void the_jdks_dump_shows_the_tasks_of_a_thread_scope_by_name(@TempDir Path directory) throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open("page")) {
-            Task<String> task = scope.submit("user", plug);
-            plug.awaitBegun();
+            Task<String> task = scope.submit("user", blocker);
+            blocker.awaitBegun();
             assertThat(task.runner().orElseThrow().getName()).isEqualTo("page/user");
             assertThat(jcmd(directory)).contains("\"name\": \"page/user\"");
-            plug.letGo();
+            blocker.release();
             assertThat(task.await()).isNotNull();
         }
     }

@@ -8,7 +8,7 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskPriority;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -28,11 +28,11 @@ import org.junit.jupiter.api.Test;
 
 class ScopeSchedulerTest {
 
-    /** Submits as many tasks as one thread accepts: one runs until the plug is released, and 256 wait. */
-    private static List<Task<String>> fill(ThreadScope scope, Plug plug) throws InterruptedException {
+    /** Submits as many tasks as one thread accepts: one runs until the blocker is released, and 256 wait. */
+    private static List<Task<String>> fill(ThreadScope scope, BlockingTask blocker) throws InterruptedException {
         List<Task<String>> tasks = new ArrayList<>();
-        tasks.add(scope.submit(plug));
-        plug.awaitBegun();
+        tasks.add(scope.submit(blocker));
+        blocker.awaitBegun();
         for (int i = 0; i < 256; i++) {
             tasks.add(scope.submit(() -> "waited"));
         }
@@ -78,9 +78,9 @@ class ScopeSchedulerTest {
     // C2
     @Test
     void a_task_runs_in_its_submitter_if_the_queue_is_full_and_is_counted_like_any_other() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
-            List<Task<String>> tasks = fill(scope, plug);
+            List<Task<String>> tasks = fill(scope, blocker);
 
             Task<Thread> here = scope.submit(Thread::currentThread);
 
@@ -88,7 +88,7 @@ class ScopeSchedulerTest {
             assertThat(here.await()).isSameAs(Thread.currentThread());
             assertThat(scope.metrics().succeeded()).isEqualTo(1);
             assertThat(scope.metrics().running()).isEqualTo(1);
-            plug.letGo();
+            blocker.release();
             scope.awaitAll(tasks);
             assertThat(scope.metrics().succeeded()).isEqualTo(258);
         }
@@ -98,10 +98,10 @@ class ScopeSchedulerTest {
     @Test
     void a_task_in_its_submitter_runs_out_of_time_like_any_other() throws Exception {
         VirtualTime time = new VirtualTime();
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withScheduler(Scheduler.fixed(1))) {
-            fill(scope, plug);
-            Plug slow = Plug.stubborn();
+            fill(scope, blocker);
+            BlockingTask slow = BlockingTask.uninterruptible();
             Thread clock = Thread.startVirtualThread(() -> {
                 try {
                     slow.awaitBegun();
@@ -110,7 +110,7 @@ class ScopeSchedulerTest {
                 } catch (InterruptedException nobodyDoes) {
                     throw new AssertionError(nobodyDoes);
                 } finally {
-                    slow.letGo();
+                    slow.release();
                 }
             });
 
@@ -122,17 +122,17 @@ class ScopeSchedulerTest {
             assertThatThrownBy(task::await).isInstanceOf(TaskTimeoutException.class);
             assertThat(scope.metrics().failed()).isEqualTo(1);
             assertThat(time.alarms()).isZero();
-            plug.letGo();
+            blocker.release();
         }
     }
 
     // C2
     @Test
     void the_submitters_own_interrupt_is_kept_regardless_of_the_task() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         VirtualTime time = new VirtualTime();
         try (ThreadScope scope = ThreadScope.open().withTimeSource(time).withScheduler(Scheduler.fixed(1))) {
-            fill(scope, plug);
+            fill(scope, blocker);
 
             Thread.currentThread().interrupt();
             Task<Boolean> looks = scope.submit(() -> Thread.currentThread().isInterrupted());
@@ -164,16 +164,16 @@ class ScopeSchedulerTest {
                     .isFalse();
             assertThat(takes.await()).isFalse();
             assertThat(waits.await()).isEqualTo("value");
-            plug.letGo();
+            blocker.release();
         }
     }
 
     // C2
     @Test
     void an_interrupt_of_the_submitter_while_it_ran_a_task_is_kept() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
-            fill(scope, plug);
+            fill(scope, blocker);
 
             scope.submit(() -> {
                 Thread.currentThread().interrupt();
@@ -181,20 +181,20 @@ class ScopeSchedulerTest {
             });
 
             assertThat(Thread.interrupted()).isTrue();
-            plug.letGo();
+            blocker.release();
         }
     }
 
     // C2
     @Test
     void a_full_queue_with_a_concurrency_limit_does_not_recurse() throws Exception {
-        Plug plug = new Plug();
-        Plug first = new Plug();
+        BlockingTask blocker = new BlockingTask();
+        BlockingTask first = new BlockingTask();
         AtomicInteger here = new AtomicInteger();
         Scheduler shared = Scheduler.fixed(1);
         try (ThreadScope other = ThreadScope.open().withScheduler(shared);
                 ThreadScope scope = ThreadScope.open().withScheduler(shared).withConcurrencyLimit(1)) {
-            fill(other, plug);
+            fill(other, blocker);
             FutureTask<Task<String>> submitter = new FutureTask<>(() -> scope.submit(first));
             Thread thread = Thread.ofPlatform().start(submitter);
             first.awaitBegun(); // in its submitter
@@ -203,12 +203,12 @@ class ScopeSchedulerTest {
                 tasks.add(scope.submit(() -> Thread.currentThread() == thread ? here.incrementAndGet() : here.get()));
             }
 
-            first.letGo();
+            first.release();
             thread.join();
 
             assertThat(here).hasValue(20_000);
             assertThat(scope.awaitAll(tasks)).hasSize(20_000).last().isEqualTo(20_000);
-            plug.letGo();
+            blocker.release();
         }
     }
 
@@ -237,10 +237,10 @@ class ScopeSchedulerTest {
     @Test
     void a_priority_scheduler_runs_high_before_normal_before_low_and_equal_ones_in_order() throws Exception {
         List<String> ran = new CopyOnWriteArrayList<>();
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.priority(1))) {
-            scope.submit(plug);
-            plug.awaitBegun();
+            scope.submit(blocker);
+            blocker.awaitBegun();
             List<Task<Boolean>> tasks = new ArrayList<>();
             for (TaskPriority priority :
                     List.of(TaskPriority.LOW, TaskPriority.NORMAL, TaskPriority.HIGH, TaskPriority.LOW)) {
@@ -250,7 +250,7 @@ class ScopeSchedulerTest {
                             TaskSpec.named(name, () -> ran.add(name)).priority(priority)));
                 }
             }
-            plug.letGo();
+            blocker.release();
             scope.awaitAll(tasks);
         }
         assertThat(ran).containsExactly("HIGH 1", "HIGH 2", "NORMAL 1", "NORMAL 2", "LOW 1", "LOW 2", "LOW 1", "LOW 2");
@@ -375,9 +375,9 @@ class ScopeSchedulerTest {
     // C4
     @Test
     void a_cancelled_task_does_not_wait_in_a_pools_queue() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open().withScheduler(Scheduler.fixed(1))) {
-            List<Task<String>> tasks = fill(scope, plug);
+            List<Task<String>> tasks = fill(scope, blocker);
             tasks.stream().skip(1).forEach(Task::cancel);
             assertThat(scope.gate().placed()).hasSize(1);
 
@@ -386,7 +386,7 @@ class ScopeSchedulerTest {
                 more.add(scope.submit(() -> Thread.currentThread().getName()));
             }
             assertThat(more).as("there was room in the queue").noneMatch(Task::isDone);
-            plug.letGo();
+            blocker.release();
             assertThat(scope.awaitAll(more)).containsOnly("raddle-fixed-1");
         }
     }

@@ -9,7 +9,7 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.RealAlarms;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -46,8 +46,8 @@ class ScopeTimeTest {
 
     @Test
     void a_task_that_runs_out_of_time_has_failed_is_interrupted_and_does_not_affect_the_others() throws Exception {
-        Plug slow = new Plug();
-        Plug other = new Plug();
+        BlockingTask slow = new BlockingTask();
+        BlockingTask other = new BlockingTask();
         try (ThreadScope scope = threaded()) {
             Task<String> task = scope.submit("slow", slow, SECOND);
             Task<String> goesOn = scope.submit("other", other);
@@ -69,7 +69,7 @@ class ScopeTimeTest {
             });
             assertThat(goesOn.state()).isEqualTo(Task.State.RUNNING);
             assertThat(scope.token().isCancelled()).isFalse();
-            other.letGo();
+            other.release();
             assertThat(goesOn.await()).isEqualTo("value");
         }
         assertThat(slow.interrupts()).isEqualTo(1);
@@ -78,10 +78,10 @@ class ScopeTimeTest {
 
     @Test
     void a_task_runs_out_of_time_while_it_waits_for_the_limit() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope scope = threaded().withConcurrencyLimit(1)) {
-            scope.submit(plug);
-            plug.awaitBegun();
+            scope.submit(blocker);
+            blocker.awaitBegun();
             Task<String> late = scope.submit("late", () -> "never", SECOND);
             Task<String> next = scope.submit("next", () -> "value");
 
@@ -91,7 +91,7 @@ class ScopeTimeTest {
                     .isInstanceOf(TaskTimeoutException.class)
                     .hasMessage("task \"late\" ran out of time after 1000 ms (its timeout), before it began");
             assertThat(scope.gate().all()).hasSize(2);
-            plug.letGo();
+            blocker.release();
             assertThat(next.await()).isEqualTo("value");
             assertThat(scope.metrics().failedBeforeStart()).isEqualTo(1);
         }
@@ -167,7 +167,7 @@ class ScopeTimeTest {
 
     @Test
     void when_the_deadline_passes_unfinished_tasks_are_cancelled_and_waits_throw() throws Exception {
-        Plug running = new Plug();
+        BlockingTask running = new BlockingTask();
         try (ThreadScope scope = threaded().withDeadline(SECOND).withConcurrencyLimit(1)) {
             Task<String> ended = scope.submit("ended", () -> "value");
             assertThat(ended.await()).isEqualTo("value");
@@ -245,14 +245,14 @@ class ScopeTimeTest {
 
     @Test
     void a_task_that_succeeds_in_spite_of_the_deadline_stays_cancelled() throws Exception {
-        Plug stubborn = Plug.stubborn();
+        BlockingTask stubborn = BlockingTask.uninterruptible();
         Task<String> task;
         try (ThreadScope scope = threaded().withDeadline(SECOND)) {
             task = scope.submit(stubborn);
             stubborn.awaitBegun();
             time.advance(SECOND);
             stubborn.awaitInterrupt();
-            stubborn.letGo();
+            stubborn.release();
         }
         assertThat(task.state()).isEqualTo(Task.State.CANCELLED);
         assertThat(task.outcome()).get().isInstanceOf(Outcome.Cancelled.class);
@@ -268,13 +268,13 @@ class ScopeTimeTest {
             @Override
             public void onFailure(TaskInfo task, Throwable error, Duration ran) {
                 callers.add(Thread.currentThread());
-                awaitUninterrupted(letGo);
+                Wait.uninterrupted(letGo);
             }
 
             @Override
             public void onCancel(TaskInfo task, Duration ran) {
                 callers.add(Thread.currentThread());
-                awaitUninterrupted(letGo);
+                Wait.uninterrupted(letGo);
             }
         };
         TaskListener listener = new TaskListener() {
@@ -302,14 +302,6 @@ class ScopeTimeTest {
             for (int i = 0; i < 8; i++) {
                 assertThat(callers.take()).isNotSameAs(Thread.currentThread());
             }
-        }
-    }
-
-    private static void awaitUninterrupted(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException nobodyDoes) {
-            throw new AssertionError(nobodyDoes);
         }
     }
 
@@ -462,23 +454,23 @@ class ScopeTimeTest {
 
     @Test
     void a_job_that_is_cancelled_has_its_round_interrupted_and_never_runs_again() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         AtomicInteger rounds = new AtomicInteger();
         try (ThreadScope scope = threaded()) {
             ScheduledTask<?> job = scope.scheduleWithFixedDelay(SECOND, SECOND, () -> {
                 rounds.incrementAndGet();
                 try {
-                    plug.call();
+                    blocker.call();
                 } catch (InterruptedException wanted) {
                     Thread.currentThread().interrupt();
                 }
             });
             time.advance(SECOND);
-            plug.awaitBegun();
+            blocker.awaitBegun();
 
             assertThat(job.cancel()).isTrue();
 
-            plug.awaitInterrupt();
+            blocker.awaitInterrupt();
             scope.gate().untilEmpty().await();
             assertThat(job.isCancelled()).isTrue();
             assertThat(time.alarms()).isZero();
@@ -488,22 +480,22 @@ class ScopeTimeTest {
 
     @Test
     void a_job_ends_with_its_scope_in_every_state() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         List<ScheduledTask<?>> jobs = new ArrayList<>();
         try (ThreadScope scope = threaded()) {
             jobs.add(scope.scheduleAtFixedRate(SECOND.multipliedBy(9), SECOND, () -> {}));
             jobs.add(scope.scheduleAtFixedRate(SECOND, SECOND, () -> {
                 try {
-                    plug.call();
+                    blocker.call();
                 } catch (InterruptedException wanted) {
                     throw new IllegalStateException(wanted);
                 }
             }));
             time.advance(SECOND);
-            plug.awaitBegun();
+            blocker.awaitBegun();
         }
         assertThat(jobs).allMatch(Task::isCancelled);
-        assertThat(plug.interrupts()).isEqualTo(1);
+        assertThat(blocker.interrupts()).isEqualTo(1);
         assertThat(time.alarms()).isZero();
     }
 }

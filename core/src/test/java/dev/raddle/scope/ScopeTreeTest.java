@@ -13,7 +13,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -44,12 +44,12 @@ class ScopeTreeTest {
 
     @Test
     void cancelling_a_scope_cancels_the_scopes_inside_it_in_the_same_thread() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope outer = ThreadScope.open("outer");
                 ThreadScope middle = ThreadScope.open("middle");
                 ThreadScope inner = ThreadScope.open("inner")) {
-            Task<String> task = inner.submit("t", plug);
-            plug.awaitBegun();
+            Task<String> task = inner.submit("t", blocker);
+            blocker.awaitBegun();
 
             Thread.ofPlatform().start(() -> outer.cancel("enough")).join();
 
@@ -60,7 +60,7 @@ class ScopeTreeTest {
             assertThat(middle.token().isCancelled()).isTrue();
             assertThat(inner.submit(() -> "never").state()).isEqualTo(Task.State.CANCELLED);
         }
-        assertThat(plug.interrupts()).isEqualTo(1);
+        assertThat(blocker.interrupts()).isEqualTo(1);
     }
 
     @Test
@@ -84,8 +84,8 @@ class ScopeTreeTest {
 
     @Test
     void cancelling_a_scope_cancels_the_scopes_that_its_tasks_have_opened() throws Exception {
-        Plug parent = Plug.stubborn();
-        Plug child = new Plug();
+        BlockingTask parent = BlockingTask.uninterruptible();
+        BlockingTask child = new BlockingTask();
         AtomicReference<Task<String>> inTask = new AtomicReference<>();
         try (ThreadScope outer = ThreadScope.open("outer")) {
             Task<String> task = outer.submit("parent", () -> {
@@ -99,7 +99,7 @@ class ScopeTreeTest {
             outer.cancel("enough");
             assertThat(inTask.get().state()).isEqualTo(Task.State.CANCELLED);
             assertThat(task.state()).isEqualTo(Task.State.CANCELLED);
-            parent.letGo();
+            parent.release();
         }
         assertThat(child.interrupts()).isEqualTo(1);
     }
@@ -109,10 +109,10 @@ class ScopeTreeTest {
             throws Exception {
         try (ThreadScope outer = ThreadScope.open("outer");
                 var structured = new StructuredTaskScope<Boolean>()) {
-            Plug plug = new Plug();
+            BlockingTask blocker = new BlockingTask();
             var subtask = structured.fork(() -> {
                 try (ThreadScope inner = ThreadScope.open("inner")) {
-                    Task<String> task = inner.submit(plug);
+                    Task<String> task = inner.submit(blocker);
                     try {
                         task.await();
                         return false;
@@ -121,7 +121,7 @@ class ScopeTreeTest {
                     }
                 }
             });
-            plug.awaitBegun();
+            blocker.awaitBegun();
             outer.cancel("enough");
             structured.join();
             assertThat(subtask.get()).isTrue();
@@ -130,24 +130,24 @@ class ScopeTreeTest {
 
     @Test
     void a_scope_in_a_groups_task_that_was_submitted_beside_the_scope_is_not_cancelled_with_it() throws Exception {
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (GroupExecutor executor =
                 GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
             TaskHandle<String> beside;
             try (ThreadScope outer = ThreadScope.open("outer")) {
                 beside = outer.submit(() -> executor.submit("g", "beside", () -> {
                             try (ThreadScope inner = ThreadScope.open("inner")) {
-                                return inner.submit(plug).await();
+                                return inner.submit(blocker).await();
                             }
                         }))
                         .await();
-                plug.awaitBegun();
+                blocker.awaitBegun();
                 outer.cancel("enough");
             }
-            plug.letGo();
+            blocker.release();
             assertThat(beside.await().status()).isEqualTo(TaskStatus.SUCCESS);
         }
-        assertThat(plug.interrupts()).isZero();
+        assertThat(blocker.interrupts()).isZero();
     }
 
     @Test
@@ -195,14 +195,14 @@ class ScopeTreeTest {
     @Test
     void closing_a_scope_before_those_inside_it_closes_them_and_is_a_structure_violation() throws Exception {
         List<String> order = new ArrayList<>();
-        Plug plug = new Plug();
+        BlockingTask blocker = new BlockingTask();
         try (ThreadScope before = ThreadScope.open("before")) {
             ThreadScope outer = ThreadScope.open("outer");
             ThreadScope middle = ThreadScope.open("middle");
             ThreadScope inner = ThreadScope.open("inner");
             List.of(outer, middle, inner).forEach(each -> each.defer(() -> order.add(each.name())));
-            Task<String> task = inner.submit(plug);
-            plug.awaitBegun();
+            Task<String> task = inner.submit(blocker);
+            blocker.awaitBegun();
 
             assertThatThrownBy(outer::close)
                     .isInstanceOf(StructureViolationException.class)
@@ -211,7 +211,7 @@ class ScopeTreeTest {
 
             assertThat(order).containsExactly("inner", "middle", "outer");
             assertThat(task.state()).isEqualTo(Task.State.CANCELLED);
-            assertThat(plug.interrupts()).as("it has ended").isEqualTo(1);
+            assertThat(blocker.interrupts()).as("it has ended").isEqualTo(1);
             assertThatThrownBy(() -> inner.submit(() -> "")).isInstanceOf(IllegalStateException.class);
             assertThat(ThreadScope.current()).contains(before);
             inner.close();
@@ -256,7 +256,7 @@ class ScopeTreeTest {
                         .idleGroupTtl(Duration.ZERO)
                         .build());
                 ThreadScope scope = ThreadScope.open("s").withTimeSource(time).withDeadline(SECOND.multipliedBy(10))) {
-            Plug plug = new Plug();
+            BlockingTask blocker = new BlockingTask();
             AtomicReference<TaskHandle<String>> inGroup = new AtomicReference<>();
             AtomicReference<Task<String>> inScope = new AtomicReference<>();
             Task<String> task = scope.submit(
@@ -264,7 +264,7 @@ class ScopeTreeTest {
                     () -> {
                         assertThat(ThreadScope.current()).contains(scope);
                         assertThat(scope.remaining()).contains(SECOND);
-                        inGroup.set(executor.submit("g", "in a group", plug));
+                        inGroup.set(executor.submit("g", "in a group", blocker));
                         try (ThreadScope inner = ThreadScope.open("inner").withDeadline(SECOND.multipliedBy(5))) {
                             assertThat(inner.remaining()).contains(SECOND);
                             inScope.set(inner.submit("in a scope", () -> Tasks.forever()));
@@ -276,7 +276,7 @@ class ScopeTreeTest {
             assertThat(untimed.await()).contains(SECOND.multipliedBy(10));
             Task<Optional<Duration>> longer = scope.submit("longer", scope::remaining, SECOND.multipliedBy(60));
             assertThat(longer.await()).contains(SECOND.multipliedBy(10));
-            plug.awaitBegun();
+            blocker.awaitBegun();
             Wait.until(() -> inScope.get() != null);
 
             time.advance(SECOND);

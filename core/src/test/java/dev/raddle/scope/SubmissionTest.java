@@ -17,7 +17,7 @@ import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskPriority;
 import dev.raddle.task.TaskSpec;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.time.TimeSource;
@@ -538,11 +538,11 @@ class SubmissionTest {
     @Test
     void the_owner_may_wait_for_a_task_of_its_full_scope() throws Exception {
         try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1)) {
-            Plug plug = new Plug();
-            Task<String> first = scope.submit(plug);
+            BlockingTask blocker = new BlockingTask();
+            Task<String> first = scope.submit(blocker);
             Task<String> second = scope.submit(() -> first.await() + ", too");
-            plug.awaitBegun();
-            plug.letGo();
+            blocker.awaitBegun();
+            blocker.release();
 
             assertThat(second.await()).isEqualTo("value, too");
         }

@@ -8,7 +8,7 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskExecutionException;
-import dev.raddle.testing.Plug;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -173,17 +173,17 @@ class TaskStateTest {
     // T3
     @Test
     void a_cancelled_task_has_no_runner_although_its_callable_still_runs() throws Exception {
-        Plug plug = Plug.stubborn();
+        BlockingTask blocker = BlockingTask.uninterruptible();
         try (ThreadScope scope = ThreadScope.open()) {
-            Task<String> task = scope.submit(plug);
-            plug.awaitBegun();
-            assertThat(task.runner()).contains(plug.thread());
+            Task<String> task = scope.submit(blocker);
+            blocker.awaitBegun();
+            assertThat(task.runner()).contains(blocker.thread());
 
             task.cancel();
 
             assertThat(task.runner()).isEmpty();
             assertThat(task.state()).isEqualTo(Task.State.CANCELLED);
-            plug.letGo();
+            blocker.release();
         }
     }
 
@@ -247,18 +247,18 @@ class TaskStateTest {
     // T5
     @Test
     void a_cancel_interrupts_the_runner_once() throws Exception {
-        Plug plug = Plug.stubborn();
+        BlockingTask blocker = BlockingTask.uninterruptible();
         try (ThreadScope scope = ThreadScope.open()) {
-            Task<String> task = scope.submit(plug);
-            plug.awaitBegun();
+            Task<String> task = scope.submit(blocker);
+            blocker.awaitBegun();
 
             assertThat(task.cancel()).isTrue();
-            plug.awaitInterrupt();
+            blocker.awaitInterrupt();
             assertThat(task.cancel()).isFalse();
             scope.cancel("again");
-            plug.letGo();
+            blocker.release();
         }
-        assertThat(plug.interrupts()).isEqualTo(1);
+        assertThat(blocker.interrupts()).isEqualTo(1);
     }
 
     // T5
@@ -297,23 +297,23 @@ class TaskStateTest {
     @Test
     void a_task_that_ignores_its_interrupt_stays_cancelled_and_keeps_its_permit_until_it_really_ends()
             throws Exception {
-        Plug plug = Plug.stubborn();
-        Plug next = new Plug();
+        BlockingTask blocker = BlockingTask.uninterruptible();
+        BlockingTask next = new BlockingTask();
         try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1)) {
-            Task<String> task = scope.submit(plug);
+            Task<String> task = scope.submit(blocker);
             Task<String> waits = scope.submit(next);
-            plug.awaitBegun();
+            blocker.awaitBegun();
 
             task.cancel();
-            plug.awaitInterrupt();
+            blocker.awaitInterrupt();
             assertThat(waits.state()).isEqualTo(Task.State.PENDING);
             assertThat(next.hasBegun()).isFalse();
-            plug.letGo();
+            blocker.release();
             next.awaitBegun();
 
             assertThat(task.state()).isEqualTo(Task.State.CANCELLED);
             assertThatThrownBy(task::await).isInstanceOf(CancelledException.class);
-            next.letGo();
+            next.release();
             assertThat(waits.await()).isEqualTo("value");
         }
     }

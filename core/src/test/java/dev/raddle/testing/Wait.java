@@ -16,6 +16,15 @@ public final class Wait {
         }
     }
 
+    /** Waits until a latch is open. An interrupt fails the test. */
+    public static void uninterrupted(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupt) {
+            throw new AssertionError("interrupted while waiting for " + latch, interrupt);
+        }
+    }
+
     /** Waits until a latch is open. An interrupt does not end the wait; the flag is set again when this returns. */
     public static void uninterruptibly(CountDownLatch latch) {
         boolean interrupted = false;

@@ -2,6 +2,7 @@ package dev.raddle.time;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -45,7 +46,7 @@ class SystemTimeTest {
             for (int i = 0; i < workers; i++) {
                 ForkJoinPool.commonPool().execute(() -> {
                     blocked.countDown();
-                    awaitUninterruptibly(release);
+                    Wait.uninterrupted(release);
                 });
             }
             blocked.await();
@@ -145,14 +146,6 @@ class SystemTimeTest {
             assertThat(fired.take()).isEqualTo("next");
         } finally {
             Thread.setDefaultUncaughtExceptionHandler(before);
-        }
-    }
-
-    private static void awaitUninterruptibly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException interrupt) {
-            throw new AssertionError("unexpected interrupt", interrupt);
         }
     }
 }

@@ -5,10 +5,10 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A task that blocks until {@link #letGo}. An interrupt ends it, unless it was created by {@link #stubborn}. */
-public final class Plug implements Callable<String> {
+/** A task that blocks until {@link #release}. An interrupt ends it, unless it was created by {@link #uninterruptible}. */
+public final class BlockingTask implements Callable<String>, Runnable {
 
-    private final boolean stubborn;
+    private final boolean uninterruptible;
     private final CountDownLatch begun = new CountDownLatch(1);
     private final CountDownLatch exit = new CountDownLatch(1);
     private final Semaphore interrupted = new Semaphore(0);
@@ -17,17 +17,17 @@ public final class Plug implements Callable<String> {
     private final AtomicInteger interrupts = new AtomicInteger();
     private volatile Thread thread;
 
-    private Plug(boolean stubborn) {
-        this.stubborn = stubborn;
+    private BlockingTask(boolean uninterruptible) {
+        this.uninterruptible = uninterruptible;
     }
 
-    public Plug() {
+    public BlockingTask() {
         this(false);
     }
 
     /** Returns a task that ignores interrupts. */
-    public static Plug stubborn() {
-        return new Plug(true);
+    public static BlockingTask uninterruptible() {
+        return new BlockingTask(true);
     }
 
     @Override
@@ -43,7 +43,7 @@ public final class Plug implements Callable<String> {
                 } catch (InterruptedException interrupt) {
                     interrupts.incrementAndGet();
                     interrupted.release();
-                    if (!stubborn) {
+                    if (!uninterruptible) {
                         throw interrupt;
                     }
                 }
@@ -53,7 +53,17 @@ public final class Plug implements Callable<String> {
         }
     }
 
-    public Plug awaitBegun() throws InterruptedException {
+    /** As {@link #call}, but returns normally if an interrupt ends it. */
+    @Override
+    public void run() {
+        try {
+            call();
+        } catch (InterruptedException interrupt) {
+            // counted
+        }
+    }
+
+    public BlockingTask awaitBegun() throws InterruptedException {
         begun.await();
         return this;
     }
@@ -63,7 +73,7 @@ public final class Plug implements Callable<String> {
         interrupted.acquire();
     }
 
-    public void letGo() {
+    public void release() {
         exit.countDown();
     }
 
