@@ -62,7 +62,7 @@ record FailureSummary(ThreadScope scope, List<ScopeRun<?>> runs) {
 
     private AggregateException allOf(List<ScopeRun<?>> failed) {
         return new AggregateException(
-                failed.size() + " of " + runs.size() + " tasks in scope \"" + scope.name() + "\" failed",
+                failed.size() + " of " + runs.size() + " tasks in scope \"" + scope.settings.name + "\" failed",
                 failed.stream().map(FailureSummary::errorOf).toList());
     }
 

@@ -44,8 +44,8 @@ final class MapOperation<E, R> {
     private void submitAll() throws InterruptedException {
         for (E element : elements) {
             acquirePlace();
-            if (scope.gate().closeCause() != null
-                    || (failed && scope.failurePolicy().cancelsOthers())) {
+            if (scope.gate.closeCause() != null
+                    || (failed && scope.settings.options.failurePolicy.cancelsOthers())) {
                 return;
             }
             ScopeRun<R> run = scope.submitWithDefaults(() -> function.map(element));
@@ -80,7 +80,7 @@ final class MapOperation<E, R> {
 
     private void requireComplete() {
         if (runs.size() < elements.size()) {
-            CancelledException closed = scope.gate().closeCause();
+            CancelledException closed = scope.gate.closeCause();
             if (closed == null) {
                 throw new AssertionError("a map stops early if a task has failed or its scope is closed");
             }
@@ -91,7 +91,7 @@ final class MapOperation<E, R> {
 
     private void cancelAll() {
         CancelledException cause =
-                new CancelledException("cancelled because a map in scope \"" + scope.name() + "\" is over");
+                new CancelledException("cancelled because a map in scope \"" + scope.settings.name + "\" is over");
         runs.forEach(run -> run.cancel(cause, Runnable::run));
     }
 }

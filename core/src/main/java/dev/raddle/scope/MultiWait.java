@@ -32,7 +32,7 @@ final class MultiWait {
 
     MultiWait(ThreadScope scope, int runs) {
         this.scope = scope;
-        this.cancelsOthers = scope.failurePolicy().cancelsOthers();
+        this.cancelsOthers = scope.settings.options.failurePolicy.cancelsOthers();
         this.remaining = new AtomicInteger(runs);
     }
 
@@ -46,7 +46,7 @@ final class MultiWait {
             scope.cancelOthers(
                     run,
                     new CancelledException(
-                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.name() + "\" failed",
+                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.settings.name + "\" failed",
                             error));
         }
     }

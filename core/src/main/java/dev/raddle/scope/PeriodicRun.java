@@ -30,14 +30,14 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
 
     /** Arms the alarm of the next round. */
     void schedule() {
-        alarm = new Deadline(time(), moment).alarm(() -> scope.elsewhere().execute(this::beginRound));
+        alarm = new Deadline(time(), moment).alarm(() -> scope.settings.offload().execute(this::beginRound));
         if (isDecided()) {
             stop();
         }
     }
 
     private void beginRound() {
-        if (isDecided() || !scope.gate().beginTimerSubmission()) {
+        if (isDecided() || !scope.gate.beginTimerSubmission()) {
             return;
         }
         try {
@@ -48,7 +48,7 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
                 stop();
             }
         } finally {
-            scope.gate().endTimerSubmission();
+            scope.gate.endTimerSubmission();
         }
     }
 

@@ -45,16 +45,16 @@ final class Race<T> {
                     id,
                     null,
                     callable,
-                    scope.defaultRank(),
-                    scope.retryPolicy(),
+                    scope.settings.options.defaultRank,
+                    scope.settings.options.retryPolicy,
                     scope.timeLimit(null),
                     submitter,
-                    scope.now());
+                    scope.settings.time.nanoTime());
         }
 
         void cancelAsLoser() {
             cancel(
-                    new CancelledException("cancelled because a join in scope \"" + scope.name() + "\" is over"),
+                    new CancelledException("cancelled because a join in scope \"" + scope.settings.name + "\" is over"),
                     Runnable::run);
         }
 
@@ -154,7 +154,7 @@ final class Race<T> {
             }
             seen = begun;
         }
-        Alarm alarm = scope.time().after(stagger, () -> scope.elsewhere().execute(() -> begin(seen)));
+        Alarm alarm = scope.settings.time.after(stagger, () -> scope.settings.offload().execute(() -> begin(seen)));
         Alarm obsolete;
         synchronized (this) {
             obsolete = begun == seen && !counted ? nextAlarm : alarm;
@@ -183,7 +183,7 @@ final class Race<T> {
             }
             decided = values.size() >= strategy.needed()
                     || alternatives.size() - failures.size() < strategy.needed()
-                    || scope.gate().closeCause() != null;
+                    || scope.gate.closeCause() != null;
             counted = decided;
             if (!decided && ended == begun) {
                 next = begun;
@@ -225,13 +225,13 @@ final class Race<T> {
         if (values.size() >= strategy.needed()) {
             return values;
         }
-        CancelledException closed = scope.gate().closeCause();
+        CancelledException closed = scope.gate.closeCause();
         if (closed != null) {
             ScopeTimeoutException expired = scope.expiredBy(closed);
             throw expired != null ? expired : closed;
         }
         throw new AggregateException(
-                strategy + " in scope \"" + scope.name() + "\" is impossible: " + failures.size() + " of "
+                strategy + " in scope \"" + scope.settings.name + "\" is impossible: " + failures.size() + " of "
                         + alternatives.size() + " failed, " + strategy.needed() + " needed",
                 List.copyOf(failures.values()));
     }

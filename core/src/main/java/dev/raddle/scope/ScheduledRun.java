@@ -22,8 +22,8 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
                 id,
                 null,
                 callable,
-                scope.defaultRank(),
-                scope.retryPolicy(),
+                scope.settings.options.defaultRank,
+                scope.settings.options.retryPolicy,
                 limit,
                 scope.capture(),
                 moment.nanoTime());
@@ -32,21 +32,21 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
 
     /** Arms the alarm that admits this run. */
     void schedule() {
-        alarm = moment.alarm(() -> scope.elsewhere().execute(this::begin));
+        alarm = moment.alarm(() -> scope.settings.offload().execute(this::begin));
         if (isDecided()) {
             cancelAlarm();
         }
     }
 
     private void begin() {
-        if (isDecided() || !scope.gate().beginTimerSubmission()) {
+        if (isDecided() || !scope.gate.beginTimerSubmission()) {
             return; // the thread that closes the gate cancels the scheduled tasks
         }
         try {
             scope.admit(this, false);
             scope.unschedule(this); // after admit: a thread that cancels all reads this set first, and then the gate
         } finally {
-            scope.gate().endTimerSubmission();
+            scope.gate.endTimerSubmission();
         }
     }
 

@@ -47,14 +47,14 @@ final class ScopeGate extends TaskGate {
     private static final Limit UNLIMITED = new Limit(Integer.MAX_VALUE);
     private static final FairCap NO_CAP = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
 
-    private final ThreadScope scope;
+    private final String scope; // its name
     private final ScopeMeter meter = new ScopeMeter();
     private @Nullable ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns; // null without a limit; set before any task
     private int timerSubmissions; // guarded by this
     private @Nullable Signal empty; // set when the gate is empty; null if no thread waits for it; guarded by this
     private volatile @Nullable CancelledException closeCause; // why the gate was closed, or null; written under this
 
-    ScopeGate(ThreadScope scope) {
+    ScopeGate(String scope) {
         super(UNLIMITED);
         this.scope = scope;
     }
@@ -302,6 +302,6 @@ final class ScopeGate extends TaskGate {
 
     @Override
     protected String label() {
-        return scope.name();
+        return scope;
     }
 }

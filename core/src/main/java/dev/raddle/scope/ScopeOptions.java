@@ -65,6 +65,9 @@ public final class ScopeOptions {
     final Duration patience;
     final @Nullable TimeSource time; // null for that of the enclosing deadline, or else real time
     final Propagation propagation;
+    final int defaultRank; // of the default priority
+    final boolean isRetrying; // whether the retry policy allows more than one attempt
+    final boolean onVirtualThreads; // whether the scheduler is that of virtual threads
 
     private ScopeOptions(Draft draft) {
         scheduler = draft.scheduler;
@@ -81,6 +84,9 @@ public final class ScopeOptions {
         patience = draft.patience;
         time = draft.time;
         propagation = new Propagation(propagators, scopedValues, sink);
+        defaultRank = defaultPriority.rank();
+        isRetrying = retryPolicy.maxAttempts() > 1;
+        onVirtualThreads = scheduler == Scheduler.virtualThreads();
     }
 
     private ScopeOptions copyWith(Consumer<Draft> change) {
@@ -253,8 +259,13 @@ public final class ScopeOptions {
      * @throws IllegalArgumentException if the length is not positive
      */
     public ScopeOptions withPatience(Duration length) {
+        return withPatienceOf("a scope", length);
+    }
+
+    /** Returns these options with another patience. The text names the scope if the length is refused. */
+    ScopeOptions withPatienceOf(String scope, Duration length) {
         if (!length.isPositive()) {
-            throw new IllegalArgumentException("patience of a scope must be positive, was " + length);
+            throw new IllegalArgumentException("patience of " + scope + " must be positive, was " + length);
         }
         return copyWith(draft -> draft.patience = length);
     }

@@ -106,7 +106,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         this.retry = retry;
         this.limit = limit;
         this.submitter = submitter;
-        this.info = scope.infoOf(this);
+        this.info = scope.events.infoOf(this);
     }
 
     // Admission, placement and execution.
@@ -126,13 +126,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     private void expire(TimeLimit over) {
-        endFromOutside(over.outcome(name(), attempts, isRunning()), scope.elsewhere());
+        endFromOutside(over.outcome(name(), attempts, isRunning()), scope.settings.offload());
     }
 
     @Override
     protected final void startGranted() {
         GrantedPermits grants = new GrantedPermits();
-        place(scope.scheduler(), grants);
+        place(scope.settings.options.scheduler, grants);
         scope.dispatch(grants);
     }
 
@@ -188,12 +188,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private void withdrawPlacement() {
         Scheduler.Placement place = placement;
         if (place != null) {
-            scope.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
+            scope.events.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
         }
     }
 
     private void release(boolean counts, long ranNanos, GrantedPermits grants) {
-        scope.gate().release(this, counts, ranNanos, grants);
+        scope.gate.release(this, counts, ranNanos, grants);
         leftScope();
     }
 
@@ -205,8 +205,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         lastRunner = Thread.currentThread();
         waited = waitNanos;
         counted = true;
-        scope.gate().meter().countStart();
-        scope.notifyStarted(this, waitNanos);
+        scope.gate.meter().countStart();
+        scope.events.notifyStarted(this, waitNanos);
     }
 
     @Override
@@ -214,9 +214,9 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         Thread self = Thread.currentThread();
         boolean named = self.isVirtual() && self.getName().isEmpty();
         if (named) {
-            self.setName(name == null ? scope.name() : scope.name() + "/" + name); // for thread dumps
+            self.setName(name == null ? scope.settings.name : scope.settings.name + "/" + name); // for thread dumps
         }
-        if (scope.scheduler() == Scheduler.virtualThreads()) { // the thread ends with the run
+        if (scope.settings.options.onVirtualThreads) { // the thread ends with the run
             useLoader(self, submitter.loader());
             return inContext(callable);
         }
@@ -234,7 +234,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     private void useLoader(Thread self, @Nullable ClassLoader loader) {
         if (self.getContextClassLoader() != loader) {
-            scope.runGuarded("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
+            scope.events.runGuarded("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
         }
     }
 
@@ -269,7 +269,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Notifies the hook of the start. If the run was ended meanwhile, notifies it of the end and throws. */
     private ScopeRun<T> notifyStart(TaskInfo task) {
-        scope.notifyHook("onStart", task, hook -> hook.onStart(task));
+        scope.events.notifyHook("onStart", task, hook -> hook.onStart(task));
         if (!START.compareAndSet(this, (Object) null, STARTED)) {
             notifyHook(task, settledOutcome());
             throw new CancelledException("task \"" + name() + "\" was ended while its hook was notified of its start");
@@ -321,7 +321,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     /** Counts the end. If the run never began, also releases its permit, because the scheduler may never run it. */
     private void settleFromOutside() {
         if (wasEntered()) {
-            scope.gate().countEnd(this);
+            scope.gate.countEnd(this);
             return;
         }
         withdrawPlacement();
@@ -358,7 +358,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (info != null && (notifiedByRunner || !deferToRunner())) {
             notifyHook(info, outcome);
         }
-        scope.notifySettled(this, outcome, ranNanos());
+        scope.events.notifySettled(this, outcome, ranNanos());
     }
 
     /** Lets the runner notify the hook of the end if the start is still being notified. Returns whether it does so. */
@@ -373,10 +373,10 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private void notifyHook(TaskInfo task, Outcome<T> outcome) {
         Duration ran = Duration.ofNanos(ranNanos());
         switch (outcome) {
-            case Outcome.Success<T> success -> scope.notifyHook("onSuccess", task, hook -> hook.onSuccess(task, ran));
+            case Outcome.Success<T> success -> scope.events.notifyHook("onSuccess", task, hook -> hook.onSuccess(task, ran));
             case Outcome.Failure<T> failure ->
-                scope.notifyHook("onFailure", task, hook -> hook.onFailure(task, failure.error(), ran));
-            default -> scope.notifyHook("onCancel", task, hook -> hook.onCancel(task, ran));
+                scope.events.notifyHook("onFailure", task, hook -> hook.onFailure(task, failure.error(), ran));
+            default -> scope.events.notifyHook("onCancel", task, hook -> hook.onCancel(task, ran));
         }
     }
 
@@ -401,7 +401,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             return false;
         }
         GrantedPermits grants = new GrantedPermits();
-        if (scope.gate().withdraw(this, grants)) {
+        if (scope.gate.withdraw(this, grants)) {
             leftScope();
             notifier.execute(() -> scope.dispatch(grants));
         }
@@ -412,7 +412,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     /** Withdraws the run from the gate's queue, which it has just entered, if it was ended meanwhile. */
     final void leaveIfEnded() {
         GrantedPermits grants = new GrantedPermits();
-        if (isDecided() && scope.gate().withdraw(this, grants)) {
+        if (isDecided() && scope.gate.withdraw(this, grants)) {
             leftScope();
             scope.dispatch(grants);
         }
@@ -452,7 +452,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     record WaitRegistration(ScopeRun<?> run, Thread waiter, boolean inScope, Scheduler.@Nullable Placement place) {
         void end() {
             if (inScope) {
-                run.scope.gate().endWait(waiter, run);
+                run.scope.gate.endWait(waiter, run);
             }
             if (place != null) {
                 place.endWait(waiter);
@@ -465,7 +465,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      */
     final WaitRegistration beginWait() {
         Thread self = Thread.currentThread();
-        boolean inScope = scope.gate().isLimited() && scope.gate().beginWait(self, this);
+        boolean inScope = scope.gate.isLimited() && scope.gate.beginWait(self, this);
         Scheduler.Placement place = placement;
         try {
             boolean inPlace = place != null && !isTimeBounded() && place.beginWait(self);
@@ -490,7 +490,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     public final T await(Duration longest) throws InterruptedException, TimeoutException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), longest));
         if (outcome == null) {
-            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.name() + "\" had not ended after "
+            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.settings.name + "\" had not ended after "
                     + TimeLimit.text(longest) + "; it goes on");
         }
         return valueOf(outcome);
@@ -519,7 +519,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
         return error instanceof RuntimeException thrown
                 ? thrown
-                : new TaskExecutionException("task \"" + name() + "\" in scope \"" + scope.name() + "\" failed", error);
+                : new TaskExecutionException("task \"" + name() + "\" in scope \"" + scope.settings.name + "\" failed", error);
     }
 
     private RuntimeException asCancelled(Throwable cause) {
@@ -546,12 +546,12 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final String owner() {
-        return scope.name();
+        return scope.settings.name;
     }
 
     @Override
     protected final TimeSource time() {
-        return scope.time();
+        return scope.settings.time;
     }
 
     @Override
@@ -644,6 +644,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public String toString() {
-        return "task \"" + name() + "\" in scope \"" + scope.name() + "\", " + state();
+        return "task \"" + name() + "\" in scope \"" + scope.settings.name + "\", " + state();
     }
 }

@@ -10,7 +10,6 @@ import dev.raddle.task.CancellationToken;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
-import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
@@ -22,10 +21,8 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
-import dev.raddle.time.UserCode;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -43,7 +40,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -112,8 +108,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * called in another thread (OffloadExecutor), because the time source's thread must not run user code.
      */
 
-    private static final AtomicLong IDS = new AtomicLong();
-
     /**
      * What {@link ThreadScope#map} calls for each element.
      *
@@ -155,11 +149,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     private final Thread owner = Thread.currentThread();
-    private final long id = IDS.incrementAndGet();
-    private final String name;
+    final ScopeSettings settings;
+    final ScopeEvents events;
     private final @Nullable EnclosingScope enclosing;
     private final @Nullable ThreadScope parent; // cancelling it cancels this scope
-    private final ScopeGate gate = new ScopeGate(this);
+    final ScopeGate gate;
     private final ScopeToken token = new ScopeToken(this);
     private final AtomicLong taskIds = new AtomicLong();
     private final AtomicBoolean begun = new AtomicBoolean(); // whether a task was submitted
@@ -168,10 +162,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             new AtomicReference<>(); // the latest; its monitor guards the creation of the sets below
     private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until used; created under the monitor of deferred
     private volatile @Nullable Set<ThreadScope> nested; // null until used; created under the monitor of deferred
-
-    // Written by the owner before the first task is submitted.
-    private ScopeOptions options;
-    private TimeSource time;
 
     private volatile boolean closed;
     private volatile boolean withdrawn; // whether a setter has thrown and the scope has not been used since
@@ -182,19 +172,12 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private volatile @Nullable CachedContext cachedContext; // most tasks are submitted in the same context
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
-        this.name = name == null ? "scope-" + id : name;
-        this.options = options;
         EnclosingScope entered = EnclosingScope.entered();
         this.enclosing = entered != null ? entered : EnclosingScope.ofTask();
         this.parent = scopeOf(EnclosingScope.nest());
-        Deadline outer = enclosing == null ? null : enclosing.deadline();
-        if (outer != null) {
-            requireTimeOf(outer, options.time);
-        }
-        TimeSource asked = options.time;
-        this.time = outer != null
-                ? outer.time()
-                : asked != null ? UserCode.clock(asked, this::reportTimeFailure) : TimeSource.system();
+        this.settings = new ScopeSettings(name, options, enclosing == null ? null : enclosing.deadline());
+        this.events = new ScopeEvents(settings);
+        this.gate = new ScopeGate(settings.name);
     }
 
     /** Returns the given enclosure if it is a scope, the scope of the task if it is a task, or else null. */
@@ -258,7 +241,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     private static ThreadScope open(ThreadScope scope) {
-        ScopeOptions options = scope.options;
+        ScopeOptions options = scope.settings.options;
         if (options.concurrencyLimit != Integer.MAX_VALUE) {
             scope.gate.setLimit(options.concurrencyLimit);
         }
@@ -307,7 +290,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private ThreadScope configure(String method, UnaryOperator<ScopeOptions> change) {
         requireNotBegun(method);
         try {
-            options = change.apply(options);
+            settings.change(change);
         } catch (Throwable refused) {
             withdraw();
             throw refused;
@@ -319,7 +302,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         requireOpen(method);
         if (begun.get()) {
             throw new IllegalStateException(
-                    method + " of scope \"" + name + "\" came too late; call it before the first submit or schedule");
+                    method + " of scope \"" + settings.name + "\" came too late; call it before the first submit or schedule");
         }
         reenter();
     }
@@ -509,13 +492,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if a task was submitted
      */
     public ThreadScope withPatience(Duration length) {
-        return configure("withPatience", all -> {
-            if (!length.isPositive()) {
-                throw new IllegalArgumentException(
-                        "patience of scope \"" + name + "\" must be positive, was " + length);
-            }
-            return all.withPatience(length);
-        });
+        return configure("withPatience", all -> all.withPatienceOf(label(), length));
     }
 
     /**
@@ -528,21 +505,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public ThreadScope withTimeSource(TimeSource source) {
         configure("withTimeSource", all -> {
-            Deadline set = deadline;
-            if (set != null) {
-                requireTimeOf(set, source);
-            }
+            settings.requireTimeOf(deadline, source);
             return all.withTimeSource(source);
         });
-        time = UserCode.clock(source, this::reportTimeFailure);
+        settings.changeTime();
         return this;
-    }
-
-    private void requireTimeOf(Deadline set, @Nullable TimeSource source) {
-        if (source != null && !UserCode.isSameClock(set.time(), source)) {
-            throw new IllegalStateException("scope \"" + name + "\" has a deadline on " + set.time()
-                    + "; call withTimeSource before withDeadline, and inside a scope with a deadline not at all");
-        }
     }
 
     /**
@@ -551,7 +518,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private void limitTime(@Nullable Duration length) {
         Deadline outer = enclosing == null ? null : enclosing.deadline();
         if (length != null && (outer == null || length.compareTo(outer.remaining()) < 0)) {
-            setDeadline(Deadline.after(time, length), length);
+            setDeadline(Deadline.after(settings.time, length), length);
         } else if (outer != null) {
             setDeadline(outer, outer.remaining());
         }
@@ -587,7 +554,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             expire(moment, Runnable::run);
             return null;
         }
-        return moment.alarm(() -> expire(moment, elsewhere()));
+        return moment.alarm(() -> expire(moment, settings.offload()));
     }
 
     private void disarm() {
@@ -609,7 +576,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Task<T> submit(Callable<? extends T> callable) {
-        return submitRun(null, callable, defaultRank(), retryPolicy(), null);
+        return submitRun(null, callable, settings.options.defaultRank, settings.options.retryPolicy, null);
     }
 
     /**
@@ -623,7 +590,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Task<T> submit(String name, Callable<? extends T> callable) {
-        return submitRun(Objects.requireNonNull(name, "name"), callable, defaultRank(), retryPolicy(), null);
+        return submitRun(Objects.requireNonNull(name, "name"), callable, settings.options.defaultRank, settings.options.retryPolicy, null);
     }
 
     /**
@@ -643,7 +610,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public Task<Void> submit(Runnable action, Duration... timeout) {
-        return submitRun(null, new Action(action), defaultRank(), retryPolicy(), atMostOne(timeout));
+        return submitRun(null, new Action(action), settings.options.defaultRank, settings.options.retryPolicy, atMostOne(timeout));
     }
 
     /**
@@ -658,7 +625,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public Task<Void> submit(String name, Runnable action, Duration... timeout) {
         Objects.requireNonNull(name, "name");
-        return submitRun(name, new Action(action), defaultRank(), retryPolicy(), atMostOne(timeout));
+        return submitRun(name, new Action(action), settings.options.defaultRank, settings.options.retryPolicy, atMostOne(timeout));
     }
 
     private static @Nullable Duration atMostOne(Duration... timeout) {
@@ -719,14 +686,14 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         return submitRun(
                 spec.name(),
                 spec.callable(),
-                spec.priorityOr(defaultRank()),
-                retry == null ? retryPolicy() : retry,
+                spec.priorityOr(settings.options.defaultRank),
+                retry == null ? settings.options.retryPolicy : retry,
                 spec.timeout());
     }
 
     /** Submits a task with the settings of this scope. */
     <T> ScopeRun<T> submitWithDefaults(Callable<? extends T> callable) {
-        return submitRun(null, callable, defaultRank(), retryPolicy(), null);
+        return submitRun(null, callable, settings.options.defaultRank, settings.options.retryPolicy, null);
     }
 
     private <T> ScopeRun<T> submitRun(
@@ -751,7 +718,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         requireOpen(what);
         if (!begun.get() && begun.compareAndSet(false, true)) {
             reenter();
-            Scheduler.Lease taken = options.scheduler.lease();
+            Scheduler.Lease taken = settings.options.scheduler.lease();
             if (!lease.compareAndSet(null, taken)) {
                 taken.close(); // this scope was closed meanwhile
             }
@@ -766,15 +733,15 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     private IllegalStateException closedException(String what) {
         return new IllegalStateException(
-                "scope \"" + name + "\" is closed, " + what + " came too late; submit inside its try block");
+                "scope \"" + settings.name + "\" is closed, " + what + " came too late; submit inside its try block");
     }
 
     /** Counts a run, notifies the listener of its submission and admits it. */
     void submit(ScopeRun<?> run) {
-        boolean countsAtOnce = run.isTimed() || options.listener != null; // the run may end before it is admitted
+        boolean countsAtOnce = run.isTimed() || settings.options.listener != null; // the run may end before it is admitted
         if (countsAtOnce) {
             gate.countSubmission();
-            notifySubmitted(run);
+            events.notifySubmitted(run);
         }
         run.arm();
         admit(run, !countsAtOnce);
@@ -794,9 +761,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     private void start(ScopeRun<?> run) {
-        if (options.scheduler == Scheduler.virtualThreads()) {
+        if (settings.options.onVirtualThreads) {
             GrantedPermits grants = new GrantedPermits();
-            run.place(options.scheduler, grants);
+            run.place(settings.options.scheduler, grants);
             dispatch(grants);
         } else {
             Dispatch.start(run);
@@ -807,8 +774,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     void dispatch(GrantedPermits grants) {
         for (Permit granted; (granted = grants.poll()) != null; ) {
             ScopeRun<?> run = (ScopeRun<?>) granted;
-            if (options.scheduler == Scheduler.virtualThreads()) {
-                run.place(options.scheduler, grants);
+            if (settings.options.onVirtualThreads) {
+                run.place(settings.options.scheduler, grants);
             } else {
                 Dispatch.start(run);
             }
@@ -858,7 +825,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             for (ScopeRun<?> run : runs) {
                 run.addWait(wait, alone);
             }
-            if (gate.isLimited() || options.scheduler != Scheduler.virtualThreads()) {
+            if (gate.isLimited() || !settings.options.onVirtualThreads) {
                 for (ScopeRun<?> run : runs) {
                     run.awaitEnd(); // detects a wait that could never end, run by run
                 }
@@ -867,7 +834,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         } finally {
             wait.end();
         }
-        return new FailureSummary(this, runs).resultUnder(options.failurePolicy);
+        return new FailureSummary(this, runs).resultUnder(settings.options.failurePolicy);
     }
 
     /**
@@ -904,10 +871,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         await(tasks);
         List<T> values = new ArrayList<>(tasks.size());
         for (Task<? extends T> task : tasks) {
-            if (!options.failurePolicy.isThrowing() && task.state() != Task.State.SUCCESS) {
+            if (!settings.options.failurePolicy.isThrowing() && task.state() != Task.State.SUCCESS) {
                 throw new IllegalStateException(
-                        "task \"" + task.name() + "\" in scope \"" + name + "\" has no value, it is " + task.state()
-                                + "; under " + options.failurePolicy + " use await and outcome()");
+                        "task \"" + task.name() + "\" in scope \"" + settings.name + "\" has no value, it is " + task.state()
+                                + "; under " + settings.options.failurePolicy + " use await and outcome()");
             }
             values.add(task.await());
         }
@@ -1009,7 +976,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         for (Task<?> task : tasks) {
             if (!(task instanceof ScopeRun<?> run) || run.scope != this) {
                 throw new IllegalArgumentException(
-                        "scope \"" + name + "\" can wait only for its own tasks, was given " + task);
+                        "scope \"" + settings.name + "\" can wait only for its own tasks, was given " + task);
             }
             runs.add(run);
         }
@@ -1029,10 +996,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public <T> ScheduledTask<T> schedule(Duration delay, Callable<? extends T> callable) {
         begin("a scheduled task");
-        Deadline moment = Deadline.after(time, delay);
+        Deadline moment = Deadline.after(settings.time, delay);
         ScheduledRun<T> run = new ScheduledRun<>(this, nextId(), callable, moment, timeLimit(null));
         gate.countSubmission();
-        notifySubmitted(run);
+        events.notifySubmitted(run);
         schedule(run, run::schedule);
         return run;
     }
@@ -1085,7 +1052,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             throw new IllegalArgumentException("period of a job must be positive, was " + period);
         }
         begin("a repeated job");
-        PeriodicRun run = new PeriodicRun(this, nextId(), job, Deadline.after(time, delay), period, fixedRate);
+        PeriodicRun run = new PeriodicRun(this, nextId(), job, Deadline.after(settings.time, delay), period, fixedRate);
         schedule(run, run::schedule);
         return run;
     }
@@ -1137,8 +1104,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
                 nextId(),
                 periodic.name(),
                 Executors.callable(job),
-                defaultRank(),
-                retryPolicy(),
+                settings.options.defaultRank,
+                settings.options.retryPolicy,
                 timeLimit(null),
                 periodic.submitter(),
                 due);
@@ -1184,7 +1151,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @param reason the reason, as text for the exception's message
      */
     public void cancel(String reason) {
-        cancel(new CancelledException("scope \"" + name + "\" was cancelled: " + reason));
+        cancel(new CancelledException("scope \"" + settings.name + "\" was cancelled: " + reason));
     }
 
     private void cancel(CancelledException cause) {
@@ -1221,7 +1188,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     private CancelledException cancelledWith(ThreadScope outer, CancelledException cause) {
         return new CancelledException(
-                "scope \"" + name + "\" was cancelled with the enclosing scope \"" + outer.name + "\": "
+                "scope \"" + settings.name + "\" was cancelled with the enclosing scope \"" + outer.settings.name + "\": "
                         + cause.getMessage(),
                 cause);
     }
@@ -1252,7 +1219,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         if (deadline != moment || gate.closeCause() != null) {
             return; // another deadline was set meanwhile, or the scope was cancelled
         }
-        DeadlineExpiry passed = DeadlineExpiry.of(name, budget, pendingNames());
+        DeadlineExpiry passed = DeadlineExpiry.of(settings.name, budget, pendingNames());
         expiry = passed;
         if (gate.close(passed.cause())) {
             cancelAll(gate.takeAll(), passed.cause(), notifier);
@@ -1322,7 +1289,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         if (closed) {
             return;
         }
-        cancel(new CancelledException("scope \"" + name + "\" was closed"));
+        cancel(new CancelledException("scope \"" + settings.name + "\" was closed"));
         List<Throwable> failures = new ArrayList<>();
         List<String> inner = closeInner(failures);
         boolean interrupted = awaitEmpty();
@@ -1355,13 +1322,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private void throwAfterClose(List<String> inner, List<Throwable> failures, String failed) {
         if (!inner.isEmpty()) {
             StructureViolationException violation = new StructureViolationException(
-                    "scopes close in the reverse order of their opening; scope \"" + name + "\" was closed before "
+                    "scopes close in the reverse order of their opening; scope \"" + settings.name + "\" was closed before "
                             + String.join(", ", inner) + " inside it, which were closed as well");
             failures.forEach(violation::addSuppressed);
             throw violation;
         }
         if (!failures.isEmpty()) {
-            throw new AggregateException("at the end of scope \"" + name + "\" " + failed, failures);
+            throw new AggregateException("at the end of scope \"" + settings.name + "\" " + failed, failures);
         }
     }
 
@@ -1389,12 +1356,12 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         for (EnclosingScope inside = ofTask(); inside != null; inside = enclosureOf(inside)) {
             if (inside == this) {
                 throw new IllegalStateException(
-                        "scope \"" + name + "\" cannot be closed by one of its own tasks, for which"
+                        "scope \"" + settings.name + "\" cannot be closed by one of its own tasks, for which"
                                 + " it waits; cancel it through its token");
             }
         }
         if (Thread.currentThread() != owner) {
-            throw new WrongThreadException("scope \"" + name + "\" can be closed only by its owner, " + owner
+            throw new WrongThreadException("scope \"" + settings.name + "\" can be closed only by its owner, " + owner
                     + ", was closed by " + Thread.currentThread());
         }
     }
@@ -1411,7 +1378,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     private boolean awaitWithReports(Signal empty) {
         StragglerReporter stragglers =
-                new StragglerReporter(name, time, options.patience, options.sink, this::stragglers);
+                new StragglerReporter(settings.name, settings.time, settings.options.patience, settings.options.sink, this::stragglers);
         stragglers.arm();
         Dispatch.startAll();
         boolean interrupted = false;
@@ -1491,7 +1458,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the name
      */
     public String name() {
-        return name;
+        return settings.name;
     }
 
     /**
@@ -1500,7 +1467,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the number, which is unique in this JVM
      */
     public long id() {
-        return id;
+        return settings.id;
     }
 
     /**
@@ -1509,7 +1476,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the scheduler
      */
     public Scheduler scheduler() {
-        return options.scheduler;
+        return settings.options.scheduler;
     }
 
     /**
@@ -1518,7 +1485,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the policy
      */
     public FailurePolicy failurePolicy() {
-        return options.failurePolicy;
+        return settings.options.failurePolicy;
     }
 
     @Override
@@ -1533,14 +1500,14 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     @Override
     public String label() {
-        return "scope \"" + name + "\"";
+        return "scope \"" + settings.name + "\"";
     }
 
     @Override
     public String toString() {
         ScopeMetrics now = metrics();
         String state = closed ? "closed" : gate.closeCause() != null ? "cancelled" : "open";
-        return "scope \"" + name + "\", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
+        return "scope \"" + settings.name + "\", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
     }
 
     // For dumps.
@@ -1575,39 +1542,23 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         return gate;
     }
 
-    TimeSource time() {
-        return time;
-    }
-
     long now() {
-        return time.nanoTime();
+        return settings.time.nanoTime();
     }
 
     long nextId() {
         return taskIds.incrementAndGet();
     }
 
-    OffloadExecutor elsewhere() {
-        return new OffloadExecutor(options.sink, time);
-    }
-
-    int defaultRank() {
-        return options.defaultPriority.rank();
-    }
-
-    RetryPolicy retryPolicy() {
-        return options.retryPolicy;
-    }
-
     @Nullable
     TimeLimit timeLimit(@Nullable Duration timeout) {
-        return TimeLimit.of(time, timeout, this);
+        return TimeLimit.of(settings.time, timeout, this);
     }
 
     /** Captures the calling thread's context for a task without a time limit of its own. */
     SubmitterContext capture() {
         TaskContext context = TaskContext.current();
-        if (!options.propagation.isPlain()) {
+        if (!settings.options.propagation.isPlain()) {
             return captureIn(this);
         }
         ClassLoader loader = Thread.currentThread().getContextClassLoader();
@@ -1621,55 +1572,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     private SubmitterContext captureIn(EnclosingScope inside) {
         return new SubmitterContext(
-                options.propagation.capture(TaskContext.current().ofTask(inside)),
+                settings.options.propagation.capture(TaskContext.current().ofTask(inside)),
                 Thread.currentThread().getContextClassLoader());
-    }
-
-    @Nullable
-    TaskInfo infoOf(ScopeRun<?> run) {
-        return options.hook == null
-                ? null
-                : new TaskInfo(id, run.id(), run.name(), Instant.now(), UserCode.textOf(options.scheduler));
-    }
-
-    void notifyHook(String event, TaskInfo task, Consumer<ThreadHook> notification) {
-        ThreadHook hook = options.hook;
-        if (hook != null) {
-            runGuarded(event + " of the hook, for task \"" + task.name() + "\"", () -> notification.accept(hook));
-        }
-    }
-
-    private void notifySubmitted(ScopeRun<?> run) {
-        TaskListener listener = options.listener;
-        if (listener != null) {
-            runGuarded("onSubmitted of the listener", () -> listener.onSubmitted(run));
-        }
-    }
-
-    void notifyStarted(ScopeRun<?> run, long waitNanos) {
-        TaskListener listener = options.listener;
-        if (listener != null) {
-            runGuarded("onStarted of the listener", () -> listener.onStarted(run, waitNanos));
-        }
-    }
-
-    void notifySettled(ScopeRun<?> run, Outcome<?> outcome, long ranNanos) {
-        TaskListener listener = options.listener;
-        if (listener != null) {
-            runGuarded("onSettled of the listener", () -> listener.onSettled(run, outcome, ranNanos));
-        }
-    }
-
-    private void reportTimeFailure(Throwable failure) {
-        options.sink.report("time source of scope \"" + name + "\"", failure);
-    }
-
-    /** Runs user code and reports what it throws to the sink. */
-    void runGuarded(String source, Runnable userCode) {
-        try {
-            userCode.run();
-        } catch (Throwable failure) {
-            options.sink.report(source + " in scope \"" + name + "\"", failure);
-        }
     }
 }
