@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Set;
 
 /** Applies a failure policy to the outcomes of a wait for several tasks. */
-record FailureSummary(ThreadScope scope, List<ScopeRun<?>> runs) {
+record FailureSummary(ScopeTasks scope, List<ScopeRun<?>> runs) {
 
     /** Returns the result, or throws if the policy requires that. All runs have ended. */
     ScopeResult resultUnder(FailurePolicy policy) {
@@ -22,7 +22,7 @@ record FailureSummary(ThreadScope scope, List<ScopeRun<?>> runs) {
                 case Outcome.Success<?> success -> succeeded++;
                 case Outcome.Failure<?> failure -> failed.add(run);
                 case Outcome.Cancelled<?> cancelled ->
-                    expired = expired != null ? expired : scope.expiredBy(cancelled.cause());
+                    expired = expired != null ? expired : scope.gate.expiredBy(cancelled.cause());
                 default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
             }
         }

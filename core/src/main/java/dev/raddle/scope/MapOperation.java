@@ -10,7 +10,7 @@ import java.util.concurrent.Semaphore;
 /** One call of {@link ThreadScope#map}. The calling thread submits a task for each element as earlier tasks end. */
 final class MapOperation<E, R> {
 
-    private final ThreadScope scope;
+    private final ScopeTasks scope;
     private final List<E> elements;
     private final ThreadScope.Mapper<? super E, ? extends R> function;
     private final Semaphore places;
@@ -18,7 +18,7 @@ final class MapOperation<E, R> {
     private int oldest; // all runs before it are settled; used only by the caller
     private volatile boolean failed;
 
-    MapOperation(ThreadScope scope, List<E> elements, int limit, ThreadScope.Mapper<? super E, ? extends R> function) {
+    MapOperation(ScopeTasks scope, List<E> elements, int limit, ThreadScope.Mapper<? super E, ? extends R> function) {
         this.scope = scope;
         this.elements = elements;
         this.function = function;
@@ -30,7 +30,7 @@ final class MapOperation<E, R> {
         boolean complete = false;
         try {
             submitAll();
-            List<R> values = scope.awaitAll(runs);
+            List<R> values = MultiWait.awaitAll(scope, runs);
             requireComplete();
             complete = true;
             return values;
@@ -48,7 +48,8 @@ final class MapOperation<E, R> {
                     || (failed && scope.settings.options.failurePolicy.cancelsOthers())) {
                 return;
             }
-            ScopeRun<R> run = scope.submitWithDefaults(() -> function.map(element));
+            scope.requireOpen("a task");
+            ScopeRun<R> run = scope.submit(null, () -> function.map(element));
             runs.add(run);
             run.whenEnded(() -> ended(run));
         }
@@ -80,12 +81,11 @@ final class MapOperation<E, R> {
 
     private void requireComplete() {
         if (runs.size() < elements.size()) {
-            CancelledException closed = scope.gate.closeCause();
+            RuntimeException closed = scope.gate.closeException();
             if (closed == null) {
                 throw new AssertionError("a map stops early if a task has failed or its scope is closed");
             }
-            ScopeTimeoutException expired = scope.expiredBy(closed);
-            throw expired != null ? expired : closed;
+            throw closed;
         }
     }
 

@@ -3,7 +3,11 @@ package dev.raddle.scope;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Task;
 import dev.raddle.time.Signal;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -23,17 +27,67 @@ final class MultiWait {
 
     private static final Object ENDED = new Object();
 
-    private final ThreadScope scope;
+    private final ScopeTasks scope;
     private final boolean cancelsOthers;
     private final AtomicInteger remaining;
     private final Signal allSettled = new Signal();
     private final AtomicReference<@Nullable Object> firstFailed =
             new AtomicReference<>(); // null, the run that failed first, or ENDED
 
-    MultiWait(ThreadScope scope, int runs) {
+    private MultiWait(ScopeTasks scope, int runs) {
         this.scope = scope;
         this.cancelsOthers = scope.settings.options.failurePolicy.cancelsOthers();
         this.remaining = new AtomicInteger(runs);
+    }
+
+    /** Waits for tasks, and returns their result under the scope's failure policy or throws. */
+    static ScopeResult await(ScopeTasks scope, Collection<? extends Task<?>> tasks) throws InterruptedException {
+        List<ScopeRun<?>> runs = runsOf(scope, tasks);
+        MultiWait wait = new MultiWait(scope, runs.size());
+        try {
+            Chain alone = new Chain(wait, null);
+            for (ScopeRun<?> run : runs) {
+                run.addWait(wait, alone);
+            }
+            if (scope.gate.isLimited() || !scope.settings.options.onVirtualThreads) {
+                for (ScopeRun<?> run : runs) {
+                    run.awaitEnd(); // detects a wait that could never end, run by run
+                }
+            }
+            wait.await();
+        } finally {
+            wait.end();
+        }
+        return new FailureSummary(scope, runs).resultUnder(scope.settings.options.failurePolicy);
+    }
+
+    /** Waits for tasks, and returns their values or throws. */
+    static <T> List<T> awaitAll(ScopeTasks scope, Collection<? extends Task<? extends T>> tasks)
+            throws InterruptedException {
+        await(scope, tasks);
+        FailurePolicy policy = scope.settings.options.failurePolicy;
+        List<T> values = new ArrayList<>(tasks.size());
+        for (Task<? extends T> task : tasks) {
+            if (!policy.isThrowing() && task.state() != Task.State.SUCCESS) {
+                throw new IllegalStateException(
+                        "task \"" + task.name() + "\" in scope \"" + scope.settings.name + "\" has no value, it is "
+                                + task.state() + "; under " + policy + " use await and outcome()");
+            }
+            values.add(task.await());
+        }
+        return values;
+    }
+
+    private static List<ScopeRun<?>> runsOf(ScopeTasks scope, Collection<? extends Task<?>> tasks) {
+        List<ScopeRun<?>> runs = new ArrayList<>(tasks.size());
+        for (Task<?> task : tasks) {
+            if (!(task instanceof ScopeRun<?> run) || run.scope != scope) {
+                throw new IllegalArgumentException(
+                        "scope \"" + scope.settings.name + "\" can wait only for its own tasks, was given " + task);
+            }
+            runs.add(run);
+        }
+        return runs;
     }
 
     /**
@@ -61,7 +115,7 @@ final class MultiWait {
         }
     }
 
-    void await() throws InterruptedException {
+    private void await() throws InterruptedException {
         if (remaining.get() > 0) {
             Dispatch.startAll();
             allSettled.await();
@@ -69,7 +123,7 @@ final class MultiWait {
     }
 
     /** Ends the wait. Later failures cancel no tasks. */
-    void end() {
+    private void end() {
         firstFailed.set(ENDED);
     }
 }

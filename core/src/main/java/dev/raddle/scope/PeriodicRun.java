@@ -20,8 +20,8 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
     private volatile @Nullable Alarm alarm;
     private volatile @Nullable ScopeRun<?> round;
 
-    PeriodicRun(ThreadScope scope, long id, Runnable job, Deadline first, Duration period, boolean fixedRate) {
-        super(scope, id, null, Executors.callable(job), 0, null, null, scope.capture(), first.nanoTime());
+    PeriodicRun(ScopeTasks scope, long id, Runnable job, Deadline first, Duration period, boolean fixedRate) {
+        super(scope, id, null, Executors.callable(job), scope.defaultSettings(), first.nanoTime());
         this.job = job;
         this.period = period;
         this.fixedRate = fixedRate;

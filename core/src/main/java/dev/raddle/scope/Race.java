@@ -39,17 +39,8 @@ final class Race<T> {
         private final Signal left = new Signal();
         private boolean submitted; // guarded by the race
 
-        Contender(ThreadScope scope, long id, Callable<? extends T> callable) {
-            super(
-                    scope,
-                    id,
-                    null,
-                    callable,
-                    scope.settings.options.defaultRank,
-                    scope.settings.options.retryPolicy,
-                    scope.timeLimit(null),
-                    submitter,
-                    scope.settings.time.nanoTime());
+        Contender(ScopeTasks scope, long id, Callable<? extends T> callable) {
+            super(scope, id, null, callable, scope.limited(shared), scope.settings.time.nanoTime());
         }
 
         void cancelAsLoser() {
@@ -64,10 +55,10 @@ final class Race<T> {
         }
     }
 
-    private final ThreadScope scope;
+    private final ScopeTasks scope;
     private final JoinStrategy<T, ?> strategy;
     private final List<Callable<? extends T>> alternatives;
-    private final SubmitterContext submitter;
+    private final RunSettings shared; // by all alternatives
     private final Signal over = new Signal();
     private final List<Contender> contenders = new ArrayList<>(); // guarded by this
     private final List<T> values = new ArrayList<>(); // in order of completion; guarded by this
@@ -77,11 +68,11 @@ final class Race<T> {
     private boolean counted; // whether the race is over, so that further ends do not count; guarded by this
     private @Nullable Alarm nextAlarm; // guarded by this
 
-    Race(ThreadScope scope, JoinStrategy<T, ?> strategy, List<Callable<? extends T>> alternatives) {
+    Race(ScopeTasks scope, JoinStrategy<T, ?> strategy, List<Callable<? extends T>> alternatives) {
         this.scope = scope;
         this.strategy = strategy;
         this.alternatives = alternatives;
-        this.submitter = scope.capture();
+        this.shared = scope.defaultSettings();
     }
 
     /** Runs the race and returns the needed values in order of completion. */
@@ -225,10 +216,9 @@ final class Race<T> {
         if (values.size() >= strategy.needed()) {
             return values;
         }
-        CancelledException closed = scope.gate.closeCause();
+        RuntimeException closed = scope.gate.closeException();
         if (closed != null) {
-            ScopeTimeoutException expired = scope.expiredBy(closed);
-            throw expired != null ? expired : closed;
+            throw closed;
         }
         throw new AggregateException(
                 strategy + " in scope \"" + scope.settings.name + "\" is impossible: " + failures.size() + " of "

@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.Outcome;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
@@ -15,18 +14,8 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
     private final Deadline moment;
     private volatile @Nullable Alarm alarm;
 
-    ScheduledRun(
-            ThreadScope scope, long id, Callable<? extends T> callable, Deadline moment, @Nullable TimeLimit limit) {
-        super(
-                scope,
-                id,
-                null,
-                callable,
-                scope.settings.options.defaultRank,
-                scope.settings.options.retryPolicy,
-                limit,
-                scope.capture(),
-                moment.nanoTime());
+    ScheduledRun(ScopeTasks scope, long id, Callable<? extends T> callable, Deadline moment) {
+        super(scope, id, null, callable, scope.defaultSettings(), moment.nanoTime());
         this.moment = moment;
     }
 

@@ -53,6 +53,7 @@ final class ScopeGate extends TaskGate {
     private int timerSubmissions; // guarded by this
     private @Nullable Signal empty; // set when the gate is empty; null if no thread waits for it; guarded by this
     private volatile @Nullable CancelledException closeCause; // why the gate was closed, or null; written under this
+    private volatile @Nullable DeadlineExpiry expiry; // if the deadline closed the gate; written before closeCause
 
     ScopeGate(String scope) {
         super(UNLIMITED);
@@ -192,11 +193,21 @@ final class ScopeGate extends TaskGate {
 
     /** Closes the gate to further runs. Returns false if it was closed before. */
     boolean close(CancelledException cause) {
+        return close(cause, null);
+    }
+
+    /** Closes the gate because the deadline has passed. Returns false if it was closed before. */
+    boolean close(DeadlineExpiry passed) {
+        return close(passed.cause(), passed);
+    }
+
+    private boolean close(CancelledException cause, @Nullable DeadlineExpiry passed) {
         lock();
         try {
             if (closeCause != null) {
                 return false;
             }
+            expiry = passed;
             closeCause = cause;
             return true;
         } finally {
@@ -208,6 +219,23 @@ final class ScopeGate extends TaskGate {
     @Nullable
     CancelledException closeCause() {
         return closeCause;
+    }
+
+    /**
+     * Returns the exception of waits for a task with this cancellation cause if that is the deadline's, or else null.
+     */
+    @Nullable
+    ScopeTimeoutException expiredBy(Throwable cause) {
+        DeadlineExpiry passed = expiry;
+        return passed != null && passed.cause() == cause ? passed.exception() : null;
+    }
+
+    /** Returns the exception of a wait that the closing of the gate has ended, or null if the gate is open. */
+    @Nullable
+    RuntimeException closeException() {
+        CancelledException cause = closeCause;
+        ScopeTimeoutException expired = cause == null ? null : expiredBy(cause);
+        return expired != null ? expired : cause;
     }
 
     /** Removes all waiting runs. Returns the placed and running runs, oldest first, and then the removed ones. */

@@ -66,7 +66,7 @@ public final class ScopeOptions {
     final @Nullable TimeSource time; // null for that of the enclosing deadline, or else real time
     final Propagation propagation;
     final int defaultRank; // of the default priority
-    final boolean isRetrying; // whether the retry policy allows more than one attempt
+    final @Nullable RetryPolicy defaultRetry; // the retry policy, or null for one attempt
     final boolean onVirtualThreads; // whether the scheduler is that of virtual threads
 
     private ScopeOptions(Draft draft) {
@@ -85,8 +85,13 @@ public final class ScopeOptions {
         time = draft.time;
         propagation = new Propagation(propagators, scopedValues, sink);
         defaultRank = defaultPriority.rank();
-        isRetrying = retryPolicy.maxAttempts() > 1;
+        defaultRetry = nullIfOnce(retryPolicy);
         onVirtualThreads = scheduler == Scheduler.virtualThreads();
+    }
+
+    /** Returns the given policy, or null if it allows only one attempt. */
+    static @Nullable RetryPolicy nullIfOnce(RetryPolicy policy) {
+        return policy.maxAttempts() > 1 ? policy : null;
     }
 
     private ScopeOptions copyWith(Consumer<Draft> change) {

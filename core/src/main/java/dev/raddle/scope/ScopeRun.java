@@ -66,13 +66,10 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    final ThreadScope scope;
+    final ScopeTasks scope;
     private final long id;
     private final @Nullable String name;
-    private final int priority;
-    private final @Nullable RetryPolicy retry;
-    private final @Nullable TimeLimit limit;
-    private final SubmitterContext submitter;
+    private final RunSettings settings;
     private final @Nullable TaskInfo info;
     private volatile @Nullable Attempts<T> attempts;
     private volatile Scheduler.@Nullable Placement placement;
@@ -89,23 +86,17 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private boolean notifiedByRunner; // written by the runner if it decided; no other thread reads it then
 
     ScopeRun(
-            ThreadScope scope,
+            ScopeTasks scope,
             long id,
             @Nullable String name,
             Callable<? extends T> callable,
-            int priority,
-            @Nullable RetryPolicy retry,
-            @Nullable TimeLimit limit,
-            SubmitterContext submitter,
+            RunSettings settings,
             long submitNanos) {
         super(callable, submitNanos);
         this.scope = scope;
         this.id = id;
         this.name = name;
-        this.priority = priority;
-        this.retry = retry;
-        this.limit = limit;
-        this.submitter = submitter;
+        this.settings = settings;
         this.info = scope.events.infoOf(this);
     }
 
@@ -116,6 +107,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      * if the alarm cannot be set.
      */
     final void arm() {
+        TimeLimit limit = settings.limit();
         if (limit != null && isTimed()) {
             try {
                 limitAlarm = limit.deadline().alarm(() -> expire(limit));
@@ -163,7 +155,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final <R> R inSubmittersContext(Callable<R> action) throws Exception {
-        return submitter.context().call(action);
+        return settings.context().call(action);
     }
 
     @Override
@@ -217,11 +209,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             self.setName(name == null ? scope.settings.name : scope.settings.name + "/" + name); // for thread dumps
         }
         if (scope.settings.options.onVirtualThreads) { // the thread ends with the run
-            useLoader(self, submitter.loader());
+            useLoader(self, settings.loader());
             return inContext(callable);
         }
         ClassLoader own = self.getContextClassLoader();
-        useLoader(self, submitter.loader());
+        useLoader(self, settings.loader());
         try {
             return inContext(callable);
         } finally {
@@ -239,8 +231,9 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     private T inContext(Callable<? extends T> callable) throws Exception {
-        CapturedContext context = submitter.context();
-        if (retry == null || retry.maxAttempts() == 1) {
+        CapturedContext context = settings.context();
+        RetryPolicy retry = settings.retry();
+        if (retry == null) {
             if (info == null) {
                 return context.call(callable);
             }
@@ -252,7 +245,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (info != null) {
             context.call(() -> notifyStart(info));
         }
-        Attempts<T> all = new Attempts<>(() -> attempt(callable), retry, this::isDecided, time(), name(), limit);
+        Attempts<T> all = new Attempts<>(() -> attempt(callable), retry, this::isDecided, time(), name(), settings.limit());
         attempts = all;
         try {
             return all.call();
@@ -263,8 +256,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Makes one attempt, in a context that the previous attempt cannot have changed. */
     private T attempt(Callable<? extends T> callable) throws Exception {
-        useLoader(Thread.currentThread(), submitter.loader());
-        return submitter.context().call(callable);
+        useLoader(Thread.currentThread(), settings.loader());
+        return settings.context().call(callable);
     }
 
     /** Notifies the hook of the start. If the run was ended meanwhile, notifies it of the end and throws. */
@@ -440,6 +433,9 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (end().isSet()) {
             return settledOutcome();
         }
+        if (placement == null && !scope.gate.isLimited()) {
+            return awaitOutcome();
+        }
         WaitRegistration waiting = beginWait();
         try {
             return awaitOutcome();
@@ -478,7 +474,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final boolean isTimeBounded() {
-        return limit != null || scope.deadline() != null;
+        return settings.limit() != null || scope.enclosure.deadline() != null;
     }
 
     @Override
@@ -523,7 +519,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     private RuntimeException asCancelled(Throwable cause) {
-        ScopeTimeoutException expired = scope.expiredBy(cause);
+        ScopeTimeoutException expired = scope.gate.expiredBy(cause);
         if (expired != null) {
             return expired;
         }
@@ -556,7 +552,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final int priority() {
-        return priority;
+        return settings.rank();
     }
 
     @Override
@@ -596,9 +592,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return lastRunner;
     }
 
-    /** Returns the context captured from the submitter. */
-    final SubmitterContext submitter() {
-        return submitter;
+    final RunSettings settings() {
+        return settings;
     }
 
     /** Runs an action when the run is settled, in the thread that settles it, or now if it is settled. */
@@ -613,6 +608,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Returns whether an alarm may end this run before it is admitted. */
     final boolean isTimed() {
+        TimeLimit limit = settings.limit();
         return limit != null && limit.enclosure() == null;
     }
 

@@ -16,12 +16,12 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public boolean isCancelled() {
-        return scope.gate.closeCause() != null;
+        return scope.gate().closeCause() != null;
     }
 
     @Override
     public void throwIfCancelled() {
-        CancelledException cause = scope.gate.closeCause();
+        CancelledException cause = scope.gate().closeCause();
         if (cause != null) {
             throw cause;
         }
@@ -34,7 +34,7 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public void whenCancelled(Runnable action) {
-        cancelled.whenSet(() -> scope.events.runGuarded("action of a cancellation token", action));
+        cancelled.whenSet(() -> scope.tasks().events.runGuarded("action of a cancellation token", action));
     }
 
     /** Runs the registered actions. Called when the gate was closed. */
@@ -44,6 +44,6 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public String toString() {
-        return "token of scope \"" + scope.settings.name + "\"" + (isCancelled() ? ", cancelled" : "");
+        return "token of scope \"" + scope.name() + "\"" + (isCancelled() ? ", cancelled" : "");
     }
 }

@@ -2,10 +2,7 @@ package dev.raddle.scope;
 
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
-import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.OffloadExecutor;
-import dev.raddle.kernel.Permit;
-import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancellationToken;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ContextPropagator;
@@ -13,7 +10,6 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
-import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskPriority;
 import dev.raddle.task.TaskSpec;
@@ -27,7 +23,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Comparator;
 import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
@@ -36,12 +31,9 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -78,20 +70,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /*
      * Overview.
      *
-     * The path of a task is: submit ─► admit (ScopeGate) ─► place (Scheduler) ─► run, settle (ScopeRun). The gate holds
-     * every task that has not ended. So it is the list of the tasks to cancel and to wait for; a task enters and leaves
-     * it in O(1).
-     *
-     * The state of the scope is the state of its gate: tasks enter while the gate is open. The gate is closed once,
-     * with the reason, by the first of cancel, the deadline's alarm and close(). The thread that closes it removes all
-     * tasks from the queue, cancels those and the running ones, and then the scheduled ones. A task that is submitted
-     * later is cancelled by its submitter. The gate is closed under its lock, so each task was either seen by the
-     * closing thread or saw the closed gate.
-     *
-     * A task scheduled for later is in the set `scheduled`. When its time comes it enters the gate, and leaves the set
-     * after that. A task is added to the set before its submitter reads whether the gate is closed, and the gate is
-     * closed before the set is read, so no task is missed. A thread that cancels all tasks without closing the gate
-     * reads the set first, and then the gate.
+     * ScopeTasks submits and starts the tasks. The state of the scope is the state of its gate: tasks enter while the
+     * gate is open. The gate is closed once, with the reason, by the first of cancel, the deadline's alarm and close().
+     * The thread that closes it removes all tasks from the queue, cancels those and the running ones, and then the
+     * scheduled ones. The gate is closed under its lock, so each task was either seen by the closing thread or saw the
+     * closed gate.
      *
      * close() waits until the gate is empty, however long that takes, and only then runs the deferred actions.
      *
@@ -126,9 +109,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         R map(E element) throws Exception;
     }
 
-    /** A task context, and the submitter's context that was captured under it. */
-    private record CachedContext(TaskContext context, SubmitterContext submitter) {}
-
     /** A runnable as a callable without a value. */
     private record Action(Runnable body) implements Callable<Void> {
         Action {
@@ -149,42 +129,35 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     private final Thread owner = Thread.currentThread();
-    final ScopeSettings settings;
-    final ScopeEvents events;
+    private final ScopeSettings settings;
+    private final ScopeTasks tasks;
     private final @Nullable EnclosingScope enclosing;
     private final @Nullable ThreadScope parent; // cancelling it cancels this scope
-    final ScopeGate gate;
     private final ScopeToken token = new ScopeToken(this);
-    private final AtomicLong taskIds = new AtomicLong();
     private final AtomicBoolean begun = new AtomicBoolean(); // whether a task was submitted
     private final AtomicReference<Scheduler.@Nullable Lease> lease = new AtomicReference<>(); // null until begun
     private final AtomicReference<@Nullable Deferred> deferred =
-            new AtomicReference<>(); // the latest; its monitor guards the creation of the sets below
-    private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until used; created under the monitor of deferred
+            new AtomicReference<>(); // the latest; its monitor guards the creation of nested
     private volatile @Nullable Set<ThreadScope> nested; // null until used; created under the monitor of deferred
 
-    private volatile boolean closed;
     private volatile boolean withdrawn; // whether a setter has thrown and the scope has not been used since
     private volatile @Nullable Deadline deadline;
     private volatile Duration budget = Duration.ZERO; // from the moment at which the deadline was set
-    private volatile @Nullable DeadlineExpiry expiry;
     private volatile @Nullable Alarm deadlineAlarm; // written by the owner or by the thread that ends the withdrawal
-    private volatile @Nullable CachedContext cachedContext; // most tasks are submitted in the same context
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
         EnclosingScope entered = EnclosingScope.entered();
         this.enclosing = entered != null ? entered : EnclosingScope.ofTask();
         this.parent = scopeOf(EnclosingScope.nest());
         this.settings = new ScopeSettings(name, options, enclosing == null ? null : enclosing.deadline());
-        this.events = new ScopeEvents(settings);
-        this.gate = new ScopeGate(settings.name);
+        this.tasks = new ScopeTasks(this, settings);
     }
 
     /** Returns the given enclosure if it is a scope, the scope of the task if it is a task, or else null. */
     private static @Nullable ThreadScope scopeOf(@Nullable EnclosingScope enclosure) {
         return switch (enclosure) {
             case ThreadScope scope -> scope;
-            case TimedTask task -> task.scope();
+            case TimedTask task -> scopeOf(task.scope());
             case null, default -> null;
         };
     }
@@ -243,7 +216,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private static ThreadScope open(ThreadScope scope) {
         ScopeOptions options = scope.settings.options;
         if (options.concurrencyLimit != Integer.MAX_VALUE) {
-            scope.gate.setLimit(options.concurrencyLimit);
+            scope.tasks.gate.setLimit(options.concurrencyLimit);
         }
         scope.limitTime(options.deadline);
         scope.enterThread();
@@ -253,9 +226,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /** Makes this scope the calling owner's innermost scope, and adds it to the scopes that its parent cancels. */
     private void enterThread() {
         enter();
-        if (parent != null && !parent.closed) {
+        if (parent != null && !parent.tasks.closed) {
             parent.nested().add(this);
-            CancelledException cause = parent.gate.closeCause();
+            CancelledException cause = parent.tasks.gate.closeCause();
             if (cause != null) {
                 cancel(cancelledWith(parent, cause));
             }
@@ -299,7 +272,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     private void requireNotBegun(String method) {
-        requireOpen(method);
+        tasks.requireOpen(method);
         if (begun.get()) {
             throw new IllegalStateException(
                     method + " of scope \"" + settings.name + "\" came too late; call it before the first submit or schedule");
@@ -399,7 +372,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public ThreadScope withConcurrencyLimit(int tasks) {
         configure("withConcurrencyLimit", all -> all.withConcurrencyLimit(tasks));
-        gate.setLimit(tasks);
+        this.tasks.gate.setLimit(tasks);
         return this;
     }
 
@@ -576,7 +549,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Task<T> submit(Callable<? extends T> callable) {
-        return submitRun(null, callable, settings.options.defaultRank, settings.options.retryPolicy, null);
+        Objects.requireNonNull(callable, "callable");
+        begin(null);
+        return tasks.submit(null, callable);
     }
 
     /**
@@ -590,7 +565,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Task<T> submit(String name, Callable<? extends T> callable) {
-        return submitRun(Objects.requireNonNull(name, "name"), callable, settings.options.defaultRank, settings.options.retryPolicy, null);
+        Objects.requireNonNull(name, "name");
+        Objects.requireNonNull(callable, "callable");
+        begin(name);
+        return tasks.submit(name, callable);
     }
 
     /**
@@ -610,7 +588,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public Task<Void> submit(Runnable action, Duration... timeout) {
-        return submitRun(null, new Action(action), settings.options.defaultRank, settings.options.retryPolicy, atMostOne(timeout));
+        return submitAction(null, action, atMostOne(timeout));
     }
 
     /**
@@ -625,7 +603,14 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public Task<Void> submit(String name, Runnable action, Duration... timeout) {
         Objects.requireNonNull(name, "name");
-        return submitRun(name, new Action(action), settings.options.defaultRank, settings.options.retryPolicy, atMostOne(timeout));
+        return submitAction(name, action, atMostOne(timeout));
+    }
+
+    private Task<Void> submitAction(@Nullable String name, Runnable action, @Nullable Duration timeout) {
+        Action callable = new Action(action);
+        begin(name);
+        ScopeOptions options = settings.options;
+        return tasks.submit(name, callable, options.defaultRank, options.defaultRetry, timeout);
     }
 
     private static @Nullable Duration atMostOne(Duration... timeout) {
@@ -682,102 +667,39 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Task<T> submit(TaskSpec<T> spec) {
+        begin(spec.name());
         RetryPolicy retry = spec.retry();
-        return submitRun(
+        return tasks.submit(
                 spec.name(),
                 spec.callable(),
                 spec.priorityOr(settings.options.defaultRank),
-                retry == null ? settings.options.retryPolicy : retry,
+                retry == null ? settings.options.defaultRetry : ScopeOptions.nullIfOnce(retry),
                 spec.timeout());
     }
 
-    /** Submits a task with the settings of this scope. */
-    <T> ScopeRun<T> submitWithDefaults(Callable<? extends T> callable) {
-        return submitRun(null, callable, settings.options.defaultRank, settings.options.retryPolicy, null);
+    /** Checks that a task can be submitted, and takes a lease of the scheduler before the first one. */
+    private void begin(@Nullable String taskName) {
+        if (tasks.closed) {
+            throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
+        }
+        if (!begun.get()) {
+            beginFirst();
+        }
     }
 
-    private <T> ScopeRun<T> submitRun(
-            @Nullable String taskName,
-            Callable<? extends T> callable,
-            int rank,
-            RetryPolicy retry,
-            @Nullable Duration timeout) {
-        Objects.requireNonNull(callable, "callable");
-        begin(taskName == null ? "a task" : "task \"" + taskName + "\"");
-        TimeLimit limit = timeout != null || retry.maxAttempts() > 1 ? timeLimit(timeout) : null;
-        long taskId = nextId();
-        SubmitterContext submitter = limit == null || limit.enclosure() != null
-                ? capture()
-                : captureIn(new TimedTask(this, taskName == null ? "task-" + taskId : taskName, limit.deadline()));
-        ScopeRun<T> run = new ScopeRun<>(this, taskId, taskName, callable, rank, retry, limit, submitter, now());
-        submit(run);
-        return run;
+    private void beginWith(String what) {
+        tasks.requireOpen(what);
+        if (!begun.get()) {
+            beginFirst();
+        }
     }
 
-    private void begin(String what) {
-        requireOpen(what);
-        if (!begun.get() && begun.compareAndSet(false, true)) {
+    private void beginFirst() {
+        if (begun.compareAndSet(false, true)) {
             reenter();
             Scheduler.Lease taken = settings.options.scheduler.lease();
             if (!lease.compareAndSet(null, taken)) {
                 taken.close(); // this scope was closed meanwhile
-            }
-        }
-    }
-
-    private void requireOpen(String what) {
-        if (closed) {
-            throw closedException(what);
-        }
-    }
-
-    private IllegalStateException closedException(String what) {
-        return new IllegalStateException(
-                "scope \"" + settings.name + "\" is closed, " + what + " came too late; submit inside its try block");
-    }
-
-    /** Counts a run, notifies the listener of its submission and admits it. */
-    void submit(ScopeRun<?> run) {
-        boolean countsAtOnce = run.isTimed() || settings.options.listener != null; // the run may end before it is admitted
-        if (countsAtOnce) {
-            gate.countSubmission();
-            events.notifySubmitted(run);
-        }
-        run.arm();
-        admit(run, !countsAtOnce);
-    }
-
-    /** Admits a run to the gate, and places it if the gate holds it. */
-    void admit(ScopeRun<?> run, boolean counts) {
-        switch (gate.admit(run, counts)) {
-            case HELD -> start(run);
-            case WAITING -> run.leaveIfEnded();
-            case CANCELLED -> {
-                CancelledException cause = gate.closeCause();
-                run.cancel(cause == null ? new CancelledException("scope was closed") : cause, Runnable::run);
-                run.leftScope();
-            }
-        }
-    }
-
-    private void start(ScopeRun<?> run) {
-        if (settings.options.onVirtualThreads) {
-            GrantedPermits grants = new GrantedPermits();
-            run.place(settings.options.scheduler, grants);
-            dispatch(grants);
-        } else {
-            Dispatch.start(run);
-        }
-    }
-
-    /** Places the granted runs, and those that are granted meanwhile. */
-    void dispatch(GrantedPermits grants) {
-        for (Permit granted; (granted = grants.poll()) != null; ) {
-            ScopeRun<?> run = (ScopeRun<?>) granted;
-            if (settings.options.onVirtualThreads) {
-                run.place(settings.options.scheduler, grants);
-            } else {
-                Dispatch.start(run);
             }
         }
     }
@@ -818,23 +740,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws InterruptedException if the calling thread is interrupted; the tasks continue
      */
     public ScopeResult await(Collection<? extends Task<?>> tasks) throws InterruptedException {
-        List<ScopeRun<?>> runs = runsOf(tasks);
-        MultiWait wait = new MultiWait(this, runs.size());
-        try {
-            MultiWait.Chain alone = new MultiWait.Chain(wait, null);
-            for (ScopeRun<?> run : runs) {
-                run.addWait(wait, alone);
-            }
-            if (gate.isLimited() || !settings.options.onVirtualThreads) {
-                for (ScopeRun<?> run : runs) {
-                    run.awaitEnd(); // detects a wait that could never end, run by run
-                }
-            }
-            wait.await();
-        } finally {
-            wait.end();
-        }
-        return new FailureSummary(this, runs).resultUnder(settings.options.failurePolicy);
+        return MultiWait.await(this.tasks, tasks);
     }
 
     /**
@@ -868,17 +774,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws InterruptedException if the calling thread is interrupted; the tasks continue
      */
     public <T> List<T> awaitAll(Collection<? extends Task<? extends T>> tasks) throws InterruptedException {
-        await(tasks);
-        List<T> values = new ArrayList<>(tasks.size());
-        for (Task<? extends T> task : tasks) {
-            if (!settings.options.failurePolicy.isThrowing() && task.state() != Task.State.SUCCESS) {
-                throw new IllegalStateException(
-                        "task \"" + task.name() + "\" in scope \"" + settings.name + "\" has no value, it is " + task.state()
-                                + "; under " + settings.options.failurePolicy + " use await and outcome()");
-            }
-            values.add(task.await());
-        }
-        return values;
+        return MultiWait.awaitAll(this.tasks, tasks);
     }
 
     /**
@@ -905,8 +801,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             throw new IllegalArgumentException(
                     strategy + " needs at least " + strategy.needed() + " alternatives, there are " + all.size());
         }
-        begin("a join");
-        return strategy.result(new Race<>(this, strategy, all).run());
+        beginWith("a join");
+        return strategy.result(new Race<>(tasks, strategy, all).run());
     }
 
     /**
@@ -967,20 +863,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
         Objects.requireNonNull(function, "function");
         List<E> all = List.copyOf(elements);
-        begin("a map");
-        return new MapOperation<E, R>(this, all, limit, function).run();
-    }
-
-    private List<ScopeRun<?>> runsOf(Collection<? extends Task<?>> tasks) {
-        List<ScopeRun<?>> runs = new ArrayList<>(tasks.size());
-        for (Task<?> task : tasks) {
-            if (!(task instanceof ScopeRun<?> run) || run.scope != this) {
-                throw new IllegalArgumentException(
-                        "scope \"" + settings.name + "\" can wait only for its own tasks, was given " + task);
-            }
-            runs.add(run);
-        }
-        return runs;
+        beginWith("a map");
+        return new MapOperation<E, R>(tasks, all, limit, function).run();
     }
 
     // Scheduling.
@@ -995,13 +879,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public <T> ScheduledTask<T> schedule(Duration delay, Callable<? extends T> callable) {
-        begin("a scheduled task");
-        Deadline moment = Deadline.after(settings.time, delay);
-        ScheduledRun<T> run = new ScheduledRun<>(this, nextId(), callable, moment, timeLimit(null));
-        gate.countSubmission();
-        events.notifySubmitted(run);
-        schedule(run, run::schedule);
-        return run;
+        beginWith("a scheduled task");
+        return tasks.schedule(delay, callable);
     }
 
     /**
@@ -1051,37 +930,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         if (!period.isPositive()) {
             throw new IllegalArgumentException("period of a job must be positive, was " + period);
         }
-        begin("a repeated job");
-        PeriodicRun run = new PeriodicRun(this, nextId(), job, Deadline.after(settings.time, delay), period, fixedRate);
-        schedule(run, run::schedule);
-        return run;
-    }
-
-    private void schedule(ScopeRun<?> run, Runnable arm) {
-        scheduled().add(run);
-        CancelledException cause = gate.closeCause();
-        if (cause == null) {
-            arm.run();
-        } else {
-            run.cancel(cause, Runnable::run);
-        }
-    }
-
-    void unschedule(ScopeRun<?> run) {
-        scheduled().remove(run);
-    }
-
-    private Set<ScopeRun<?>> scheduled() {
-        Set<ScopeRun<?>> all = scheduled;
-        if (all != null) {
-            return all;
-        }
-        synchronized (deferred) {
-            if (scheduled == null) {
-                scheduled = ConcurrentHashMap.newKeySet();
-            }
-            return scheduled;
-        }
+        beginWith("a repeated job");
+        return tasks.schedulePeriodic(delay, period, job, fixedRate);
     }
 
     private Set<ThreadScope> nested() {
@@ -1097,22 +947,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    /** Submits the task of one round of a job. */
-    ScopeRun<?> submitRound(PeriodicRun periodic, Runnable job, long due) {
-        ScopeRun<Object> round = new ScopeRun<>(
-                this,
-                nextId(),
-                periodic.name(),
-                Executors.callable(job),
-                settings.options.defaultRank,
-                settings.options.retryPolicy,
-                timeLimit(null),
-                periodic.submitter(),
-                due);
-        submit(round);
-        return round;
-    }
-
     /**
      * Opens a channel that closes with this scope. If the scope is cancelled or closed, or its deadline passes, while
      * the channel is open, the channel fails, because its values are incomplete.
@@ -1124,7 +958,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @throws IllegalStateException if this scope is closed
      */
     public <T> Channel<T> openChannel(int capacity) {
-        requireOpen("a channel");
+        tasks.requireOpen("a channel");
         reenter();
         Channel<T> channel = Channel.bounded(capacity);
         WeakReference<Channel<T>> weak = new WeakReference<>(channel); // an unreachable channel has no waiters
@@ -1135,10 +969,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     private void failChannel(@Nullable Channel<?> channel) {
-        CancelledException cause = gate.closeCause();
-        if (channel != null && cause != null) {
-            ScopeTimeoutException expired = expiredBy(cause);
-            channel.failIfOpen(expired != null ? expired : cause);
+        RuntimeException reason = tasks.gate.closeException();
+        if (channel != null && reason != null) {
+            channel.failIfOpen(reason);
         }
     }
 
@@ -1161,10 +994,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     private boolean closeGate(CancelledException cause) {
-        if (!gate.close(cause)) {
+        if (!tasks.gate.close(cause)) {
             return false;
         }
-        cancelAll(gate.takeAll(), cause, Runnable::run);
+        tasks.cancelAll(cause, Runnable::run);
         token.runActions();
         return true;
     }
@@ -1193,62 +1026,19 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
                 cause);
     }
 
-    private void cancelAll(List<ScopeRun<?>> runs, CancelledException cause, Executor notifier) {
-        // Waiting runs are last in the list. They are cancelled first, so that they are not granted released permits.
-        runs.reversed().forEach(run -> run.cancel(cause, notifier));
-        Set<ScopeRun<?>> later = scheduled;
-        if (later != null) {
-            later.forEach(run -> run.cancel(cause, notifier));
-        }
-    }
-
-    /** Cancels all other tasks because one has failed. */
-    void cancelOthers(ScopeRun<?> failed, CancelledException cause) {
-        Set<ScopeRun<?>> known = scheduled;
-        List<ScopeRun<?>> all = known == null ? new ArrayList<>() : new ArrayList<>(known); // read before the gate
-        all.addAll(gate.takeAll().reversed());
-        for (ScopeRun<?> run : all) {
-            if (run != failed) {
-                run.cancel(cause, Runnable::run);
-            }
-        }
-    }
-
     /** Ends this scope at its deadline. The notifier calls user code, which must not run in a time source's thread. */
     private void expire(Deadline moment, Executor notifier) {
-        if (deadline != moment || gate.closeCause() != null) {
+        if (deadline != moment || tasks.gate.closeCause() != null) {
             return; // another deadline was set meanwhile, or the scope was cancelled
         }
-        DeadlineExpiry passed = DeadlineExpiry.of(settings.name, budget, pendingNames());
-        expiry = passed;
-        if (gate.close(passed.cause())) {
-            cancelAll(gate.takeAll(), passed.cause(), notifier);
+        DeadlineExpiry passed = DeadlineExpiry.of(settings.name, budget, tasks.pendingNames());
+        if (tasks.gate.close(passed)) {
+            tasks.cancelAll(passed.cause(), notifier);
             notifier.execute(token::runActions);
             if (nested != null) {
                 notifier.execute(() -> cancelNested(passed.cause(), false)); // the others have alarms of their own
             }
         }
-    }
-
-    /**
-     * Returns the names of the unfinished tasks in order of submission. A periodic job is listed as its current round.
-     */
-    private List<String> pendingNames() {
-        Set<ScopeRun<?>> later = scheduled;
-        return Stream.concat(gate.all().stream(), later == null ? Stream.empty() : later.stream())
-                .filter(run -> !run.isDone() && !(run instanceof PeriodicRun))
-                .sorted(Comparator.comparingLong(ScopeRun::id))
-                .map(ScopeRun::name)
-                .toList();
-    }
-
-    /**
-     * Returns the exception of waits for a task with this cancellation cause if that is the deadline's, or else null.
-     */
-    @Nullable
-    ScopeTimeoutException expiredBy(Throwable cause) {
-        DeadlineExpiry passed = expiry;
-        return passed != null && passed.cause() == cause ? passed.exception() : null;
     }
 
     /**
@@ -1260,13 +1050,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public void defer(Runnable cleanUp) {
         Objects.requireNonNull(cleanUp, "cleanUp");
-        requireOpen("a deferred action");
+        tasks.requireOpen("a deferred action");
         reenter();
         Deferred earlier;
         do {
             earlier = deferred.get();
             if (earlier == Deferred.NO_MORE) {
-                throw closedException("a deferred action");
+                throw tasks.closedException("a deferred action");
             }
         } while (!deferred.compareAndSet(earlier, new Deferred(cleanUp, earlier)));
     }
@@ -1286,14 +1076,14 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     @Override
     public void close() {
         requireMayClose();
-        if (closed) {
+        if (tasks.closed) {
             return;
         }
         cancel(new CancelledException("scope \"" + settings.name + "\" was closed"));
         List<Throwable> failures = new ArrayList<>();
         List<String> inner = closeInner(failures);
         boolean interrupted = awaitEmpty();
-        closed = true;
+        tasks.closed = true;
         leaveThread();
         disarm();
         int before = failures.size();
@@ -1369,7 +1159,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /** Waits until every task has ended. Clears the interrupt status and returns whether the thread was interrupted. */
     private boolean awaitEmpty() {
         boolean interrupted = Thread.interrupted();
-        Signal empty = gate.untilEmpty();
+        Signal empty = tasks.gate.untilEmpty();
         if (!empty.isSet()) {
             interrupted |= awaitWithReports(empty);
         }
@@ -1397,7 +1187,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     }
 
     private List<StragglerReporter.Straggler> stragglers() {
-        return gate.placed().stream()
+        return tasks.gate.placed().stream()
                 .map(run -> new StragglerReporter.Straggler(run.name(), run.begunNanos(), run.lastRunner()))
                 .toList();
     }
@@ -1449,7 +1239,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the metrics, read in one moment
      */
     public ScopeMetrics metrics() {
-        return gate.metrics();
+        return tasks.gate.metrics();
     }
 
     /**
@@ -1506,7 +1296,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     @Override
     public String toString() {
         ScopeMetrics now = metrics();
-        String state = closed ? "closed" : gate.closeCause() != null ? "cancelled" : "open";
+        String state = tasks.closed ? "closed" : tasks.gate.closeCause() != null ? "cancelled" : "open";
         return "scope \"" + settings.name + "\", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
     }
 
@@ -1528,51 +1318,20 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     /** Returns the unfinished tasks: first placed and running ones, then waiting ones, then scheduled ones. */
     List<ScopeRun<?>> pendingRuns() {
-        List<ScopeRun<?>> all = new ArrayList<>(gate.all());
-        Set<ScopeRun<?>> later = scheduled;
-        if (later != null) {
-            all.addAll(later);
-        }
-        return all;
+        return tasks.pending();
     }
 
     // For this scope's runs.
 
     ScopeGate gate() {
-        return gate;
+        return tasks.gate;
+    }
+
+    ScopeTasks tasks() {
+        return tasks;
     }
 
     long now() {
         return settings.time.nanoTime();
-    }
-
-    long nextId() {
-        return taskIds.incrementAndGet();
-    }
-
-    @Nullable
-    TimeLimit timeLimit(@Nullable Duration timeout) {
-        return TimeLimit.of(settings.time, timeout, this);
-    }
-
-    /** Captures the calling thread's context for a task without a time limit of its own. */
-    SubmitterContext capture() {
-        TaskContext context = TaskContext.current();
-        if (!settings.options.propagation.isPlain()) {
-            return captureIn(this);
-        }
-        ClassLoader loader = Thread.currentThread().getContextClassLoader();
-        CachedContext last = cachedContext;
-        if (last == null || last.context() != context || last.submitter().loader() != loader) {
-            last = new CachedContext(context, captureIn(this));
-            cachedContext = last;
-        }
-        return last.submitter();
-    }
-
-    private SubmitterContext captureIn(EnclosingScope inside) {
-        return new SubmitterContext(
-                settings.options.propagation.capture(TaskContext.current().ofTask(inside)),
-                Thread.currentThread().getContextClassLoader());
     }
 }

@@ -7,17 +7,17 @@ import org.jspecify.annotations.Nullable;
 /** The enclosure of a task with a timeout: whatever is begun inside the task has no more time than the task. */
 final class TimedTask extends EnclosingScope {
 
-    private final ThreadScope scope;
+    private final EnclosingScope scope;
     private final String task;
     private final Deadline deadline;
 
-    TimedTask(ThreadScope scope, String task, Deadline deadline) {
+    TimedTask(EnclosingScope scope, String task, Deadline deadline) {
         this.scope = scope;
         this.task = task;
         this.deadline = deadline;
     }
 
-    ThreadScope scope() {
+    EnclosingScope scope() {
         return scope;
     }
 
