@@ -59,8 +59,8 @@ public final class ScopeDump {
      * @return the tree as JSON
      */
     public static String json(ThreadScope scope) {
-        ThreadScope outermost = Objects.requireNonNull(scope, "scope");
-        for (ThreadScope each = scope; each != null; each = each.parent()) {
+        ScopeNode outermost = Objects.requireNonNull(scope, "scope").node();
+        for (ScopeNode each = outermost; each != null; each = each.parent) {
             outermost = each;
         }
         return new ScopeDump().tree(outermost);
@@ -100,8 +100,8 @@ public final class ScopeDump {
         return tree(top.owner().thread(), () -> scope(top));
     }
 
-    private String tree(ThreadScope top) {
-        return tree(top.owner(), () -> scope(top));
+    private String tree(ScopeNode top) {
+        return tree(top.owner, () -> scope(top));
     }
 
     private String tree(Thread owner, Runnable scopes) {
@@ -166,18 +166,18 @@ public final class ScopeDump {
         }
     }
 
-    private void scope(ThreadScope scope) {
+    private void scope(ScopeNode scope) {
         List<ScopeRun<?>> waiting = new ArrayList<>();
         json.open(null, '{');
         json.property("container", identity(scope));
-        ThreadScope parent = scope.parent();
+        ScopeNode parent = scope.parent;
         json.property("parent", parent == null ? "<root>" : identity(parent));
-        json.property("owner", scope.owner().threadId());
-        json.property("state", scope.token().isCancelled() ? "SHUTDOWN" : "OPEN");
-        json.property("startedBy", "scheduler: " + scope.scheduler());
+        json.property("owner", scope.owner.threadId());
+        json.property("state", scope.token.isCancelled() ? "SHUTDOWN" : "OPEN");
+        json.property("startedBy", "scheduler: " + scope.tasks.settings.options.scheduler);
         json.open("threads", '[');
         long threads = 0;
-        for (ScopeRun<?> run : scope.pendingRuns()) {
+        for (ScopeRun<?> run : scope.tasks.pending()) {
             Thread runner = run.lastRunner();
             if (runner == null) {
                 waiting.add(run);
@@ -192,14 +192,14 @@ public final class ScopeDump {
         json.close(']');
         json.property("threadCount", threads);
         json.close('}');
-        scope.nestedScopes().forEach(this::scope);
+        scope.children().forEach(this::scope);
     }
 
-    private void task(@Nullable String property, ThreadScope scope, ScopeRun<?> run, String state) {
+    private void task(@Nullable String property, ScopeNode scope, ScopeRun<?> run, String state) {
         json.open(property, '{');
         json.property("name", run.name());
         json.property("state", state);
-        json.property("ageMillis", Math.max(0, scope.now() - run.begunNanos()) / 1_000_000);
+        json.property("ageMillis", Math.max(0, scope.tasks.settings.time.nanoTime() - run.begunNanos()) / 1_000_000);
         json.close('}');
     }
 
@@ -234,8 +234,8 @@ public final class ScopeDump {
         return identity(scope.name(), scope);
     }
 
-    private static String identity(ThreadScope scope) {
-        return identity(scope.name(), scope);
+    private static String identity(ScopeNode scope) {
+        return identity(scope.tasks.settings.name, scope.tasks.enclosure);
     }
 
     private static String identity(String name, Object scope) {

@@ -7,21 +7,21 @@ import dev.raddle.time.Signal;
 /** The cancellation token of a scope. It is cancelled when the scope's gate is closed. */
 final class ScopeToken implements CancellationToken {
 
-    private final ThreadScope scope;
+    private final ScopeNode node;
     private final Signal cancelled = new Signal();
 
-    ScopeToken(ThreadScope scope) {
-        this.scope = scope;
+    ScopeToken(ScopeNode node) {
+        this.node = node;
     }
 
     @Override
     public boolean isCancelled() {
-        return scope.gate().closeCause() != null;
+        return node.tasks.gate.closeCause() != null;
     }
 
     @Override
     public void throwIfCancelled() {
-        CancelledException cause = scope.gate().closeCause();
+        CancelledException cause = node.tasks.gate.closeCause();
         if (cause != null) {
             throw cause;
         }
@@ -29,12 +29,12 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public void cancel(String reason) {
-        scope.cancel(reason);
+        node.cancel(reason);
     }
 
     @Override
     public void whenCancelled(Runnable action) {
-        cancelled.whenSet(() -> scope.tasks().events.runGuarded("action of a cancellation token", action));
+        cancelled.whenSet(() -> node.tasks.events.runGuarded("action of a cancellation token", action));
     }
 
     /** Runs the registered actions. Called when the gate was closed. */
@@ -44,6 +44,6 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public String toString() {
-        return "token of scope \"" + scope.name() + "\"" + (isCancelled() ? ", cancelled" : "");
+        return "token of scope \"" + node.tasks.settings.name + "\"" + (isCancelled() ? ", cancelled" : "");
     }
 }

@@ -2,7 +2,6 @@ package dev.raddle.scope;
 
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
-import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.CancellationToken;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.ContextPropagator;
@@ -13,24 +12,18 @@ import dev.raddle.task.Task;
 import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskPriority;
 import dev.raddle.task.TaskSpec;
-import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.Deque;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
@@ -70,25 +63,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /*
      * Overview.
      *
-     * ScopeTasks submits and starts the tasks. The state of the scope is the state of its gate: tasks enter while the
-     * gate is open. The gate is closed once, with the reason, by the first of cancel, the deadline's alarm and close().
-     * The thread that closes it removes all tasks from the queue, cancels those and the running ones, and then the
-     * scheduled ones. The gate is closed under its lock, so each task was either seen by the closing thread or saw the
-     * closed gate.
+     * ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in the tree of scopes, with its deadline
+     * and its cancellation. This class enters and leaves the owner's thread.
      *
      * close() waits until the gate is empty, however long that takes, and only then runs the deferred actions.
      *
-     * A scope that is opened inside another, by the owner of the outer scope or in one of its tasks, is in the outer
-     * scope's set `nested` from its opening to its end. Cancelling closes the gates of the whole tree; the gate of each
-     * scope is closed before its set is read. An opened scope adds itself to the set before it reads the gate of the
-     * outer scope. So none is missed. A scope in a task that a group runs beside the outer scope is in no set: the
-     * outer scope does not wait for that task.
-     *
      * While a setter's exception may have made the scope unreachable, the scope is `withdrawn`: removed from its
      * thread, from the outer scope's set and from the time source. The next use of the scope reverts that.
-     *
-     * The deadline's alarm cancels and interrupts in the time source's thread. Hooks, listeners and token actions are
-     * called in another thread (OffloadExecutor), because the time source's thread must not run user code.
      */
 
     /**
@@ -128,36 +109,33 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         static final Deferred NO_MORE = new Deferred(() -> {}, null);
     }
 
-    private final Thread owner = Thread.currentThread();
     private final ScopeSettings settings;
     private final ScopeTasks tasks;
+    private final ScopeNode node;
     private final @Nullable EnclosingScope enclosing;
-    private final @Nullable ThreadScope parent; // cancelling it cancels this scope
-    private final ScopeToken token = new ScopeToken(this);
     private final AtomicBoolean begun = new AtomicBoolean(); // whether a task was submitted
     private final AtomicReference<Scheduler.@Nullable Lease> lease = new AtomicReference<>(); // null until begun
     private final AtomicReference<@Nullable Deferred> deferred =
-            new AtomicReference<>(); // the latest; its monitor guards the creation of nested
-    private volatile @Nullable Set<ThreadScope> nested; // null until used; created under the monitor of deferred
-
+            new AtomicReference<>(); // the latest; its monitor guards the end of a withdrawal
     private volatile boolean withdrawn; // whether a setter has thrown and the scope has not been used since
-    private volatile @Nullable Deadline deadline;
-    private volatile Duration budget = Duration.ZERO; // from the moment at which the deadline was set
-    private volatile @Nullable Alarm deadlineAlarm; // written by the owner or by the thread that ends the withdrawal
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
         EnclosingScope entered = EnclosingScope.entered();
         this.enclosing = entered != null ? entered : EnclosingScope.ofTask();
-        this.parent = scopeOf(EnclosingScope.nest());
-        this.settings = new ScopeSettings(name, options, enclosing == null ? null : enclosing.deadline());
+        this.settings = new ScopeSettings(name, options, deadlineAround());
         this.tasks = new ScopeTasks(this, settings);
+        this.node = new ScopeNode(tasks, nodeOf(EnclosingScope.nest()));
     }
 
-    /** Returns the given enclosure if it is a scope, the scope of the task if it is a task, or else null. */
-    private static @Nullable ThreadScope scopeOf(@Nullable EnclosingScope enclosure) {
+    private @Nullable Deadline deadlineAround() {
+        return enclosing == null ? null : enclosing.deadline();
+    }
+
+    /** Returns the node of the given enclosure if it is a scope, that of its scope if it is a task, or else null. */
+    private static @Nullable ScopeNode nodeOf(@Nullable EnclosingScope enclosure) {
         return switch (enclosure) {
-            case ThreadScope scope -> scope;
-            case TimedTask task -> scopeOf(task.scope());
+            case ThreadScope scope -> scope.node;
+            case TimedTask task -> nodeOf(task.scope());
             case null, default -> null;
         };
     }
@@ -218,7 +196,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         if (options.concurrencyLimit != Integer.MAX_VALUE) {
             scope.tasks.gate.setLimit(options.concurrencyLimit);
         }
-        scope.limitTime(options.deadline);
+        scope.node.limitTime(scope.deadlineAround(), options.deadline);
         scope.enterThread();
         return scope;
     }
@@ -226,21 +204,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /** Makes this scope the calling owner's innermost scope, and adds it to the scopes that its parent cancels. */
     private void enterThread() {
         enter();
-        if (parent != null && !parent.tasks.closed) {
-            parent.nested().add(this);
-            CancelledException cause = parent.tasks.gate.closeCause();
-            if (cause != null) {
-                cancel(cancelledWith(parent, cause));
-            }
-        }
+        node.enterParent();
     }
 
     /** Reverts {@link #enterThread}. */
     private void leaveThread() {
         leave();
-        if (parent != null) {
-            parent.nested().remove(this);
-        }
+        node.leaveParent();
     }
 
     /**
@@ -286,9 +256,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * scope is open inside this one, the owner is in the block of this scope, which closes it.
      */
     private void withdraw() {
-        if (Thread.currentThread() == owner && EnclosingScope.entered() == this && !begun.get()) {
+        if (Thread.currentThread() == node.owner && EnclosingScope.entered() == this && !begun.get()) {
             leaveThread();
-            disarm();
+            node.disarm();
             withdrawn = true;
         }
     }
@@ -296,8 +266,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /** Reverts {@link #withdraw}: the scope is used, so a block will close it. */
     private void reenter() {
         if (withdrawn && endWithdrawal()) {
-            deadlineAlarm = arm();
-            if (Thread.currentThread() == owner) {
+            node.arm();
+            if (Thread.currentThread() == node.owner) {
                 enterThread();
             }
         }
@@ -389,7 +359,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     public ThreadScope withDeadline(Duration length) {
         configure("withDeadline", all -> all.withDeadline(length));
         try {
-            limitTime(length);
+            node.limitTime(deadlineAround(), length);
         } catch (Throwable noAlarm) {
             withdraw();
             throw noAlarm;
@@ -478,64 +448,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public ThreadScope withTimeSource(TimeSource source) {
         configure("withTimeSource", all -> {
-            settings.requireTimeOf(deadline, source);
+            settings.requireTimeOf(node.deadline(), source);
             return all.withTimeSource(source);
         });
         settings.changeTime();
         return this;
-    }
-
-    /**
-     * Sets the deadline to the earlier of the enclosure's deadline and the given length from now, if there is either.
-     */
-    private void limitTime(@Nullable Duration length) {
-        Deadline outer = enclosing == null ? null : enclosing.deadline();
-        if (length != null && (outer == null || length.compareTo(outer.remaining()) < 0)) {
-            setDeadline(Deadline.after(settings.time, length), length);
-        } else if (outer != null) {
-            setDeadline(outer, outer.remaining());
-        }
-    }
-
-    /** Sets the deadline and arms its alarm. If that throws, the former deadline stays in place. */
-    private void setDeadline(Deadline moment, Duration length) {
-        Deadline formerDeadline = deadline;
-        Duration formerBudget = budget;
-        deadline = moment;
-        budget = length.isNegative() ? Duration.ZERO : length;
-        Alarm alarm;
-        try {
-            alarm = arm();
-        } catch (Throwable noAlarm) {
-            deadline = formerDeadline;
-            budget = formerBudget;
-            throw noAlarm;
-        }
-        disarm();
-        deadlineAlarm = alarm;
-    }
-
-    /**
-     * Returns an alarm that ends this scope at its deadline, or null if there is none; ends it now if that has passed.
-     */
-    private @Nullable Alarm arm() {
-        Deadline moment = deadline;
-        if (moment == null) {
-            return null;
-        }
-        if (moment.hasPassed()) {
-            expire(moment, Runnable::run);
-            return null;
-        }
-        return moment.alarm(() -> expire(moment, settings.offload()));
-    }
-
-    private void disarm() {
-        Alarm set = deadlineAlarm;
-        if (set != null) {
-            set.cancel();
-            deadlineAlarm = null;
-        }
     }
 
     // Submitting.
@@ -934,19 +851,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         return tasks.schedulePeriodic(delay, period, job, fixedRate);
     }
 
-    private Set<ThreadScope> nested() {
-        Set<ThreadScope> all = nested;
-        if (all != null) {
-            return all;
-        }
-        synchronized (deferred) {
-            if (nested == null) {
-                nested = ConcurrentHashMap.newKeySet();
-            }
-            return nested;
-        }
-    }
-
     /**
      * Opens a channel that closes with this scope. If the scope is cancelled or closed, or its deadline passes, while
      * the channel is open, the channel fails, because its values are incomplete.
@@ -963,7 +867,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         Channel<T> channel = Channel.bounded(capacity);
         WeakReference<Channel<T>> weak = new WeakReference<>(channel); // an unreachable channel has no waiters
         Runnable fail = () -> failChannel(weak.get());
-        token.whenCancelled(fail);
+        node.token.whenCancelled(fail);
         defer(fail); // a cancelling thread may run the token's actions only after the scope is closed
         return channel;
     }
@@ -984,61 +888,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @param reason the reason, as text for the exception's message
      */
     public void cancel(String reason) {
-        cancel(new CancelledException("scope \"" + settings.name + "\" was cancelled: " + reason));
-    }
-
-    private void cancel(CancelledException cause) {
-        if (closeGate(cause) && nested != null) {
-            cancelNested(cause, true);
-        }
-    }
-
-    private boolean closeGate(CancelledException cause) {
-        if (!tasks.gate.close(cause)) {
-            return false;
-        }
-        tasks.cancelAll(cause, Runnable::run);
-        token.runActions();
-        return true;
-    }
-
-    /** Cancels the scopes inside this one, at all depths. Scopes may nest deeply, so this does not recurse. */
-    private void cancelNested(CancelledException cause, boolean includingTimed) {
-        Deque<ThreadScope> outers = new ArrayDeque<>();
-        outers.add(this);
-        for (ThreadScope outer; (outer = outers.poll()) != null; ) {
-            Set<ThreadScope> inners = outer.nested;
-            if (inners != null) {
-                for (ThreadScope inner : inners) {
-                    if ((includingTimed || inner.deadline == null)
-                            && inner.closeGate(inner.cancelledWith(this, cause))) {
-                        outers.add(inner);
-                    }
-                }
-            }
-        }
-    }
-
-    private CancelledException cancelledWith(ThreadScope outer, CancelledException cause) {
-        return new CancelledException(
-                "scope \"" + settings.name + "\" was cancelled with the enclosing scope \"" + outer.settings.name + "\": "
-                        + cause.getMessage(),
-                cause);
-    }
-
-    /** Ends this scope at its deadline. The notifier calls user code, which must not run in a time source's thread. */
-    private void expire(Deadline moment, Executor notifier) {
-        if (deadline != moment || tasks.gate.closeCause() != null) {
-            return; // another deadline was set meanwhile, or the scope was cancelled
-        }
-        DeadlineExpiry passed = DeadlineExpiry.of(settings.name, budget, tasks.pendingNames());
-        if (tasks.gate.close(passed)) {
-            tasks.cancelAll(passed.cause(), notifier);
-            notifier.execute(token::runActions);
-            if (nested != null) {
-                notifier.execute(() -> cancelNested(passed.cause(), false)); // the others have alarms of their own
-            }
-        }
+        node.cancel(reason);
     }
 
     /**
@@ -1079,13 +929,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         if (tasks.closed) {
             return;
         }
-        cancel(new CancelledException("scope \"" + settings.name + "\" was closed"));
+        node.cancel(new CancelledException("scope \"" + settings.name + "\" was closed"));
         List<Throwable> failures = new ArrayList<>();
         List<String> inner = closeInner(failures);
         boolean interrupted = awaitEmpty();
         tasks.closed = true;
         leaveThread();
-        disarm();
+        node.disarm();
         int before = failures.size();
         runDeferred(failures);
         String failed = failureText(failures.size() - before, closeLease(failures));
@@ -1150,8 +1000,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
                                 + " it waits; cancel it through its token");
             }
         }
-        if (Thread.currentThread() != owner) {
-            throw new WrongThreadException("scope \"" + settings.name + "\" can be closed only by its owner, " + owner
+        if (Thread.currentThread() != node.owner) {
+            throw new WrongThreadException("scope \"" + settings.name + "\" can be closed only by its owner, " + node.owner
                     + ", was closed by " + Thread.currentThread());
         }
     }
@@ -1210,7 +1060,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the same token at every call
      */
     public CancellationToken token() {
-        return token;
+        return node.token;
     }
 
     /**
@@ -1230,7 +1080,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
                 return task.deadline(); // earlier than the scope's
             }
         }
-        return deadline;
+        return node.deadline();
     }
 
     /**
@@ -1280,7 +1130,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     @Override
     public @Nullable Deadline deadline() {
-        return deadline;
+        return node.deadline();
     }
 
     @Override
@@ -1300,28 +1150,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         return "scope \"" + settings.name + "\", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
     }
 
-    // For dumps.
-
-    Thread owner() {
-        return owner;
+    ScopeNode node() {
+        return node;
     }
-
-    @Nullable
-    ThreadScope parent() {
-        return parent;
-    }
-
-    Set<ThreadScope> nestedScopes() {
-        Set<ThreadScope> all = nested;
-        return all == null ? Set.of() : all;
-    }
-
-    /** Returns the unfinished tasks: first placed and running ones, then waiting ones, then scheduled ones. */
-    List<ScopeRun<?>> pendingRuns() {
-        return tasks.pending();
-    }
-
-    // For this scope's runs.
 
     ScopeGate gate() {
         return tasks.gate;
@@ -1329,9 +1160,5 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     ScopeTasks tasks() {
         return tasks;
-    }
-
-    long now() {
-        return settings.time.nanoTime();
     }
 }

@@ -1,0 +1,190 @@
+package dev.raddle.scope;
+
+import dev.raddle.task.CancelledException;
+import dev.raddle.time.Deadline;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import org.jspecify.annotations.Nullable;
+
+/** A scope in the tree of scopes that are open inside each other: its deadline, and its cancellation with all inside. */
+final class ScopeNode {
+
+    /*
+     * Overview.
+     *
+     * The state of a scope is the state of its gate: tasks enter while the gate is open. The gate is closed once, with
+     * the reason, by the first of cancel, the deadline's alarm and close(). The thread that closes it removes all tasks
+     * from the queue, cancels those and the running ones, and then the scheduled ones. The gate is closed under its
+     * lock, so each task was either seen by the closing thread or saw the closed gate.
+     *
+     * A scope that is opened inside another, by the owner of the outer scope or in one of its tasks, is in the outer
+     * scope's set `nested` from its opening to its end. Cancelling closes the gates of the whole tree; the gate of each
+     * scope is closed before its set is read. An opened scope adds itself to the set before it reads the gate of the
+     * outer scope. So none is missed. A scope in a task that a group runs beside the outer scope is in no set: the
+     * outer scope does not wait for that task.
+     *
+     * The deadline's alarm cancels and interrupts in the time source's thread. Hooks, listeners and token actions are
+     * called in another thread (OffloadExecutor), because the time source's thread must not run user code.
+     */
+
+    final ScopeTasks tasks;
+    final Thread owner = Thread.currentThread();
+    final @Nullable ScopeNode parent; // cancelling it cancels this scope
+    final ScopeToken token = new ScopeToken(this);
+    private volatile @Nullable ScopeDeadline deadline;
+    private volatile @Nullable Set<ScopeNode> nested; // null until used; created under this
+
+    ScopeNode(ScopeTasks tasks, @Nullable ScopeNode parent) {
+        this.tasks = tasks;
+        this.parent = parent;
+    }
+
+    // The tree.
+
+    /** Adds this scope to those that its parent cancels. */
+    void enterParent() {
+        if (parent != null && !parent.tasks.closed) {
+            parent.nested().add(this);
+            CancelledException cause = parent.tasks.gate.closeCause();
+            if (cause != null) {
+                cancel(cancelledWith(parent, cause));
+            }
+        }
+    }
+
+    /** Removes this scope from those that its parent cancels. */
+    void leaveParent() {
+        if (parent != null) {
+            parent.nested().remove(this);
+        }
+    }
+
+    private Set<ScopeNode> nested() {
+        Set<ScopeNode> all = nested;
+        if (all != null) {
+            return all;
+        }
+        synchronized (this) {
+            if (nested == null) {
+                nested = ConcurrentHashMap.newKeySet();
+            }
+            return nested;
+        }
+    }
+
+    /** Returns the open scopes inside this one. */
+    Set<ScopeNode> children() {
+        Set<ScopeNode> all = nested;
+        return all == null ? Set.of() : all;
+    }
+
+    // Cancelling.
+
+    void cancel(String reason) {
+        cancel(new CancelledException("scope \"" + tasks.settings.name + "\" was cancelled: " + reason));
+    }
+
+    /** Cancels the tasks of this scope and the scopes inside it, unless it was cancelled before. */
+    void cancel(CancelledException cause) {
+        if (closeGate(cause) && nested != null) {
+            cancelNested(cause, true);
+        }
+    }
+
+    private boolean closeGate(CancelledException cause) {
+        if (!tasks.gate.close(cause)) {
+            return false;
+        }
+        tasks.cancelAll(cause, Runnable::run);
+        token.runActions();
+        return true;
+    }
+
+    /** Cancels the scopes inside this one, at all depths. Scopes may nest deeply, so this does not recurse. */
+    private void cancelNested(CancelledException cause, boolean includingTimed) {
+        Deque<ScopeNode> outers = new ArrayDeque<>();
+        outers.add(this);
+        for (ScopeNode outer; (outer = outers.poll()) != null; ) {
+            for (ScopeNode inner : outer.children()) {
+                if ((includingTimed || inner.deadline == null) && inner.closeGate(inner.cancelledWith(this, cause))) {
+                    outers.add(inner);
+                }
+            }
+        }
+    }
+
+    private CancelledException cancelledWith(ScopeNode outer, CancelledException cause) {
+        return new CancelledException(
+                "scope \"" + tasks.settings.name + "\" was cancelled with the enclosing scope \""
+                        + outer.tasks.settings.name + "\": " + cause.getMessage(),
+                cause);
+    }
+
+    // The deadline.
+
+    /** Returns the moment of the deadline, or null if there is none. */
+    @Nullable
+    Deadline deadline() {
+        ScopeDeadline set = deadline;
+        return set == null ? null : set.moment;
+    }
+
+    /** Sets the deadline to the earlier of that of the enclosure and the given length from now, if there is either. */
+    void limitTime(@Nullable Deadline outer, @Nullable Duration length) {
+        if (length != null && (outer == null || length.compareTo(outer.remaining()) < 0)) {
+            setDeadline(new ScopeDeadline(this, Deadline.after(tasks.settings.time, length), length));
+        } else if (outer != null) {
+            setDeadline(new ScopeDeadline(this, outer, outer.remaining()));
+        }
+    }
+
+    /** Sets the deadline and arms its alarm. If that throws, the former deadline stays in place. */
+    private void setDeadline(ScopeDeadline next) {
+        ScopeDeadline former = deadline;
+        deadline = next;
+        try {
+            next.arm();
+        } catch (Throwable noAlarm) {
+            deadline = former;
+            throw noAlarm;
+        }
+        if (former != null) {
+            former.disarm();
+        }
+    }
+
+    /** Arms the deadline's alarm, if there is a deadline. */
+    void arm() {
+        ScopeDeadline set = deadline;
+        if (set != null) {
+            set.arm();
+        }
+    }
+
+    void disarm() {
+        ScopeDeadline set = deadline;
+        if (set != null) {
+            set.disarm();
+        }
+    }
+
+    /** Ends this scope at its deadline. The notifier calls user code, which must not run in a time source's thread. */
+    void expire(ScopeDeadline passed, Executor notifier) {
+        if (deadline != passed || tasks.gate.closeCause() != null) {
+            return; // another deadline was set meanwhile, or the scope was cancelled
+        }
+        DeadlineExpiry expiry = DeadlineExpiry.of(tasks.settings.name, passed.budget, tasks.pendingNames());
+        CancelledException cause = expiry.cause();
+        if (tasks.gate.close(expiry)) {
+            tasks.cancelAll(cause, notifier);
+            notifier.execute(token::runActions);
+            if (nested != null) {
+                notifier.execute(() -> cancelNested(cause, false)); // the others have alarms of their own
+            }
+        }
+    }
+}
