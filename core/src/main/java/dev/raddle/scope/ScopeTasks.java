@@ -19,7 +19,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -39,12 +39,18 @@ final class ScopeTasks {
      * reads the set first, and then the gate.
      */
 
+    private static final AtomicLongFieldUpdater<ScopeTasks> LAST_ID =
+            AtomicLongFieldUpdater.newUpdater(ScopeTasks.class, "lastId");
+
     final EnclosingScope enclosure; // the scope itself, in contexts
     final ScopeSettings settings;
     final ScopeEvents events;
     final ScopeGate gate;
     volatile boolean closed; // written by the owner when every task has ended
-    private final AtomicLong ids = new AtomicLong();
+
+    @SuppressWarnings("UnusedVariable") // by LAST_ID
+    private volatile long lastId;
+
     private volatile @Nullable Set<ScopeRun<?>> scheduled; // null until used; created under this
     private volatile @Nullable RunSettings recent; // most tasks have the same settings and context as the one before
 
@@ -96,7 +102,7 @@ final class ScopeTasks {
     }
 
     long nextId() {
-        return ids.incrementAndGet();
+        return LAST_ID.incrementAndGet(this);
     }
 
     /** Returns the settings of a task that has those of this scope. */

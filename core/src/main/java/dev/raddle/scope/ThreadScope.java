@@ -1,6 +1,5 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.task.CancellationToken;
 import dev.raddle.task.CancelledException;
@@ -13,7 +12,6 @@ import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskPriority;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.time.Deadline;
-import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -24,8 +22,6 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -64,7 +60,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * Overview.
      *
      * ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in the tree of scopes, with its deadline
-     * and its cancellation. This class enters and leaves the owner's thread.
+     * and its cancellation. ScopeClosing has what close() does. This class enters and leaves the owner's thread.
      *
      * close() waits until the gate is empty, however long that takes, and only then runs the deferred actions.
      *
@@ -104,20 +100,12 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
-    /** A deferred action, which runs before those that were deferred earlier. */
-    private record Deferred(Runnable cleanUp, @Nullable Deferred earlier) {
-        static final Deferred NO_MORE = new Deferred(() -> {}, null);
-    }
-
     private final ScopeSettings settings;
     private final ScopeTasks tasks;
     private final ScopeNode node;
     private final @Nullable EnclosingScope enclosing;
-    private final AtomicBoolean begun = new AtomicBoolean(); // whether a task was submitted
-    private final AtomicReference<Scheduler.@Nullable Lease> lease = new AtomicReference<>(); // null until begun
-    private final AtomicReference<@Nullable Deferred> deferred =
-            new AtomicReference<>(); // the latest; its monitor guards the end of a withdrawal
-    private volatile boolean withdrawn; // whether a setter has thrown and the scope has not been used since
+    private final ScopeClosing closing;
+    private volatile boolean withdrawn; // whether a setter has thrown and the scope was not used since; cleared under closing
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
         EnclosingScope entered = EnclosingScope.entered();
@@ -125,6 +113,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         this.settings = new ScopeSettings(name, options, deadlineAround());
         this.tasks = new ScopeTasks(this, settings);
         this.node = new ScopeNode(tasks, nodeOf(EnclosingScope.nest()));
+        this.closing = new ScopeClosing(tasks);
     }
 
     private @Nullable Deadline deadlineAround() {
@@ -243,7 +232,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     private void requireNotBegun(String method) {
         tasks.requireOpen(method);
-        if (begun.get()) {
+        if (closing.hasBegun()) {
             throw new IllegalStateException(
                     method + " of scope \"" + settings.name + "\" came too late; call it before the first submit or schedule");
         }
@@ -256,7 +245,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * scope is open inside this one, the owner is in the block of this scope, which closes it.
      */
     private void withdraw() {
-        if (Thread.currentThread() == node.owner && EnclosingScope.entered() == this && !begun.get()) {
+        if (Thread.currentThread() == node.owner && EnclosingScope.entered() == this && !closing.hasBegun()) {
             leaveThread();
             node.disarm();
             withdrawn = true;
@@ -277,7 +266,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * Ends the withdrawal. Returns true to exactly one caller, which enters this scope again without holding a lock.
      */
     private boolean endWithdrawal() {
-        synchronized (deferred) {
+        synchronized (closing) {
             boolean ended = withdrawn;
             withdrawn = false;
             return ended;
@@ -594,30 +583,27 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
                 spec.timeout());
     }
 
-    /** Checks that a task can be submitted, and takes a lease of the scheduler before the first one. */
+    /** Checks that this scope is open, and takes a lease of the scheduler before the first one. */
     private void begin(@Nullable String taskName) {
         if (tasks.closed) {
             throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
         }
-        if (!begun.get()) {
+        if (!closing.hasBegun()) {
             beginFirst();
         }
     }
 
     private void beginWith(String what) {
         tasks.requireOpen(what);
-        if (!begun.get()) {
+        if (!closing.hasBegun()) {
             beginFirst();
         }
     }
 
     private void beginFirst() {
-        if (begun.compareAndSet(false, true)) {
+        if (closing.begin()) {
             reenter();
-            Scheduler.Lease taken = settings.options.scheduler.lease();
-            if (!lease.compareAndSet(null, taken)) {
-                taken.close(); // this scope was closed meanwhile
-            }
+            closing.takeLease();
         }
     }
 
@@ -902,13 +888,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         Objects.requireNonNull(cleanUp, "cleanUp");
         tasks.requireOpen("a deferred action");
         reenter();
-        Deferred earlier;
-        do {
-            earlier = deferred.get();
-            if (earlier == Deferred.NO_MORE) {
-                throw tasks.closedException("a deferred action");
-            }
-        } while (!deferred.compareAndSet(earlier, new Deferred(cleanUp, earlier)));
+        closing.defer(cleanUp);
     }
 
     /**
@@ -930,25 +910,23 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             return;
         }
         node.cancel(new CancelledException("scope \"" + settings.name + "\" was closed"));
-        List<Throwable> failures = new ArrayList<>();
+        List<Throwable> failures = new ArrayList<>(0);
         List<String> inner = closeInner(failures);
-        boolean interrupted = awaitEmpty();
+        boolean interrupted = closing.awaitEmpty();
         tasks.closed = true;
         leaveThread();
         node.disarm();
-        int before = failures.size();
-        runDeferred(failures);
-        String failed = failureText(failures.size() - before, closeLease(failures));
-        if (interrupted) {
-            Thread.currentThread().interrupt();
-        }
-        throwAfterClose(inner, failures, failed);
+        closing.end(inner, failures, interrupted);
     }
 
     /** Closes the scopes that the owner has left open inside this one, latest first, and returns their labels. */
     private List<String> closeInner(List<Throwable> failures) {
-        List<String> labels = new ArrayList<>(0);
-        for (EnclosingScope last; (last = enteredSince()) != null; ) {
+        EnclosingScope last = enteredSince();
+        if (last == null) {
+            return List.of();
+        }
+        List<String> labels = new ArrayList<>();
+        for (; last != null; last = enteredSince()) {
             labels.add(last.label());
             try {
                 ((ThreadScope) last).close();
@@ -957,39 +935,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             }
         }
         return labels;
-    }
-
-    private void throwAfterClose(List<String> inner, List<Throwable> failures, String failed) {
-        if (!inner.isEmpty()) {
-            StructureViolationException violation = new StructureViolationException(
-                    "scopes close in the reverse order of their opening; scope \"" + settings.name + "\" was closed before "
-                            + String.join(", ", inner) + " inside it, which were closed as well");
-            failures.forEach(violation::addSuppressed);
-            throw violation;
-        }
-        if (!failures.isEmpty()) {
-            throw new AggregateException("at the end of scope \"" + settings.name + "\" " + failed, failures);
-        }
-    }
-
-    private static String failureText(int actions, boolean released) {
-        String deferred = actions == 0 ? "" : actions + " of the deferred actions failed, and all of them were run";
-        String scheduler = released ? "" : "the release of the scheduler failed";
-        return deferred + (actions == 0 || released ? "" : "; ") + scheduler;
-    }
-
-    /** Closes the scheduler's lease. Returns whether that succeeded. */
-    private boolean closeLease(List<Throwable> failures) {
-        Scheduler.Lease taken = lease.getAndSet(Scheduler.Lease.NOTHING);
-        if (taken != null) {
-            try {
-                taken.close();
-            } catch (Throwable failure) {
-                failures.add(failure);
-                return false;
-            }
-        }
-        return true;
     }
 
     private void requireMayClose() {
@@ -1003,52 +948,6 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         if (Thread.currentThread() != node.owner) {
             throw new WrongThreadException("scope \"" + settings.name + "\" can be closed only by its owner, " + node.owner
                     + ", was closed by " + Thread.currentThread());
-        }
-    }
-
-    /** Waits until every task has ended. Clears the interrupt status and returns whether the thread was interrupted. */
-    private boolean awaitEmpty() {
-        boolean interrupted = Thread.interrupted();
-        Signal empty = tasks.gate.untilEmpty();
-        if (!empty.isSet()) {
-            interrupted |= awaitWithReports(empty);
-        }
-        return Thread.interrupted() || interrupted;
-    }
-
-    private boolean awaitWithReports(Signal empty) {
-        StragglerReporter stragglers =
-                new StragglerReporter(settings.name, settings.time, settings.options.patience, settings.options.sink, this::stragglers);
-        stragglers.arm();
-        Dispatch.startAll();
-        boolean interrupted = false;
-        try {
-            while (!empty.isSet()) {
-                try {
-                    empty.await();
-                } catch (InterruptedException interrupt) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            stragglers.end();
-        }
-        return interrupted;
-    }
-
-    private List<StragglerReporter.Straggler> stragglers() {
-        return tasks.gate.placed().stream()
-                .map(run -> new StragglerReporter.Straggler(run.name(), run.begunNanos(), run.lastRunner()))
-                .toList();
-    }
-
-    private void runDeferred(List<Throwable> failures) {
-        for (Deferred next = deferred.getAndSet(Deferred.NO_MORE); next != null; next = next.earlier()) {
-            try {
-                next.cleanUp().run();
-            } catch (Throwable failure) {
-                failures.add(failure);
-            }
         }
     }
 
