@@ -69,9 +69,8 @@ final class MultiWait {
         List<T> values = new ArrayList<>(tasks.size());
         for (Task<? extends T> task : tasks) {
             if (!policy.isThrowing() && task.state() != Task.State.SUCCESS) {
-                throw new IllegalStateException(
-                        "task \"" + task.name() + "\" in scope \"" + scope.settings.name + "\" has no value, it is "
-                                + task.state() + "; under " + policy + " use await and outcome()");
+                throw new IllegalStateException("task \"" + task.name() + "\" in scope \"" + scope.settings.name
+                        + "\" has no value, it is " + task.state() + "; under " + policy + " use await and outcome()");
             }
             values.add(task.await());
         }
@@ -100,7 +99,8 @@ final class MultiWait {
             scope.cancelOthers(
                     run,
                     new CancelledException(
-                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.settings.name + "\" failed",
+                            "cancelled because task \"" + run.name() + "\" of scope \"" + scope.settings.name
+                                    + "\" failed",
                             error));
         }
     }

@@ -30,7 +30,8 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
 
     /** Arms the alarm of the next round. */
     void schedule() {
-        alarm = new Deadline(time(), moment).alarm(() -> scope.settings.offload().execute(this::beginRound));
+        alarm = new Deadline(time(), moment)
+                .alarm(() -> scope.settings.offload().execute(this::beginRound));
         if (isDecided()) {
             stop();
         }

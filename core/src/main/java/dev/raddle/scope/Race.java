@@ -145,7 +145,8 @@ final class Race<T> {
             }
             seen = begun;
         }
-        Alarm alarm = scope.settings.time.after(stagger, () -> scope.settings.offload().execute(() -> begin(seen)));
+        Alarm alarm = scope.settings.time.after(
+                stagger, () -> scope.settings.offload().execute(() -> begin(seen)));
         Alarm obsolete;
         synchronized (this) {
             obsolete = begun == seen && !counted ? nextAlarm : alarm;

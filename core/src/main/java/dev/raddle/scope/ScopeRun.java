@@ -245,7 +245,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (info != null) {
             context.call(() -> notifyStart(info));
         }
-        Attempts<T> all = new Attempts<>(() -> attempt(callable), retry, this::isDecided, time(), name(), settings.limit());
+        Attempts<T> all =
+                new Attempts<>(() -> attempt(callable), retry, this::isDecided, time(), name(), settings.limit());
         attempts = all;
         try {
             return all.call();
@@ -366,7 +367,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private void notifyHook(TaskInfo task, Outcome<T> outcome) {
         Duration ran = Duration.ofNanos(ranNanos());
         switch (outcome) {
-            case Outcome.Success<T> success -> scope.events.notifyHook("onSuccess", task, hook -> hook.onSuccess(task, ran));
+            case Outcome.Success<T> success ->
+                scope.events.notifyHook("onSuccess", task, hook -> hook.onSuccess(task, ran));
             case Outcome.Failure<T> failure ->
                 scope.events.notifyHook("onFailure", task, hook -> hook.onFailure(task, failure.error(), ran));
             default -> scope.events.notifyHook("onCancel", task, hook -> hook.onCancel(task, ran));
@@ -486,8 +488,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     public final T await(Duration longest) throws InterruptedException, TimeoutException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), longest));
         if (outcome == null) {
-            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.settings.name + "\" had not ended after "
-                    + TimeLimit.text(longest) + "; it goes on");
+            throw new TimeoutException("task \"" + name() + "\" in scope \"" + scope.settings.name
+                    + "\" had not ended after " + TimeLimit.text(longest) + "; it goes on");
         }
         return valueOf(outcome);
     }
@@ -515,7 +517,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
         return error instanceof RuntimeException thrown
                 ? thrown
-                : new TaskExecutionException("task \"" + name() + "\" in scope \"" + scope.settings.name + "\" failed", error);
+                : new TaskExecutionException(
+                        "task \"" + name() + "\" in scope \"" + scope.settings.name + "\" failed", error);
     }
 
     private RuntimeException asCancelled(Throwable cause) {

@@ -50,8 +50,7 @@ final class ScopeSettings {
     }
 
     private TimeSource guarded(TimeSource source) {
-        return UserCode.clock(
-                source, failure -> options.sink.report("time source of scope \"" + name + "\"", failure));
+        return UserCode.clock(source, failure -> options.sink.report("time source of scope \"" + name + "\"", failure));
     }
 
     /** Checks that a deadline, if there is one, is on the given time source, if there is one. */

@@ -20,7 +20,6 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
-import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** The tasks of one scope: submits, admits and starts them, and cancels those that have not ended. */
@@ -217,8 +216,7 @@ final class ScopeTasks {
 
     /** Begins a periodic job. */
     PeriodicRun schedulePeriodic(Duration delay, Duration period, Runnable job, boolean fixedRate) {
-        PeriodicRun run =
-                new PeriodicRun(this, nextId(), job, Deadline.after(settings.time, delay), period, fixedRate);
+        PeriodicRun run = new PeriodicRun(this, nextId(), job, Deadline.after(settings.time, delay), period, fixedRate);
         schedule(run, run::schedule);
         return run;
     }

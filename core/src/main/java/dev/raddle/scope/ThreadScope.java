@@ -105,7 +105,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private final ScopeNode node;
     private final @Nullable EnclosingScope enclosing;
     private final ScopeClosing closing;
-    private volatile boolean withdrawn; // whether a setter has thrown and the scope was not used since; cleared under closing
+    private volatile boolean
+            withdrawn; // whether a setter has thrown and the scope was not used since; cleared under closing
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
         EnclosingScope entered = EnclosingScope.entered();
@@ -233,8 +234,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private void requireNotBegun(String method) {
         tasks.requireOpen(method);
         if (closing.hasBegun()) {
-            throw new IllegalStateException(
-                    method + " of scope \"" + settings.name + "\" came too late; call it before the first submit or schedule");
+            throw new IllegalStateException(method + " of scope \"" + settings.name
+                    + "\" came too late; call it before the first submit or schedule");
         }
         reenter();
     }
@@ -583,7 +584,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
                 spec.timeout());
     }
 
-    /** Checks that this scope is open, and takes a lease of the scheduler before the first one. */
+    /** Checks that this scope is open, and takes a lease of the scheduler before the first task. */
     private void begin(@Nullable String taskName) {
         if (tasks.closed) {
             throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
@@ -593,6 +594,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         }
     }
 
+    /** Does the same for a call that submits several tasks or a later one. */
     private void beginWith(String what) {
         tasks.requireOpen(what);
         if (!closing.hasBegun()) {
@@ -946,8 +948,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             }
         }
         if (Thread.currentThread() != node.owner) {
-            throw new WrongThreadException("scope \"" + settings.name + "\" can be closed only by its owner, " + node.owner
-                    + ", was closed by " + Thread.currentThread());
+            throw new WrongThreadException("scope \"" + settings.name + "\" can be closed only by its owner, "
+                    + node.owner + ", was closed by " + Thread.currentThread());
         }
     }
 
@@ -1046,7 +1048,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     public String toString() {
         ScopeMetrics now = metrics();
         String state = tasks.closed ? "closed" : tasks.gate.closeCause() != null ? "cancelled" : "open";
-        return "scope \"" + settings.name + "\", " + state + ", " + now.running() + " of " + now.submitted() + " tasks running";
+        return "scope \"" + settings.name + "\", " + state + ", " + now.running() + " of " + now.submitted()
+                + " tasks running";
     }
 
     ScopeNode node() {
