@@ -257,9 +257,8 @@ class DroppedTasksTest {
     @Test
     void a_fork_join_pool_that_is_stopped_rejects_the_tasks_that_it_does_not_run() throws InterruptedException {
         BlockingTask stubborn =
-                BlockingTask
-                        .uninterruptible(); // an interrupt must not free the worker before the pool has cleared its
-                                            // queue
+                BlockingTask.uninterruptible(); // an interrupt must not free the worker before the pool has cleared its
+        // queue
         try (ForkJoinPool pool = new ForkJoinPool(1);
                 GroupExecutor executor = executorOn(pool)) {
             executor.submit("g", "holder", stubborn::call);
