@@ -54,8 +54,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *
      * A thread calls interrupt() on the runner only while `state` is INTERRUPTING, which is reached only while the
      * runner is inside the callable. The runner leaves the callable by a step from Thread; if it finds INTERRUPTING
-     * instead, it spins for the few instructions until the field has changed. Afterwards it clears its interrupt
-     * status. So the next task of that thread never sees an interrupt meant for this one.
+     * instead, it waits until the field has changed, and then clears its interrupt status. So the next task of that
+     * thread never sees an interrupt meant for this one (see InterruptWindow).
      *
      * A run is decided before it is settled. The thread that decides lets the permits be released (the runner releases
      * them; after a cancel the callable still runs, and its runner releases them when it has returned), calls
@@ -372,7 +372,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private void leaveBroken(Thread left) {
         if (!step(ENTERING, BROKEN)) {
             while (!step(left, BROKEN) && state == INTERRUPTING) {
-                Thread.onSpinWait();
+                InterruptWindow.yieldToSender();
             }
         }
     }
@@ -417,7 +417,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private boolean leave(Thread self, Outcome<T> outcome) {
         boolean deciding = step(self, outcome);
         while (!deciding && !isDecided()) {
-            Thread.onSpinWait(); // an interrupt is under way
+            InterruptWindow.yieldToSender();
             deciding = step(self, outcome);
         }
         callable = null;
@@ -467,7 +467,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                     return true;
                 }
             } else if (now == INTERRUPTING) {
-                Thread.onSpinWait();
+                InterruptWindow.yieldToSender();
             } else {
                 return false;
             }
@@ -493,7 +493,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                     return;
                 }
             } else if (now == INTERRUPTING) {
-                Thread.onSpinWait();
+                InterruptWindow.yieldToSender();
             } else {
                 return;
             }
@@ -505,9 +505,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             return false;
         }
         try {
-            runner.interrupt();
-        } catch (Throwable failure) { // of a subclass of Thread; the run must settle all the same
-            UserCode.uncaught(failure);
+            InterruptWindow.send(runner, UserCode::uncaught);
         } finally {
             state = then;
         }

@@ -1,26 +1,23 @@
 package dev.raddle.pool;
 
+import dev.raddle.kernel.InterruptWindow;
+import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** A worker of a pool: one thread and its current activity. */
-class Worker implements Runnable {
+class Worker extends InterruptWindow implements Runnable {
 
     /*
      * Overview.
      *
-     * `idleState` ensures that an interrupt meant for the wait of an idle worker does not reach its next task:
-     *
-     *   BUSY -> IDLE            the worker, before it waits for a task; it then checks the pool's settings once more
-     *   IDLE -> INTERRUPTING    a thread that makes the worker check the settings; it interrupts it, then
-     *   INTERRUPTING -> IDLE    the same thread
-     *   IDLE -> BUSY            the worker, after its wait; it waits until an interrupter has finished
-     *
-     * All accesses are volatile or atomic. So either the worker's check of the settings follows their change, or the
-     * thread that changes them sees the worker idle. An interrupt received while idle is cleared before the next task
-     * begins.
+     * The window for interrupts is open while the worker waits for a task, so an interrupt that ends the wait does not
+     * reach the next task. The worker opens it before it waits, and then checks the pool's settings once more; a thread
+     * that has changed the settings interrupts the workers whose window is open. All accesses are volatile or atomic.
+     * So either the worker's check follows the change, or the thread that made it sees the worker idle. An interrupt
+     * received while idle is cleared before the next task begins.
      *
      * The activity is written by the worker's thread only, and read by any thread:
      *
@@ -36,12 +33,7 @@ class Worker implements Runnable {
      * has begun, so a thread that reads `firstTask` and then the fields above finds it in one of the two places.
      */
 
-    static final int BUSY = 0;
-    static final int IDLE = 1;
-    static final int INTERRUPTING = 2;
-
     private static final VarHandle FIRST_TASK_CLAIMED;
-    private static final VarHandle IDLE_STATE;
     private static final VarHandle CURRENT;
     private static final VarHandle BEGUN;
     private static final VarHandle COMPLETED;
@@ -50,7 +42,6 @@ class Worker implements Runnable {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             FIRST_TASK_CLAIMED = lookup.findVarHandle(Worker.class, "firstTaskClaimed", boolean.class);
-            IDLE_STATE = lookup.findVarHandle(Worker.class, "idleState", int.class);
             CURRENT = lookup.findVarHandle(Worker.class, "current", Runnable.class);
             BEGUN = lookup.findVarHandle(Worker.class, "begun", long.class);
             COMPLETED = lookup.findVarHandle(Worker.class, "completed", long.class);
@@ -64,7 +55,6 @@ class Worker implements Runnable {
     private @Nullable Thread thread; // set before the thread is started
     private volatile @Nullable Runnable firstTask; // null once it has begun or stop() has claimed it
     private volatile boolean firstTaskClaimed; // whether `firstTask` has been claimed
-    private volatile int idleState;
     private volatile @Nullable Runnable current;
     private volatile long begun;
     private volatile long completed;
@@ -81,6 +71,7 @@ class Worker implements Runnable {
     private Worker(Workers workers, @Nullable Runnable firstTask) {
         this.workers = workers;
         this.firstTask = firstTask;
+        closeWindow();
     }
 
     static Worker of(Workers workers, @Nullable Runnable firstTask) {
@@ -143,29 +134,19 @@ class Worker implements Runnable {
     }
 
     void becomeIdle() {
-        idleState = IDLE;
+        openWindow();
     }
 
     void becomeBusy() {
-        while (!IDLE_STATE.compareAndSet(this, IDLE, BUSY)) {
-            Thread.onSpinWait(); // an interrupter takes a few instructions
-        }
+        closeWindow();
     }
 
     boolean isIdle() {
-        return idleState != BUSY;
+        return isWindowOpen();
     }
 
     boolean interruptIfIdle() {
-        if (!IDLE_STATE.compareAndSet(this, IDLE, INTERRUPTING)) {
-            return false;
-        }
-        try {
-            thread().interrupt();
-        } finally {
-            idleState = IDLE;
-        }
-        return true;
+        return interrupt(thread(), false, UserCode::uncaught);
     }
 
     void begin(Runnable task) {

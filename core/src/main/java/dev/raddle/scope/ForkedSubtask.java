@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
@@ -9,8 +10,8 @@ import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /** A subtask: the user's handle, the thread's runnable, and a node in the scope's list of pending subtasks. */
-sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Runnable, Callable<@Nullable Object>
-        permits PlacedSubtask {
+sealed class ForkedSubtask<T extends @Nullable Object> extends InterruptWindow
+        implements Subtask<T>, Runnable, Callable<@Nullable Object> permits PlacedSubtask {
 
     /*
      * Overview.
@@ -26,31 +27,22 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
      *
      * `result` is written by the runner between RUNNING and ENDED, or never: it stays null after a shutdown.
      *
-     * `interrupt` ensures that at most one interrupt is sent:
-     *
-     *   NONE ──► UNDER_WAY ──► SENT       by the thread that shuts down, or by the forker that sees the shutdown
-     *   NONE ─────────────────► SENT      by the runner in a pooled thread, which refuses later interrupts
-     *
-     * A thread that has not begun may be interrupted: it begins with its interrupt status set. That is how a subtask
-     * forked before a shutdown runs after it.
+     * The window for interrupts is open from the start. It is closed by the one interrupt that is sent, by the thread
+     * that shuts down or by the forker that sees the shutdown; or by the runner in a pooled thread, which refuses later
+     * interrupts. A thread that has not begun may be interrupted: it begins with its interrupt status set. That is how
+     * a subtask forked before a shutdown runs after it.
      */
     static final byte WAITING = 0;
     static final byte RUNNING = 1;
     static final byte ENDED = 2;
 
-    static final byte NONE = 0;
-    static final byte UNDER_WAY = 1;
-    static final byte SENT = 2;
-
     private static final VarHandle PHASE;
-    private static final VarHandle INTERRUPT;
     private static final Object NULL = new Object();
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             PHASE = lookup.findVarHandle(ForkedSubtask.class, "phase", byte.class);
-            INTERRUPT = lookup.findVarHandle(ForkedSubtask.class, "interrupt", byte.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
@@ -73,9 +65,6 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
 
     @SuppressWarnings("UnusedVariable") // by PHASE
     private volatile byte phase;
-
-    @SuppressWarnings("UnusedVariable") // by INTERRUPT
-    private volatile byte interrupt;
 
     ForkedSubtask(StructuredTaskScope<? super T> scope, Callable<? extends T> task, int round, long forkedAt) {
         this.scope = scope;
@@ -206,7 +195,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
 
     /** Interrupts the calling thread, which is about to run this, unless the interrupt was sent before. */
     final void interruptRunner() {
-        if (INTERRUPT.compareAndSet(this, NONE, SENT)) {
+        if (closeWindow()) {
             Thread.currentThread().interrupt();
         }
     }
@@ -214,15 +203,9 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
     /** Interrupts the thread of this subtask unless it is the caller, has ended, or was interrupted before. */
     void stop() {
         Thread runner = thread;
-        if (runner == null || runner == Thread.currentThread() || !INTERRUPT.compareAndSet(this, NONE, UNDER_WAY)) {
-            return;
-        }
-        try {
-            runner.interrupt();
-        } catch (Throwable failure) {
-            scope.sink().report("interrupt() of " + UserCode.textOf(runner), failure);
-        } finally {
-            interrupt = SENT;
+        if (runner != null && runner != Thread.currentThread()) {
+            interrupt(
+                    runner, true, failure -> scope.sink().report("interrupt() of " + UserCode.textOf(runner), failure));
         }
     }
 
@@ -234,10 +217,7 @@ sealed class ForkedSubtask<T extends @Nullable Object> implements Subtask<T>, Ru
 
     /** Prevents further interrupts by this scope, waits for one that is being sent, and clears the interrupt status. */
     final void refuseInterrupts() {
-        if (!INTERRUPT.compareAndSet(this, NONE, SENT)) {
-            while (interrupt == UNDER_WAY) {
-                Thread.onSpinWait();
-            }
+        if (!closeWindow()) {
             Thread.interrupted();
         }
     }
