@@ -26,6 +26,7 @@ public class InterruptMeetsNextActivity extends InterruptWindow {
 
         @Override
         public void interrupt() {
+            Thread.onSpinWait(); // widens the race
             late = left;
         }
     }

@@ -30,7 +30,8 @@ public class InterruptMeetsNextActivitySeededBug {
     public void interrupt(ZZ_Result result) {
         if (open) {
             result.r1 = true;
-            result.r2 = left; // what interrupt() would find
+            Thread.onSpinWait(); // as long as interrupt() takes in the other test
+            result.r2 = left;
         }
     }
 }
