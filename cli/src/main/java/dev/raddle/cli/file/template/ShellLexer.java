@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * command that evaluates its arguments. It implements as much of the POSIX grammar as that needs; where shells parse a
  * script in different ways, it reports a doubt. For one thread.
  */
-final class ShellLexer {
+final class ShellLexer implements Parts.Lexer {
     private enum Kind {
         COMMAND,
         SINGLE,
@@ -96,22 +96,24 @@ final class ShellLexer {
         }
     }
 
-    boolean atEnd() {
+    @Override
+    public boolean atEnd() {
         return index >= script.length();
     }
 
-    int index() {
+    @Override
+    public int index() {
         return index;
     }
 
-    /** Skips a placeholder. */
-    void skipTo(int to) {
+    @Override
+    public void skipTo(int to) {
         index = to;
         word().addHidden();
     }
 
-    /** Skips the next character, or several that belong together, and returns their text. */
-    String next() {
+    @Override
+    public String next() {
         if (syntax.isEscaped(script, index)) {
             if (top() != Kind.SINGLE && top() != Kind.COMMENT) {
                 word().addHidden();
@@ -440,7 +442,8 @@ final class ShellLexer {
      * @throws IllegalArgumentException if one has not, or the script cannot be judged; its placeholders cannot be
      *     judged then
      */
-    void end() {
+    @Override
+    public void end() {
         if (hereDocument) {
             return; // the lines of a here-document are not code; a placeholder after it has been refused
         }
@@ -460,7 +463,8 @@ final class ShellLexer {
     }
 
     /** Returns the quotes around a placeholder at the current position. */
-    Quotes quotesFor(String name) {
+    @Override
+    public Quotes quotesFor(String name) {
         String placeholder = "has the placeholder ${" + name + "} ";
         if (hereDocument) {
             throw new IllegalArgumentException(

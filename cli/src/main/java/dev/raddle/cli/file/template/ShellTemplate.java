@@ -2,9 +2,7 @@ package dev.raddle.cli.file.template;
 
 import dev.raddle.cli.file.data.InvalidRowException;
 import dev.raddle.cli.file.data.Row;
-import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -34,9 +32,9 @@ public final class ShellTemplate {
      * quotes, backticks, arithmetic, the shell's own ${…} and here-documents, and after eval, trap, alias and let. A
      * script in which ShellLexer cannot determine those locations is refused as a whole.
      */
-    private final List<Part> parts;
+    private final Parts parts;
 
-    private ShellTemplate(List<Part> parts) {
+    private ShellTemplate(Parts parts) {
         this.parts = parts;
     }
 
@@ -52,35 +50,11 @@ public final class ShellTemplate {
     }
 
     public static ShellTemplate parse(String script, Syntax syntax) {
-        List<Part> parts = new ArrayList<>();
-        ShellLexer lexer = new ShellLexer(script, syntax);
-        StringBuilder literal = new StringBuilder();
-        while (!lexer.atEnd()) {
-            Placeholder found = syntax.at(script, lexer.index());
-            if (found != null) {
-                parts.add(new Literal(literal.toString()));
-                parts.add(new Value(found.name(), lexer.quotesFor(found.name())));
-                literal.setLength(0);
-                lexer.skipTo(found.end());
-            } else {
-                literal.append(lexer.next());
-            }
-        }
-        parts.add(new Literal(literal.toString()));
-        if (parts.size() > 1) {
-            lexer.end();
-        }
-        return new ShellTemplate(parts);
+        return new ShellTemplate(Parts.parse(script, syntax, new ShellLexer(script, syntax)));
     }
 
     public Set<String> names() {
-        Set<String> names = new LinkedHashSet<>();
-        for (Part part : parts) {
-            if (part instanceof Value value) {
-                names.add(value.name);
-            }
-        }
-        return names;
+        return parts.names();
     }
 
     Command fill(Row row) throws InvalidRowException {
@@ -88,29 +62,24 @@ public final class ShellTemplate {
         Map<String, String> values = new LinkedHashMap<>();
         StringBuilder script = new StringBuilder();
         StringBuilder shown = new StringBuilder();
-        for (Part part : parts) {
+        for (Parts.Part part : parts.list()) {
             switch (part) {
-                case Literal literal -> {
-                    script.append(literal.text);
-                    shown.append(literal.text);
+                case Parts.Literal literal -> {
+                    script.append(literal.text());
+                    shown.append(literal.text());
                 }
-                case Value value -> {
-                    String variable = variables.computeIfAbsent(value.name, name -> VARIABLE + (variables.size() + 1));
-                    String text = row.value(value.name);
+                case Parts.Value value -> {
+                    String variable =
+                            variables.computeIfAbsent(value.name(), name -> VARIABLE + (variables.size() + 1));
+                    String text = row.value(value.name());
                     values.put(variable, text);
-                    script.append(value.quotes.reference(variable));
-                    shown.append(value.quotes.literal(text));
+                    script.append(value.quotes().reference(variable));
+                    shown.append(value.quotes().literal(text));
                 }
             }
         }
         return new Command(List.of("sh", "-c", script.toString()), values, shown.toString());
     }
-
-    private sealed interface Part {}
-
-    private record Literal(String text) implements Part {}
-
-    private record Value(String name, Quotes quotes) implements Part {}
 
     /** The quotes around a placeholder. */
     enum Quotes {

@@ -2,8 +2,7 @@ package dev.raddle.cli.file.template;
 
 import dev.raddle.cli.file.data.InvalidRowException;
 import dev.raddle.cli.file.data.Row;
-import java.util.ArrayList;
-import java.util.LinkedHashSet;
+import dev.raddle.cli.file.template.ShellTemplate.Quotes;
 import java.util.List;
 import java.util.Set;
 
@@ -12,9 +11,9 @@ import java.util.Set;
  * dollar. Values are inserted unchanged, so this is for ids, groups, paths and for words that no shell parses.
  */
 public final class Template {
-    private final List<Part> parts;
+    private final Parts parts;
 
-    private Template(List<Part> parts) {
+    private Template(Parts parts) {
         this.parts = parts;
     }
 
@@ -30,57 +29,70 @@ public final class Template {
     }
 
     public static Template parse(String text, Syntax syntax) {
-        List<Part> parts = new ArrayList<>();
-        StringBuilder literal = new StringBuilder();
-        int i = 0;
-        while (i < text.length()) {
-            Placeholder found = syntax.at(text, i);
-            if (found != null) {
-                parts.add(new Literal(literal.toString()));
-                parts.add(new Value(found.name()));
-                literal.setLength(0);
-                i = found.end();
-            } else if (syntax.isEscaped(text, i)) {
-                literal.append("${");
-                i += Placeholder.ESCAPED.length();
-            } else {
-                literal.append(text.charAt(i++));
-            }
-        }
-        parts.add(new Literal(literal.toString()));
-        return new Template(parts);
+        return new Template(Parts.parse(text, syntax, new PlainText(text, syntax)));
     }
 
     /** Returns a template without placeholders. */
     public static Template literal(String text) {
-        return new Template(List.of(new Literal(text)));
+        return new Template(new Parts(List.of(new Parts.Literal(text))));
     }
 
     /** Returns the names of the placeholders, in order. */
     public Set<String> names() {
-        Set<String> names = new LinkedHashSet<>();
-        for (Part part : parts) {
-            if (part instanceof Value value) {
-                names.add(value.name);
-            }
-        }
-        return names;
+        return parts.names();
     }
 
     public String fill(Row row) throws InvalidRowException {
         StringBuilder filled = new StringBuilder();
-        for (Part part : parts) {
+        for (Parts.Part part : parts.list()) {
             switch (part) {
-                case Literal literal -> filled.append(literal.text);
-                case Value value -> filled.append(row.value(value.name));
+                case Parts.Literal literal -> filled.append(literal.text());
+                case Parts.Value value -> filled.append(row.value(value.name()));
             }
         }
         return filled.toString();
     }
 
-    private sealed interface Part {}
+    private static final class PlainText implements Parts.Lexer {
+        private final String text;
+        private final Syntax syntax;
+        private int index;
 
-    private record Literal(String text) implements Part {}
+        PlainText(String text, Syntax syntax) {
+            this.text = text;
+            this.syntax = syntax;
+        }
 
-    private record Value(String name) implements Part {}
+        @Override
+        public boolean atEnd() {
+            return index >= text.length();
+        }
+
+        @Override
+        public int index() {
+            return index;
+        }
+
+        @Override
+        public String next() {
+            if (syntax.isEscaped(text, index)) {
+                index += Placeholder.ESCAPED.length();
+                return "${";
+            }
+            return String.valueOf(text.charAt(index++));
+        }
+
+        @Override
+        public void skipTo(int to) {
+            index = to;
+        }
+
+        @Override
+        public Quotes quotesFor(String name) {
+            return Quotes.NONE;
+        }
+
+        @Override
+        public void end() {}
+    }
 }
