@@ -14,7 +14,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -44,16 +43,15 @@ final class Group extends TaskGate {
      *        after the decision follows that entry.
      *
      * So a run leaves the queue in one of these ways: granted; withdrawn by a cancel, a queue timeout, a task's timeout
-     * or the deadline of a scope; drained by an eviction or shutdown; drained and entered again, in one critical
-     * section, when the limits have been looked up.
+     * or the deadline of a scope; drained by an eviction or shutdown; refused when the limits have been looked up.
      *
      * The limits have states of their own:
      *
      *   UNKNOWN ──► Pending ──► Known          a submitter looks them up, outside the lock
      *      ▲───────────┴──────────┘            evicted, or shut down
      *
-     * While the limits are not known, tasks wait in the gate. The thread that looked the limits up makes these tasks
-     * enter again. If the group was evicted during the lookup, the field holds another object than the one that the
+     * While the limits are not known, tasks wait in the gate. The thread that looked the limits up decides about
+     * these tasks. If the group was evicted during the lookup, the field holds another object than the one that the
      * lookup began with, and the result is dropped: the tasks that waited for it have been rejected, and later tasks
      * have begun a lookup of their own.
      *
@@ -216,23 +214,24 @@ final class Group extends TaskGate {
         }
     }
 
+    /** Returns the result of each permit that waited for the lookup, in order; none if its result is dropped. */
     Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, GrantedPermits grants) {
-        Map<Permit, Entry> refused = new LinkedHashMap<>(); // in order of arrival
+        Map<Permit, Entry> entries = new LinkedHashMap<>();
         long now = owner.time().nanoTime();
         Signal empty;
         StackRoom.ensure();
         lock();
         try {
             if (bounds() != lookup) {
-                return refused; // evicted meanwhile
+                return entries; // evicted meanwhile
             }
-            bindEarly(lookup.apply(found), grants, refused);
+            bindEarly(lookup.apply(found), grants, entries);
             empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
         signalEmpty(empty);
-        return refused;
+        return entries;
     }
 
     /**
@@ -290,27 +289,28 @@ final class Group extends TaskGate {
     /**
      * Discards the limits and all changes to them, and drains the queue. Running tasks go on.
      *
-     * @param running receives the runs that hold slots
-     * @return the runs that waited
+     * @param running the list to which the runs that hold slots are added
+     * @param waited the list to which the runs that waited are added, even if this method fails afterwards
      */
-    List<GroupRun<?>> evict(Consumer<GroupRun<?>> running) {
-        List<GroupRun<?>> waited = new ArrayList<>();
+    @SuppressWarnings("NonApiType") // a List cannot allocate memory in advance
+    void evict(List<GroupRun<?>> running, ArrayList<GroupRun<?>> waited) {
+        GrantedPermits none = new GrantedPermits();
         long now = owner.time().nanoTime();
         Signal empty;
         StackRoom.ensure();
         lock();
         try {
-            drain().forEach(permit -> waited.add((GroupRun<?>) permit));
-            forEachHeld(permit -> running.accept((GroupRun<?>) permit));
+            forEachHeld(permit -> running.add((GroupRun<?>) permit));
+            waited.ensureCapacity(waited.size() + waiting()); // before the first run leaves, because it may fail
+            drain(permit -> waited.add((GroupRun<?>) permit));
             unbind(GroupBounds.UNKNOWN);
             life = life == RETIRED ? RETIRED : OPEN;
-            pause(false, new GrantedPermits());
+            pause(false, none);
             empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
         signalEmpty(empty);
-        return waited;
     }
 
     /** Admits no more tasks, and retires this group when it is empty. */

@@ -695,25 +695,49 @@ public final class GroupExecutor implements AutoCloseable {
         return RejectionReason.GLOBAL_QUEUE + ": " + threshold + " of " + threshold + " waiting in all groups, " + cap;
     }
 
+    /** Looks the limits of a group up, unless they are known or another thread does; on a new thread if this fails. */
     private void lookUp(Group group) {
-        GroupBounds.Pending lookup = group.beginLookup();
-        if (lookup == null) {
-            return; // another thread looks the limits up, or they are known
+        GroupBounds.Pending lookup = null;
+        try {
+            StackRoom.ensureForSections();
+            lookup = group.beginLookup();
+            if (lookup != null) {
+                lookUp(group, lookup);
+            }
+        } catch (Throwable failure) { // other tasks wait for the limits
+            GroupBounds.Pending begun = lookup;
+            Scheduler.virtualThreads().execute(() -> {
+                if (begun == null) {
+                    lookUp(group);
+                } else {
+                    lookUp(group, begun);
+                }
+            });
+            throw failure;
         }
-        GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key));
-        GrantedPermits grants = new GrantedPermits();
-        Map<Permit, Gate.Entry> refused = group.endLookup(lookup, found, grants);
-        dispatch(grants);
-        refused.forEach((permit, entry) -> rejectEarly((GroupRun<?>) permit, entry));
     }
 
-    private void rejectEarly(GroupRun<?> run, Gate.Entry entry) {
-        String reason = switch (entry) {
-            case BULKHEAD_FULL -> RejectionReason.BULKHEAD + ": " + run.group().load();
-            case COMMON_QUEUE_FULL -> globalQueueFull();
-            default -> RejectionReason.GROUP_QUEUE + ": " + run.group().load();
-        };
-        reject(run, reason, true);
+    /** Ends a lookup. Has no effect if it has ended before. */
+    private void lookUp(Group group, GroupBounds.Pending lookup) {
+        GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key));
+        GrantedPermits grants = new GrantedPermits();
+        Map<Permit, Gate.Entry> entries = group.endLookup(lookup, found, grants);
+        try {
+            dispatch(grants);
+        } finally {
+            entries.forEach((permit, entry) -> rejectIfRefused((GroupRun<?>) permit, entry));
+        }
+    }
+
+    private void rejectIfRefused(GroupRun<?> run, Gate.Entry entry) {
+        switch (entry) {
+            case HELD, WAITING -> {} // admitted
+            case QUEUE_FULL ->
+                reject(run, RejectionReason.GROUP_QUEUE + ": " + run.group().load(), true);
+            case BULKHEAD_FULL ->
+                reject(run, RejectionReason.BULKHEAD + ": " + run.group().load(), true);
+            case COMMON_QUEUE_FULL -> reject(run, globalQueueFull(), true);
+        }
     }
 
     private GroupBounds.Known canonical(GroupBounds.Known found) {
@@ -824,9 +848,17 @@ public final class GroupExecutor implements AutoCloseable {
         }
     }
 
+    /** Rejects a run that is in no queue; if that fails, the run fails. */
     void reject(GroupRun<?> run, String reason, boolean bySubmitter) {
-        if (run.tryClaim()) {
-            rejectClaimed(run, reason, bySubmitter);
+        boolean claimed = false;
+        try {
+            StackRoom.ensureForSections();
+            claimed = run.tryClaim();
+            if (claimed) {
+                rejectClaimed(run, reason, bySubmitter);
+            }
+        } catch (Throwable failure) {
+            run.abortElsewhere(failure, claimed);
         }
     }
 
@@ -912,8 +944,11 @@ public final class GroupExecutor implements AutoCloseable {
             Group group = groupOf(key);
             GrantedPermits grants = new GrantedPermits();
             if (group.adjust(change, grants)) {
-                lookUp(group);
-                dispatch(grants);
+                try {
+                    lookUp(group);
+                } finally {
+                    dispatch(grants);
+                }
                 return;
             }
             remove(group);
@@ -1091,11 +1126,15 @@ public final class GroupExecutor implements AutoCloseable {
     /** Drains the queues before it stops the running tasks, so that no released slot is granted to a waiting one. */
     private Ended end(Collection<Group> ended, String reason, Consumer<GroupRun<?>> stop) {
         List<GroupRun<?>> running = new ArrayList<>();
-        List<GroupRun<?>> waited = new ArrayList<>();
-        ended.forEach(group -> waited.addAll(group.evict(running::add)));
-        running.forEach(stop);
-        dispatch(new GrantedPermits()); // the cap may have kept slots for these groups
-        waited.forEach(run -> reject(run, reason, false));
+        ArrayList<GroupRun<?>> waited = new ArrayList<>();
+        StackRoom.ensureForSections();
+        try {
+            ended.forEach(group -> group.evict(running, waited));
+            running.forEach(stop);
+            dispatch(new GrantedPermits()); // the cap may have kept slots for these groups
+        } finally {
+            waited.forEach(run -> reject(run, reason, false));
+        }
         return new Ended(running.size(), waited.size());
     }
 
@@ -1321,8 +1360,15 @@ public final class GroupExecutor implements AutoCloseable {
             return false;
         }
         awaitedRuns.put(waiter, run);
-        if (new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter)) {
-            awaitedRuns.remove(waiter, run);
+        boolean endless = true;
+        try {
+            endless = new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter);
+        } finally {
+            if (endless) { // or the detector has failed
+                awaitedRuns.remove(waiter, run);
+            }
+        }
+        if (endless) {
             throw new IllegalStateException("task \"" + run.taskId() + "\" in group \"" + run.groupKey()
                     + "\" would never begin: " + cap + ", and each of the tasks that hold them waits for another one;"
                     + " raise globalMaxInFlight, or do not wait");

@@ -3,6 +3,7 @@ package dev.raddle.group;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
@@ -105,13 +106,19 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     }
 
     private boolean startFailed(Throwable failure, GrantedPermits grants) {
-        boolean claimed = claim();
-        if (!claimed && !isDecided()) {
-            return true; // it has begun nevertheless: its runner settles it and releases its permit
-        }
-        group().release(this, 0, time().nanoTime(), grants);
-        if (claimed) {
-            conclude(new Outcome.Failure<>(failure), true);
+        boolean claimed = false;
+        try {
+            StackRoom.ensureForSections();
+            claimed = claim();
+            if (!claimed && !isDecided()) {
+                return true; // it has begun nevertheless: its runner settles it and releases its permit
+            }
+            group().release(this, 0, time().nanoTime(), grants);
+            if (claimed) {
+                conclude(new Outcome.Failure<>(failure), true);
+            }
+        } catch (Throwable again) {
+            abortElsewhere(failure, claimed);
         }
         return false;
     }
@@ -245,10 +252,14 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     /** Ends a granted or running run of a stopped group: rejects it if it has not begun, else interrupts it. */
     final void stop(String reason, boolean mayInterrupt) {
         if (tryClaim()) {
-            GrantedPermits grants = new GrantedPermits();
-            group().release(this, 0, time().nanoTime(), grants);
-            group().owner.dispatch(grants);
-            group().owner.rejectClaimed(this, reason, false);
+            try {
+                GrantedPermits grants = new GrantedPermits();
+                group().release(this, 0, time().nanoTime(), grants);
+                group().owner.dispatch(grants);
+                group().owner.rejectClaimed(this, reason, false);
+            } catch (Throwable failure) {
+                abortElsewhere(failure, true);
+            }
         } else if (mayInterrupt) {
             interrupt(reason);
         } else {

@@ -75,6 +75,7 @@ public final class FairCap {
         this.max = max;
         this.maxWaiting = maxWaiting;
         this.active = max != UNLIMITED;
+        hot.set(SIGNALS, 0); // links this method: the finally of serve() must not need memory for that
     }
 
     /**
@@ -223,10 +224,14 @@ public final class FairCap {
     }
 
     private void takeArrivals() {
-        if (arrivals.get() == null) {
-            return;
-        }
-        Gate newest = arrivals.getAndSet(null);
+        Gate newest;
+        do {
+            newest = arrivals.get();
+            if (newest == null) {
+                return;
+            }
+            line.makeRoom((int) (hot.get(WORD) >> 32)); // each of these is counted; now, because it may fail
+        } while (!arrivals.compareAndSet(newest, null));
         Gate oldest = null;
         while (newest != null) { // the stack is newest first
             Gate older = after(newest);
@@ -266,6 +271,7 @@ public final class FairCap {
         Permit permit = first.first();
         int slots = permit == null ? 0 : first.fitting(permit);
         if (permit != null && slots > 0) {
+            grants.makeRoom(1); // before slots are taken, because it may fail
             if (!takeAsCombiner(slots)) {
                 return false;
             }

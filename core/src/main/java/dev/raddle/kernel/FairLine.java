@@ -62,7 +62,7 @@ final class FairLine extends Padding {
         return true;
     }
 
-    /** Adds a gate, whose lock the caller holds, at a cap of {@code max} slots. */
+    /** Adds a gate, for which there is room and whose lock the caller holds, at a cap of {@code max} slots. */
     void add(Gate gate, int max) {
         long credit = Math.min(max, LARGEST_CREDIT) / 2 * cost(gate, paceOf(gate), 1);
         long earliest = virtualTime - credit;
@@ -105,11 +105,16 @@ final class FairLine extends Padding {
         return Math.max(1, nanos(pace) * slots / gate.weight());
     }
 
-    private void insert(Gate gate, long tag) {
-        if (size == gates.length) {
-            tags = Arrays.copyOf(tags, 2 * size);
-            gates = Arrays.copyOf(gates, 2 * size);
+    /** Allocates memory for a number of gates in all, so that adding them cannot fail. */
+    void makeRoom(int total) {
+        if (total > gates.length) {
+            int larger = Math.max(total, 2 * gates.length);
+            tags = Arrays.copyOf(tags, larger);
+            gates = Arrays.copyOf(gates, larger);
         }
+    }
+
+    private void insert(Gate gate, long tag) {
         int hole = size++;
         while (hole > 0) {
             int parent = (hole - 1) / BRANCHES;

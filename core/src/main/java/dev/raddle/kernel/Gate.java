@@ -70,12 +70,13 @@ public abstract class Gate extends SpinLock {
      * then the lock of one gate. No thread holds two gates' locks, or seeks the combiner's role while it holds a gate's
      * lock.
      *
-     * Bounds that are not known yet have no slots: permits wait, beyond any threshold, until `bindEarly` lets them
-     * enter again, in order, under the bounds that were found. Until then they do not count as waiting at the cap.
+     * Bounds that are not known yet have no slots: permits wait, beyond any threshold, until `bindEarly` decides about
+     * them, in order, as if they entered under the bounds that were found. Until then they do not count as waiting at the cap.
      *
      * User code never runs under the lock. In each section, the steps that may fail come before the first write: memory
-     * for grants is allocated before a permit is granted, and a subclass ensures stack room before it takes the lock.
-     * So when the stack or the heap is exhausted, a decision has been made as a whole or not at all.
+     * for all permits that the section will grant is allocated first, removing a permit from a queue needs none, and a
+     * subclass ensures stack room before it takes the lock. So when the stack or the heap is exhausted, a decision has
+     * been made as a whole or not at all.
      */
 
     /** The result of an attempt to enter. */
@@ -151,17 +152,16 @@ public abstract class Gate extends SpinLock {
      */
     protected final Entry enter(Permit permit) {
         assert isLocked() && owns(permit) && permit.place == Permit.NOWHERE;
-        if (isNext(permit) && take(permit, fitting(permit))) {
-            return Entry.HELD;
+        if (isNext(permit)) {
+            int slots = fitting(permit);
+            if (takeSlots(slots)) {
+                hold(permit, slots);
+                return Entry.HELD;
+            }
         }
-        if (isBound()) {
-            if (waiting >= bounds.maxWaiting()) {
-                boolean bulkhead = bounds.maxInFlight() < bounds.concurrency() && running >= bounds.maxInFlight();
-                return bulkhead ? Entry.BULKHEAD_FULL : Entry.QUEUE_FULL;
-            }
-            if (!cap().tryWait()) {
-                return Entry.COMMON_QUEUE_FULL;
-            }
+        Entry entry = mayWait(waiting);
+        if (entry != Entry.WAITING) {
+            return entry;
         }
         try {
             enqueue(permit);
@@ -188,8 +188,9 @@ public abstract class Gate extends SpinLock {
         if (!isHeld(permit)) {
             return;
         }
-        boolean capped = countAtCap();
         int slots = permit.taken();
+        makeRoom(grants, slots);
+        boolean capped = countAtCap();
         held = Ring.unlink(held, permit);
         permit.place = Permit.NOWHERE;
         running -= slots;
@@ -213,6 +214,7 @@ public abstract class Gate extends SpinLock {
         if (!isWaiting(permit)) {
             return false;
         }
+        makeRoom(grants, 0);
         dequeue(permit);
         advance(grants);
         return true;
@@ -221,16 +223,14 @@ public abstract class Gate extends SpinLock {
     /**
      * Removes all waiting permits from the queue.
      *
-     * @return the permits, in the order in which they would have been granted
+     * @param receiver receives each permit, in the order in which they would have been granted; must not fail
      */
-    protected final List<Permit> drain() {
+    protected final void drain(Consumer<Permit> receiver) {
         assert isLocked();
-        List<Permit> drained = new ArrayList<>(waiting);
         for (Permit first; (first = first()) != null; ) {
             dequeue(first);
-            drained.add(first);
+            receiver.accept(first);
         }
-        return drained;
     }
 
     /**
@@ -241,30 +241,45 @@ public abstract class Gate extends SpinLock {
      */
     protected final void bind(Bounds replacement, GrantedPermits grants) {
         assert isLocked();
+        makeRoom(grants, replacement.slots() - bounds.slots());
         bounds = replacement;
         advance(grants);
     }
 
     /**
-     * Sets the limits of a gate that had none, and lets the permits that came before enter again, in order.
+     * Sets the limits of a gate that had none, and decides about the permits that came before, in order, as if they
+     * entered now. Has no effect if it throws.
      *
      * @param found the new limits, with at least one slot
      * @param grants the collection to which granted permits are added
-     * @param refused the map to which each refused permit is added, with the reason
+     * @param entries the map to which each of the permits is added, with the result
      */
-    protected final void bindEarly(Bounds found, GrantedPermits grants, Map<Permit, Entry> refused) {
+    protected final void bindEarly(Bounds found, GrantedPermits grants, Map<Permit, Entry> entries) {
         assert isLocked() && !isBound();
         grants.makeRoom(waiting);
-        List<Permit> early = drain();
-        bounds = found;
-        for (Permit permit : early) {
-            Entry entry = enter(permit);
+        List<Permit> early = new ArrayList<>(waiting);
+        forEachWaiting(permit -> {
+            early.add(permit);
+            entries.put(permit, Entry.WAITING);
+        });
+        bounds = found; // from here on, nothing is allocated
+        int entered = 0; // of those that still wait
+        for (int index = 0; index < early.size(); index++) {
+            Permit permit = early.get(index);
+            int slots = entered == 0 ? fitting(permit) : 0;
+            Entry entry = takeSlots(slots) ? Entry.HELD : mayWait(entered);
+            if (entry == Entry.WAITING) {
+                entered++;
+                continue;
+            }
+            unlink(permit);
+            entries.put(permit, entry); // replaces a value
             if (entry == Entry.HELD) {
+                hold(permit, slots);
                 grants.add(permit);
-            } else if (entry != Entry.WAITING) {
-                refused.put(permit, entry);
             }
         }
+        offer();
     }
 
     /**
@@ -286,6 +301,7 @@ public abstract class Gate extends SpinLock {
      */
     protected final void pause(boolean pause, GrantedPermits grants) {
         assert isLocked();
+        makeRoom(grants, 0);
         paused = pause;
         advance(grants);
     }
@@ -466,8 +482,8 @@ public abstract class Gate extends SpinLock {
         return Math.max(1, bounds.weight()); // unknown bounds have no weight
     }
 
+    /** Grants a waiting permit, for which the collection has room. */
     void grant(Permit permit, int slots, GrantedPermits grants) {
-        grants.makeRoom(1);
         dequeue(permit);
         hold(permit, slots);
         grants.add(permit);
@@ -481,12 +497,22 @@ public abstract class Gate extends SpinLock {
         return first == null || permit.priority() > first.priority();
     }
 
-    private boolean take(Permit permit, int slots) {
-        if (slots == 0 || (countAtCap() && !cap().tryTake(slots))) {
-            return false;
+    private boolean takeSlots(int slots) {
+        return slots > 0 && (!countAtCap() || cap().tryTake(slots));
+    }
+
+    /** Returns WAITING, and counts one more waiting permit at the cap, if that may wait behind others; else why not. */
+    private Entry mayWait(int others) {
+        if (isBound()) {
+            if (others >= bounds.maxWaiting()) {
+                boolean bulkhead = bounds.maxInFlight() < bounds.concurrency() && running >= bounds.maxInFlight();
+                return bulkhead ? Entry.BULKHEAD_FULL : Entry.QUEUE_FULL;
+            }
+            if (!cap().tryWait()) {
+                return Entry.COMMON_QUEUE_FULL;
+            }
         }
-        hold(permit, slots);
-        return true;
+        return Entry.WAITING;
     }
 
     private void hold(Permit permit, int slots) {
@@ -499,6 +525,14 @@ public abstract class Gate extends SpinLock {
         running += taken;
     }
 
+    /** Allocates memory for the permits that {@link #advance} will grant when some slots are freed. */
+    private void makeRoom(GrantedPermits grants, int freed) {
+        if (waiting > 0 && !cap().isActive()) {
+            grants.makeRoom(Math.clamp((long) bounds.slots() - running + freed, 0, waiting));
+        }
+    }
+
+    /** Grants what fits. Cannot fail: the caller has made room for the grants before its first write. */
     private void advance(GrantedPermits grants) {
         if (countAtCap()) {
             offer();
@@ -554,19 +588,23 @@ public abstract class Gate extends SpinLock {
     }
 
     private void dequeue(Permit permit) {
-        permit.place = Permit.NOWHERE;
-        waiting--;
+        unlink(permit);
         if (isBound()) {
             cap().stopWaiting();
         }
-        if (!(queue instanceof PriorityQueues priorities)) {
+    }
+
+    private void unlink(Permit permit) {
+        if (queue instanceof PriorityQueues priorities) {
+            priorities.remove(permit);
+            if (priorities.isEmpty()) {
+                queue = null;
+            }
+        } else {
             queue = Ring.unlink((Permit) queue, permit);
-            return;
         }
-        priorities.remove(permit);
-        if (priorities.isEmpty()) {
-            queue = null;
-        }
+        permit.place = Permit.NOWHERE; // after the links, as in hold
+        waiting--;
     }
 
     @Nullable

@@ -59,23 +59,32 @@ public abstract class TaskGate extends Gate {
         if (awaited.isTimeBounded()) {
             return false;
         }
+        StackRoom.ensure();
         lock();
         try {
             if ((!isWaiting(awaited) && !isHeld(awaited)) || !mayRunHere(self, awaited)) {
                 return false;
             }
             awaitedRuns().put(self, awaited);
-            if (couldNeverEnd(awaited, self)) {
+            try {
+                refuseIfEndless(self, awaited);
+            } catch (Throwable refused) {
                 awaitedRuns().remove(self);
-                throw new IllegalStateException(
-                        "task \"" + awaited.name() + "\" in " + kind() + " \"" + label() + "\" would never "
-                                + (isWaiting(awaited) ? "begin" : "end") + ": " + running() + " of " + bounds().slots()
-                                + " running, and each of these waits for another task of the " + kind()
-                                + "; raise the limit, use another " + kind() + ", or do not wait");
+                throw refused;
             }
             return true;
         } finally {
             unlock();
+        }
+    }
+
+    private void refuseIfEndless(Thread self, TaskRun<?> awaited) {
+        if (couldNeverEnd(awaited, self)) {
+            throw new IllegalStateException(
+                    "task \"" + awaited.name() + "\" in " + kind() + " \"" + label() + "\" would never "
+                            + (isWaiting(awaited) ? "begin" : "end") + ": " + running() + " of " + bounds().slots()
+                            + " running, and each of these waits for another task of the " + kind()
+                            + "; raise the limit, use another " + kind() + ", or do not wait");
         }
     }
 

@@ -38,6 +38,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *   Thread ──────► INTERRUPTING ─► Thread                              by a shutdown, which only interrupts
      *   null ───────► CLAIMED ───────► Outcome                             by the thread that rejects or fails the run
      *   null, ENTERING, Thread ──────► BROKEN ───────► Outcome             by the loop whose start or run of it failed
+     *   CLAIMED ──────► BROKEN ──────► Outcome                             if the thread that claimed the run failed
      *
      *   null          submitted; waiting, or granted and not started
      *   ENTERING      the runner records the start and calls `started`; the callable is not entered yet
@@ -358,6 +359,26 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             callable = null;
             settle(now, outcome, NOT_MEASURED, null);
         }
+    }
+
+    /**
+     * Ends a run that will not be entered, and releases what it holds, on a new thread: the calling thread has failed
+     * to do so. Has no effect on a run that has begun.
+     *
+     * @param failure the failure, which becomes the outcome if there is none
+     * @param claimed whether the calling thread has claimed the run
+     */
+    public final void abortElsewhere(Throwable failure, boolean claimed) {
+        if (claimed) {
+            step(CLAIMED, BROKEN);
+        }
+        Scheduler.virtualThreads().execute(() -> {
+            if (isDecided()) {
+                releaseAndStartNext(0, endNanos);
+            } else {
+                abortRun(failure, null);
+            }
+        });
     }
 
     private void abortRunSafely(Throwable failure, Thread left) {

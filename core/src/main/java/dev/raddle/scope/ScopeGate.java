@@ -240,14 +240,15 @@ final class ScopeGate extends TaskGate {
 
     /** Removes all waiting runs. Returns the placed and running runs, oldest first, and then the removed ones. */
     List<ScopeRun<?>> takeAll() {
-        List<ScopeRun<?>> all = new ArrayList<>();
+        ArrayList<ScopeRun<?>> all = new ArrayList<>();
         int held;
         Signal emptied;
         lock();
         try {
             forEachHeld(permit -> all.add((ScopeRun<?>) permit));
             held = all.size();
-            drain().forEach(permit -> all.add((ScopeRun<?>) permit));
+            all.ensureCapacity(held + waiting()); // before the first run leaves, because it may fail
+            drain(permit -> all.add((ScopeRun<?>) permit));
             emptied = takeSignalIfEmpty();
         } finally {
             unlock();

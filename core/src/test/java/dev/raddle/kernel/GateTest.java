@@ -559,6 +559,6 @@ class GateTest {
         Request request = gate.request("a");
 
         assertThatThrownBy(() -> gate.enter(request)).isInstanceOf(AssertionError.class);
-        assertThatThrownBy(gate::drain).isInstanceOf(AssertionError.class);
+        assertThatThrownBy(() -> gate.drain(permit -> {})).isInstanceOf(AssertionError.class);
     }
 }

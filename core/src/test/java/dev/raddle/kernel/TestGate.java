@@ -207,6 +207,7 @@ final class TestGate extends Gate {
         lock();
         try {
             bindEarly(limits, grants, refused);
+            refused.values().removeIf(entry -> entry == Entry.HELD || entry == Entry.WAITING);
         } finally {
             unlock();
         }
@@ -232,10 +233,10 @@ final class TestGate extends Gate {
     }
 
     List<Permit> drainAndUnbind() {
-        List<Permit> drained;
+        List<Permit> drained = new ArrayList<>();
         lock();
         try {
-            drained = drain();
+            drain(drained::add);
             unbind(Limits.UNKNOWN);
         } finally {
             unlock();
