@@ -283,7 +283,7 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Removes the limits, after {@link #drain()}. Permits that enter from now on wait until limits are set again. Held
+     * Removes the limits, after {@link #drain}. Permits that enter from now on wait until limits are set again. Held
      * permits stay held and are counted.
      *
      * @param unknown bounds without slots

@@ -22,6 +22,7 @@ import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 class TaskRunTest {
 
@@ -173,6 +174,59 @@ class TaskRunTest {
                             "a released after 0",
                             "a settled " + run.outcome().status());
         }
+    }
+
+    @Test
+    @Timeout(30)
+    void permits_whose_release_exhausts_the_stack_are_released_by_another_thread() throws InterruptedException {
+        Run<String> run = new Run<>("a", () -> "value");
+        CountDownLatch released = new CountDownLatch(1);
+        Thread runner = Thread.currentThread();
+        run.whenReleased = () -> {
+            if (Thread.currentThread() == runner) {
+                throw new StackOverflowError();
+            }
+            released.countDown();
+        };
+
+        run.run();
+
+        assertThat(run.outcome()).isEqualTo(new Outcome.Success<>("value"));
+        released.await();
+    }
+
+    @Test
+    @Timeout(30)
+    void a_run_whose_runner_exhausts_the_stack_twice_is_ended_by_another_thread() throws InterruptedException {
+        Run<String> run = new Run<>("a", () -> "value");
+        StackOverflowError end = new StackOverflowError();
+        Thread runner = Thread.currentThread();
+        run.whenStarted = () -> {
+            throw end;
+        };
+        run.whenReleased = () -> {
+            if (Thread.currentThread() == runner) {
+                throw end;
+            }
+        };
+
+        assertThatThrownBy(run::run).isSameAs(end);
+
+        assertThat(run.await()).isEqualTo(new Outcome.Failure<>(end));
+        assertThat(events).containsSubsequence("a released after 0", "a released after 0", "a settled FAILED");
+    }
+
+    @Test
+    @Timeout(30)
+    void a_claimed_run_that_could_not_be_concluded_is_ended_by_another_thread() throws InterruptedException {
+        Run<String> run = new Run<>("a", () -> "value");
+        OutOfMemoryError end = new OutOfMemoryError("simulated");
+        assertThat(run.tryClaim()).isTrue();
+
+        run.abortElsewhere(end, true);
+
+        assertThat(run.await()).isEqualTo(new Outcome.Failure<>(end));
+        assertThat(events).containsExactly("a released after 0", "a settled FAILED");
     }
 
     @SuppressWarnings("unchecked")
