@@ -2,6 +2,8 @@ package dev.raddle.flow;
 
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -9,21 +11,37 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Executes the alarm actions of one run, which may call user code, in a platform thread that lives as long as there are
- * actions. Thus they do not block the timer thread, and are not delayed by actions that occupy all carrier threads.
+ * actions. Thus they do not block the timer thread, and are not delayed by actions that occupy all carrier threads. If
+ * the time source {@linkplain TimeSource#follow executes them} itself, it does so in the thread that fires the alarm.
  */
 final class AlarmThread implements Executor {
 
     private final String flow;
+    private final TimeSource time;
     private final ExceptionSink sink;
     private final ConcurrentLinkedQueue<Runnable> due = new ConcurrentLinkedQueue<>();
     private final AtomicBoolean isRunning = new AtomicBoolean();
     private volatile @Nullable Thread thread;
 
-    AlarmThread(String flow, ExceptionSink sink) {
+    AlarmThread(String flow, TimeSource time, ExceptionSink sink) {
         this.flow = flow;
+        this.time = UserCode.clock(time, failure -> sink.report("time source of flow \"" + flow + "\"", failure));
         this.sink = sink;
     }
 
+    /** Executes the action of an alarm that fires in the calling thread. */
+    void executeFired(Runnable action) {
+        if (!time.follow(() -> runInFiringThread(action))) {
+            execute(action);
+        }
+    }
+
+    /** Returns whether the calling thread fires alarms and executes everything that is due. */
+    boolean isFiringThread() {
+        return time.follow(() -> {});
+    }
+
+    /** Executes an action in the platform thread. */
     @Override
     public void execute(Runnable action) {
         due.add(action);
@@ -46,6 +64,14 @@ final class AlarmThread implements Executor {
             thread = null;
             isRunning.set(false);
         } while (!due.isEmpty() && isRunning.compareAndSet(false, true));
+    }
+
+    private void runInFiringThread(Runnable action) {
+        boolean interrupted = Thread.interrupted(); // meant for the thread that advances the time, not for callbacks
+        run(action);
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private void run(Runnable action) {

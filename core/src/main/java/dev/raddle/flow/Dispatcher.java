@@ -73,6 +73,8 @@ abstract class Dispatcher extends NodeTransitions {
     /** Returns the context that the group, condition and action functions of a node receive. */
     abstract NodeContext<?> contextOf(int node);
 
+    abstract AlarmThread newAlarmThread();
+
     abstract RunRequest newRequest(byte place);
 
     abstract GroupPlacement newPlacement(int node);
@@ -89,7 +91,7 @@ abstract class Dispatcher extends NodeTransitions {
     final AlarmThread alarmThread() {
         AlarmThread known = alarmThread;
         if (known == null) {
-            ALARM_THREAD.compareAndSet(this, (AlarmThread) null, new AlarmThread(graph.name, options.sink));
+            ALARM_THREAD.compareAndSet(this, (AlarmThread) null, newAlarmThread());
             known = Objects.requireNonNull(alarmThread);
         }
         return known;

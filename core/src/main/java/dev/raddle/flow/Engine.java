@@ -186,6 +186,11 @@ abstract class Engine extends Dispatcher {
     }
 
     @Override
+    final AlarmThread newAlarmThread() {
+        return new AlarmThread(graph.name, time, options.sink);
+    }
+
+    @Override
     final RunRequest newRequest(byte place) {
         return new RunRequest(this, place);
     }
@@ -258,7 +263,7 @@ abstract class Engine extends Dispatcher {
             if (limit.deadline().hasPassed()) {
                 outOfTime();
             } else {
-                alarm = limit.deadline().alarm(() -> alarmThread().execute(this::outOfTime));
+                alarm = limit.deadline().alarm(() -> alarmThread().executeFired(this::outOfTime));
             }
         }
     }
@@ -815,7 +820,7 @@ abstract class Engine extends Dispatcher {
     private boolean subtractFinished(Runner runner) {
         int finished = runner.finished;
         runner.finished = 0;
-        return finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished && complete();
+        return finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished && complete(runner);
     }
 
     /** Defers the nodes that schedulers execute in the calling thread. */
@@ -911,29 +916,36 @@ abstract class Engine extends Dispatcher {
                 endFromOutside(runner, node, NodeState.TIMED_OUT, cause, NodeEnd.Reason.OUT_OF_TIME, NO_NODE));
     }
 
-    /** Ends the run, asynchronously if there are compensations. Returns whether it has ended. */
-    private boolean complete() {
+    /** Ends the run, later if there are compensations. Returns whether it has ended. */
+    private boolean complete(Runner runner) {
         trySetStop(Stop.COMPLETE);
         FlowStatus status = status();
-        if (compensations == null || status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {
+        Compensations completed = compensations;
+        if (completed == null || status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {
             end(status, List.of());
             return true;
         }
-        alarmThread()
-                .execute(
-                        () -> { // neither delayed by actions nor delaying the caller
-                            List<Throwable> failures = new ArrayList<>();
-                            inContext(() -> TaskContext.current()
-                                    .within(null) // the deadline of the run does not apply to compensations
-                                    .run(() -> failures.addAll(compensations.undo(this))));
-                            end(status, failures);
-                            if (outer != null) {
-                                DeferredSteps deferred = new DeferredSteps(false);
-                                completeOuterRuns(deferred);
-                                deferred.runAll(options.sink);
-                            }
-                        });
+        AlarmThread alarms = alarmThread();
+        Runnable compensation = () -> compensate(completed, status);
+        if (alarms.isFiringThread() && !runner.isJoiner && !runner.deferred().isGrouped) {
+            runner.deferred().add(compensation);
+        } else {
+            alarms.execute(compensation); // neither delayed by actions nor delaying the caller
+        }
         return false;
+    }
+
+    private void compensate(Compensations completed, FlowStatus status) {
+        List<Throwable> failures = new ArrayList<>();
+        inContext(() -> TaskContext.current()
+                .within(null) // the deadline of the run does not apply to compensations
+                .run(() -> failures.addAll(completed.undo(this))));
+        end(status, failures);
+        if (outer != null) {
+            DeferredSteps deferred = new DeferredSteps(false);
+            completeOuterRuns(deferred);
+            deferred.runAll(options.sink);
+        }
     }
 
     private void end(FlowStatus status, List<Throwable> compensationFailures) {

@@ -56,7 +56,7 @@ final class NodeTimeouts {
     void arm(int node, Duration length) {
         Deadline until = Deadline.after(run.time, length);
         deadlines[node] = until;
-        alarms[node] = until.alarm(() -> run.alarmThread().execute(() -> onTimeout.accept(node, length)));
+        alarms[node] = until.alarm(() -> run.alarmThread().executeFired(() -> onTimeout.accept(node, length)));
         VarHandle.fullFence(); // either the thread that ends the node sees the alarm, or this thread sees the end
     }
 

@@ -5,6 +5,7 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Task;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,22 +26,24 @@ public final class SlowTaskHook implements ThreadHook {
     private final Consumer<SlowTaskEvent> consumer;
     private final TimeSource time;
     private final ExceptionSink sink = ExceptionSink.logging();
-    private final OffloadExecutor elsewhere = new OffloadExecutor(sink);
+    private final OffloadExecutor elsewhere;
     private final ConcurrentHashMap<TaskInfo, Alarm> running = new ConcurrentHashMap<>();
 
     private SlowTaskHook(Duration threshold, Consumer<SlowTaskEvent> consumer, TimeSource time) {
         this.threshold = threshold;
         this.consumer = consumer;
         this.time = time;
+        this.elsewhere =
+                new OffloadExecutor(sink, UserCode.clock(time, failure -> sink.report("time source", failure)));
     }
 
     /**
      * Creates a hook on real time.
      *
      * @param threshold the running time from which on a task is slow, positive
-     * @param consumer the receiver of the events. While the task runs, it is called in a virtual thread and its
-     *     exceptions are logged; at the end it is called in the thread that ends the task and its exceptions go to the
-     *     scope's sink
+     * @param consumer the receiver of the events. While the task runs, it is called in a virtual thread, or in the
+     *     thread that advances a {@link dev.raddle.testing.VirtualTime}, and its exceptions are logged; at the end it is
+     *     called in the thread that ends the task and its exceptions go to the scope's sink
      * @return a new hook
      * @throws IllegalArgumentException if the threshold is not positive
      */

@@ -12,8 +12,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Periodically reports the tasks that a closing scope waits for, until they have ended. The alarm only starts a thread
- * that reports, because a stack trace takes time and the sink is user code.
+ * Periodically reports the tasks that a closing scope waits for, until they have ended. The reports are made
+ * outside the alarm's action, because a stack trace takes time and the sink is user code.
  */
 final class StragglerReporter {
 
@@ -45,7 +45,7 @@ final class StragglerReporter {
         this.time = time;
         this.patience = patience;
         this.sink = sink;
-        this.elsewhere = new OffloadExecutor(sink);
+        this.elsewhere = new OffloadExecutor(sink, time);
         this.running = running;
     }
 

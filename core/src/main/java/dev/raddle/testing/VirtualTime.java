@@ -14,8 +14,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A time source for tests that changes only when the test advances it. Alarms fire in the thread that advances it,
- * ordered by their moments and, for equal moments, by their creation. All consequences of an alarm, including listeners
- * and rejections, happen in the same thread before the next alarm. A task that an alarm starts runs on its scheduler.
+ * ordered by their moments and, for equal moments, by their creation. All consequences of an alarm, in groups, scopes
+ * and flows, happen in the same thread before the next alarm: listeners, callbacks, rejections, default values,
+ * compensations and reports. A task that an alarm starts runs on its scheduler, and a task that an alarm wakes, as
+ * between two attempts, continues in its own thread.
  *
  * {@snippet :
  * VirtualTime time = new VirtualTime();
@@ -63,8 +65,9 @@ public final class VirtualTime implements TimeSource {
 
     /**
      * Advances the clock and fires every alarm that becomes due, including those that are created meanwhile. When this
-     * method returns, everything that was due has happened: tasks that timed out are settled and their listeners
-     * notified.
+     * method returns, everything that was due has happened: tasks, nodes and runs that timed out have ended and their
+     * listeners are notified, slow tasks and stragglers are reported, and tasks that could start as a result are placed
+     * on their schedulers. An action or callback of an alarm may call this method, too.
      *
      * @param length the time to advance, not negative
      * @throws IllegalArgumentException if the time is negative
@@ -166,7 +169,7 @@ public final class VirtualTime implements TimeSource {
     private synchronized @Nullable Runnable nextUntil(long end) {
         Entry next = entries.peek();
         if (next == null || next.moment() - end > 0) {
-            now = end;
+            now = Math.max(now, end); // an action may have advanced the time further
             return null;
         }
         entries.remove();

@@ -17,6 +17,7 @@ import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.LeasedThreads;
+import dev.raddle.testing.RealAlarms;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -869,7 +870,8 @@ class FlowDeadlinesTest {
         });
         f.node("running", running::call);
         Node<Integer> later = f.node("later", ran::incrementAndGet).compute().defaultFrom(() -> 7);
-        FlowRun<Integer> run = f.returning(later).start(null, timed.withComputeScheduler(steps));
+        RunOptions options = timed.withTimeSource(new RealAlarms(time)).withComputeScheduler(steps);
+        FlowRun<Integer> run = f.returning(later).start(null, options);
         running.awaitBegun();
         time.advance(SECOND);
         asked.awaitBegun();

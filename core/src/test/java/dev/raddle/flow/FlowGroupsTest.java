@@ -12,6 +12,7 @@ import dev.raddle.group.RejectedTaskException;
 import dev.raddle.group.RejectionPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.RealAlarms;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -494,7 +495,8 @@ class FlowGroupsTest {
         Node<String> first = f.node("first", late::call).timeout(SECOND);
         f.node("next", after(first), o -> next.call()).group("g");
         try (GroupExecutor inCaller = inCaller(RejectionPolicy.ABORT, 0, Runnable::run)) {
-            FlowRun<Void> run = f.build().start(null, options.withGroups(inCaller::scheduler));
+            RunOptions real = options.withTimeSource(new RealAlarms(time));
+            FlowRun<Void> run = f.build().start(null, real.withGroups(inCaller::scheduler));
             late.awaitBegun();
             time.advance(SECOND);
             next.awaitBegun();
@@ -572,7 +574,8 @@ class FlowGroupsTest {
             FlowRun<String> run = f.returning(next)
                     .start(
                             null,
-                            options.withGroups(inCaller::scheduler)
+                            options.withTimeSource(new RealAlarms(time))
+                                    .withGroups(inCaller::scheduler)
                                     .withScheduler(Runnable::run)
                                     .withComputeScheduler(Scheduler.virtualThreads()));
             late.awaitBegun();

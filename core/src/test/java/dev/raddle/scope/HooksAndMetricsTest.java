@@ -7,6 +7,7 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.RealAlarms;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -481,7 +482,7 @@ class HooksAndMetricsTest {
                             }
                             slowEvents.put(event.state(), event);
                         },
-                        time))) {
+                        new RealAlarms(time)))) {
             scope.submit(() -> {
                 time.advance(SECOND);
                 throw new IOException();

@@ -68,6 +68,17 @@ class VirtualTimeTest {
     }
 
     @Test
+    void time_does_not_go_back_after_an_alarm_has_advanced_it_further() {
+        time.after(Duration.ofSeconds(1), () -> time.advance(Duration.ofSeconds(5)));
+        after(4, "inner");
+
+        time.advance(Duration.ofSeconds(2));
+
+        assertThat(fired).containsExactly("inner at 4");
+        assertThat(time.nanoTime()).isEqualTo(6_000_000_000L);
+    }
+
+    @Test
     void an_alarm_without_delay_fires_at_the_next_advance() {
         after(0, "zero");
         after(-7, "negative");
