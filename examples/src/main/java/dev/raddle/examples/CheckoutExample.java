@@ -11,6 +11,7 @@ import dev.raddle.flow.Node;
 import dev.raddle.flow.Obsolete;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.time.TimeSource;
 import java.io.IOException;
@@ -107,10 +108,15 @@ public final class CheckoutExample {
      * @throws InterruptedException if the calling thread is interrupted; all requests are then cancelled
      */
     public FlowResult<Page> checkout(Order order) throws InterruptedException {
+        return checkout(order, new TaskListener() {});
+    }
+
+    FlowResult<Page> checkout(Order order, TaskListener listener) throws InterruptedException {
         return plan.run(
                 order,
                 RunOptions.timeout(DEADLINE)
                         .withTimeSource(time)
+                        .withListener(listener)
                         .obsolete(Obsolete.INTERRUPT)); // the slower source is interrupted
     }
 
