@@ -13,13 +13,8 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.Function;
 import java.util.stream.Stream;
-import org.openjdk.jmh.runner.Runner;
 import org.openjdk.jmh.runner.RunnerException;
-import org.openjdk.jmh.runner.options.ChainedOptionsBuilder;
-import org.openjdk.jmh.runner.options.OptionsBuilder;
-import org.openjdk.jmh.runner.options.TimeValue;
 
 /**
  * Measures everything that has a goal, and prints the tables of {@code docs/performance.md}. Arguments choose sections
@@ -28,47 +23,6 @@ import org.openjdk.jmh.runner.options.TimeValue;
  * nothing.
  */
 public final class Report {
-
-    private record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> rows) {
-        /** Returns the name of the section of the page that this chapter belongs to. */
-        String section() {
-            return PerformancePage.SECTIONS.stream()
-                    .filter(section -> name.startsWith(section + "-"))
-                    .findFirst()
-                    .orElse(PerformancePage.GROUP);
-        }
-
-        boolean isChosenBy(String argument) {
-            return name.startsWith(argument) || section().equals(argument);
-        }
-    }
-
-    private static final List<Chapter> CHAPTERS = List.of(
-            new Chapter("heap-task", HeapPerWaitingTask.class, HeapPerWaitingTask::rows),
-            new Chapter("heap-group", HeapPerIdleGroup.class, HeapPerIdleGroup::rows),
-            new Chapter("cpu", CpuPerTask.class, CpuPerTask::rows),
-            new Chapter("cpu-serial", CpuPerSerialTask.class, CpuPerSerialTask::rows),
-            new Chapter("cpu-reuse", CpuPerReusingTask.class, CpuPerReusingTask::rows),
-            new Chapter("round-trip", RoundTrip.class, RoundTrip::rows),
-            new Chapter("flood", WaitBehindFlood.class, WaitBehindFlood::rows),
-            new Chapter("shares", ShareOfCap.class, ShareOfCap::rows),
-            new Chapter("dispatch", Dispatch.class, Dispatch::rows),
-            new Chapter("dispatch-threads", DispatchOnThreads.class, DispatchOnThreads::rows),
-            new Chapter("cancel", Cancel.class, Cancel::rows),
-            new Chapter("busy", StartBesideBusyGroups.class, StartBesideBusyGroups::rows),
-            new Chapter("scope-structured", StructuredForkJoin.class, StructuredForkJoin::rows),
-            new Chapter("scope-tasks", ScopeSubmitAwait.class, ScopeSubmitAwait::rows),
-            new Chapter("scope-order", ScopeCompletionOrder.class, ScopeCompletionOrder::rows),
-            new Chapter("scope-alarm", ArmAndDisarm.class, ArmAndDisarm::rows),
-            new Chapter("flow-nodes", FlowNodes.class, FlowNodes::rows),
-            new Chapter("flow-times", FlowTimes.class, FlowTimes::rows),
-            new Chapter("pool-burst", PoolBurst.class, PoolBurst::rows),
-            new Chapter("pool-bounded", PoolBounded.class, PoolBounded::rows),
-            new Chapter("pool-busy", PoolBusy.class, PoolBusy::rows),
-            new Chapter("pool-paced", PoolPaced.class, PoolPaced::rows),
-            new Chapter("pool-blocking", PoolBlocking.class, PoolBlocking::rows),
-            new Chapter("pool-bytes", PoolBytes.class, PoolBytes::rows),
-            new Chapter("pool-isolation", PoolIsolation.class, PoolIsolation::rows));
 
     private static final PerformancePage PAGE = new PerformancePage(Path.of("docs", "performance.md"));
 
@@ -83,7 +37,7 @@ public final class Report {
         List<String> names = args.stream()
                 .filter(arg -> !arg.equals("short") && !arg.equals("write"))
                 .toList();
-        chapters = CHAPTERS.stream()
+        chapters = Chapter.ALL.stream()
                 .filter(chapter -> names.isEmpty() || names.stream().anyMatch(chapter::isChosenBy))
                 .toList();
         logs = Files.createTempDirectory("raddle-bench-");
@@ -100,7 +54,7 @@ public final class Report {
         Report report = new Report(Arrays.asList(args));
         if (report.chapters.isEmpty()) {
             System.err.println("no such chapter; there are "
-                    + CHAPTERS.stream().map(Chapter::name).toList());
+                    + Chapter.ALL.stream().map(Chapter::name).toList());
             System.exit(2);
         }
         report.run();
@@ -111,7 +65,7 @@ public final class Report {
         System.err.println("JMH writes to " + logs);
         Map<String, List<Row>> sections = new LinkedHashMap<>();
         for (Chapter chapter : chapters) {
-            System.err.println(chapter.name + " ...");
+            System.err.println(chapter.name() + " ...");
             List<Row> found = measure(chapter);
             found.forEach(row -> System.err.println(row.line(!brief)));
             sections.computeIfAbsent(chapter.section(), section -> new ArrayList<>())
@@ -139,26 +93,22 @@ public final class Report {
     }
 
     private boolean isComplete(String section) {
-        return CHAPTERS.stream()
+        return Chapter.ALL.stream()
                 .filter(chapter -> chapter.section().equals(section))
                 .allMatch(chapters::contains);
     }
 
     private List<Row> measure(Chapter chapter) throws RunnerException {
-        ChainedOptionsBuilder options = new OptionsBuilder()
-                .include("^" + chapter.benchmark.getName().replace(".", "\\.") + "\\.")
-                .addProfiler(Measured.class)
-                .shouldFailOnError(true)
-                .output(logs.resolve(chapter.name + ".log").toString());
-        if (brief) {
-            options.forks(1)
-                    .warmupIterations(1)
-                    .warmupTime(TimeValue.milliseconds(200))
-                    .measurementIterations(1)
-                    .measurementTime(TimeValue.milliseconds(200))
-                    .param("seconds", "1");
+        Path log = logs.resolve(chapter.name() + ".log");
+        Forks runner = new Forks(
+                new JmhJvms(JmhJvms.ownClassPath(), log, brief),
+                () -> CpuTimes.read(CpuTimes.PROC),
+                brief ? 0 : Forks.REPEATS_MAX);
+        List<Fork> forks = new ArrayList<>();
+        for (Trial trial : Trial.of(chapter.benchmark())) {
+            forks.addAll(runner.runAll(brief ? trial.brief() : trial));
         }
-        return chapter.rows.apply(new Results(new Runner(options.build()).run()));
+        return chapter.rows().apply(new Results(forks));
     }
 
     private static String environment(Duration taken) {

@@ -1,14 +1,13 @@
 package dev.raddle.bench;
 
-import java.util.ArrayList;
-import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.ToDoubleFunction;
 import org.openjdk.jmh.infra.BenchmarkParams;
 import org.openjdk.jmh.results.BenchmarkResult;
 import org.openjdk.jmh.results.IterationResult;
 import org.openjdk.jmh.results.Result;
-import org.openjdk.jmh.results.RunResult;
 
 /**
  * The results of JMH, by method and parameters of the form {@code "name=value"}. The number of a fork is the median of
@@ -16,10 +15,10 @@ import org.openjdk.jmh.results.RunResult;
  */
 final class Results {
 
-    private final List<BenchmarkResult> forks = new ArrayList<>();
+    private final List<Fork> forks;
 
-    Results(Collection<RunResult> runs) {
-        runs.forEach(run -> forks.addAll(run.getBenchmarkResults()));
+    Results(List<Fork> forks) {
+        this.forks = List.copyOf(forks);
     }
 
     /** Returns the benchmark's own score. */
@@ -37,11 +36,21 @@ final class Results {
         return ofForks(Results::lowestOfMedian, method, params);
     }
 
+    /** Returns all numbers of a fork: by the label and the unit the score and what {@link Measured} has added. */
+    static Map<String, Double> numbers(BenchmarkResult fork) {
+        Map<String, Double> numbers = new LinkedHashMap<>();
+        numbers.put("score, " + fork.getPrimaryResult().getScoreUnit(), Stat.median(scores(fork)));
+        fork.getSecondaryResults()
+                .forEach((label, result) ->
+                        numbers.put(label + ", " + result.getScoreUnit(), Stat.median(notes(fork, label))));
+        return numbers;
+    }
+
     private Stat ofForks(ToDoubleFunction<BenchmarkResult> value, String method, String... params) {
-        return new Stat(forks.stream()
-                .filter(fork -> matches(fork.getParams(), method, params))
-                .mapToDouble(value)
-                .toArray());
+        List<Fork> matching = forks.stream()
+                .filter(fork -> matches(fork.result().getParams(), method, params))
+                .toList();
+        return new Stat(matching, matching.stream().map(Fork::result).mapToDouble(value));
     }
 
     private static boolean matches(BenchmarkParams benchmark, String method, String... params) {

@@ -1,6 +1,9 @@
 package dev.raddle.bench;
 
+import java.util.List;
 import java.util.Locale;
+import java.util.Objects;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -22,8 +25,8 @@ record Row(
         @Nullable Goal goal) {
 
     static final String HEAD = """
-            | what | measured | peer | ratio | goal | met |
-            |---|---|---|---|---|---|""";
+            | what | measured | peer | ratio | goal | met | lost |
+            |---|---|---|---|---|---|---|""";
 
     /**
      * A bound for the answer or for its ratio to the peer's answer.
@@ -70,7 +73,29 @@ record Row(
     /** Returns the row of the table, with or without the column that says whether the goal is met. */
     String line(boolean judged) {
         String met = goal == null || !judged ? "" : isMissed() ? "**no**" : "yes";
-        return String.join(" | ", "| " + what, text(measured), peerText(), ratioText(), goalText(), met) + " |";
+        return String.join(
+                        " | ", "| " + what, text(measured), peerText(), ratioText(), goalText(), met, lostText(forks()))
+                + " |";
+    }
+
+    private Stream<Fork> forks() {
+        return Stream.of(measured, peer).filter(Objects::nonNull).flatMap(stat -> stat.forks().stream());
+    }
+
+    /**
+     * Returns what the forks lost of the machine's time: the largest share, in bold type if it is too large, and the
+     * number of repeats.
+     */
+    static String lostText(Stream<Fork> all) {
+        List<Fork> forks = all.distinct().toList();
+        double lost = forks.stream().mapToDouble(Fork::lost).max().orElse(Double.NaN); // NaN is the largest
+        if (Double.isNaN(lost)) {
+            return "not measured";
+        }
+        String share = String.format(Locale.ROOT, "%.1f %%", 100 * lost);
+        int repeats = forks.stream().mapToInt(Fork::repeats).sum();
+        return (forks.stream().anyMatch(Fork::isDisturbed) ? "**" + share + "**" : share)
+                + (repeats == 0 ? "" : repeats == 1 ? ", 1 repeat" : ", " + repeats + " repeats");
     }
 
     private String peerText() {
@@ -89,8 +114,13 @@ record Row(
     }
 
     private String text(Stat stat) {
+        return text(stat, suffix());
+    }
+
+    /** Returns the median, and the range in parentheses if there are several forks. */
+    static String text(Stat stat, String suffix) {
         String range = stat.count() == 1 ? "" : " (" + number(stat.smallest()) + " to " + number(stat.largest()) + ")";
-        return number(stat.median()) + suffix() + range;
+        return number(stat.median()) + suffix + range;
     }
 
     private String suffix() {

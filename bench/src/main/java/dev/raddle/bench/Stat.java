@@ -1,38 +1,51 @@
 package dev.raddle.bench;
 
 import java.util.Arrays;
+import java.util.List;
+import java.util.stream.DoubleStream;
 
 /** The results of the forks for one number. */
 final class Stat {
 
-    private final double[] forks; // smallest first
+    private final double[] values; // smallest first
+    private final List<Fork> forks;
 
-    Stat(double... forks) {
-        if (forks.length == 0) {
+    /**
+     * Creates it.
+     *
+     * @param forks the forks
+     * @param values their values, in any order
+     */
+    Stat(List<Fork> forks, DoubleStream values) {
+        this.forks = List.copyOf(forks);
+        this.values = values.sorted().toArray();
+        if (this.values.length == 0) {
             throw new IllegalArgumentException("a result needs at least one fork");
         }
-        this.forks = forks.clone();
-        Arrays.sort(this.forks);
     }
 
     Stat times(double factor) {
-        return new Stat(Arrays.stream(forks).map(fork -> fork * factor).toArray());
+        return new Stat(forks, Arrays.stream(values).map(value -> value * factor));
+    }
+
+    List<Fork> forks() {
+        return forks;
     }
 
     double median() {
-        return median(forks);
+        return median(values);
     }
 
     double smallest() {
-        return forks[0];
+        return values[0];
     }
 
     double largest() {
-        return forks[forks.length - 1];
+        return values[values.length - 1];
     }
 
     int count() {
-        return forks.length;
+        return values.length;
     }
 
     /** Returns the median of sorted numbers. */
