@@ -1,5 +1,6 @@
 /**
- * Benchmarks of Raddle and its peers, in one run. Start at {@link dev.raddle.bench.Report}.
+ * Benchmarks of Raddle and its peers, in one run. Start at {@link dev.raddle.bench.Report}; {@link
+ * dev.raddle.bench.Compare} runs the same benchmarks on two checkouts.
  *
  * <p>A class answers one question, which its javadoc states, and its method {@code rows} contains the goals.
  * Everything is a JMH benchmark, so each number comes from several new JVMs; numbers that are not times are noted in
