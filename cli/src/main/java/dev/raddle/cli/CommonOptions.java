@@ -38,8 +38,8 @@ final class CommonOptions {
             defaultValue = "5s",
             converter = DurationConverter.class,
             description =
-                    "How long commands have to end after SIGTERM, before SIGKILL; when raddle itself gets SIGTERM, also how"
-                            + " long they have to end by themselves before that (default: ${DEFAULT-VALUE}).")
+                    "How long commands have to end after SIGTERM, before SIGKILL; when raddle itself gets SIGTERM, also"
+                            + " how long they have to end by themselves before that (default: ${DEFAULT-VALUE}).")
     private Duration grace = Duration.ofSeconds(5);
 
     @ArgGroup
@@ -50,8 +50,8 @@ final class CommonOptions {
         @Option(
                 names = {"-k", "--keep-going"},
                 description =
-                        "Run everything that can run, as make -k does. Without it, tasks that only failed tasks need are"
-                                + " skipped.")
+                        "Run everything that can run, as make -k does. Without it, tasks that only failed tasks need"
+                                + " are skipped.")
         private boolean keepGoing;
 
         @Option(

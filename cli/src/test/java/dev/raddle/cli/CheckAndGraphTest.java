@@ -138,8 +138,10 @@ class CheckAndGraphTest {
             delimiter = '|',
             quoteCharacter = '\0',
             value = {
-                "run -j 8 k.yaml | Unknown option: '-j'; the number of tasks at once is set in the file: globalMaxInFlight, and the limit of each group",
-                "run --jobs=8 k.yaml | Unknown option: '--jobs=8'; the number of tasks at once is set in the file: globalMaxInFlight, and the limit of each group",
+                "run -j 8 k.yaml | Unknown option: '-j'; the number of tasks at once is set in the file:"
+                        + " globalMaxInFlight, and the limit of each group",
+                "run --jobs=8 k.yaml | Unknown option: '--jobs=8'; the number of tasks at once is set in the file:"
+                        + " globalMaxInFlight, and the limit of each group",
                 "run -x 8 k.yaml | Unknown option: '-x'",
                 "run a.yaml k.yaml | One argument too many: 'k.yaml'",
                 "check -x k.yaml | Unknown option: '-x'"

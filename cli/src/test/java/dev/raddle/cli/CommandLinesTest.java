@@ -56,8 +56,8 @@ class CommandLinesTest {
         CommandTemplate echo = CommandLines.words(List.of("echo"));
 
         assertThat(made(echo, "${host}", new LineInput.Line(7, "plain", true)).error())
-                .isEqualTo(
-                        "standard input:7:1: ${host} needs a URL with a host, such as http://example.org/a, was \"plain\"");
+                .isEqualTo("standard input:7:1: ${host} needs a URL with a host, such as http://example.org/a, was"
+                        + " \"plain\"");
         assertThat(made(echo, null, new LineInput.Line(7, "a\uFFFD", false)).error())
                 .isEqualTo("standard input:7:1: a line must be UTF-8, was \"a\uFFFD\"");
         assertThat(made(echo, "/^(a)?/", new LineInput.Line(7, "b", true)).error())

@@ -162,8 +162,8 @@ class FlowJournalTest {
         assertThatThrownBy(() -> greeting.run("bob", options))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "journal in memory was begun by a run of flow \"greeting\" with another parameter; give each piece"
-                                + " of work a journal of its own");
+                        "journal in memory was begun by a run of flow \"greeting\" with another parameter; give each"
+                                + " piece of work a journal of its own");
         assertThatThrownBy(() -> numbers.run("alice", options))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("with other nodes or dependencies");

@@ -80,7 +80,8 @@ class FlowReadsTest {
         assertThat(result.node(end).cause())
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
-                        "unknown id \"typo\": there is no such node in flow \"reads\"; its nodes are root, bad, other, end");
+                        "unknown id \"typo\": there is no such node in flow \"reads\"; its nodes are root, bad, other,"
+                                + " end");
         assertThatThrownBy(() -> result.node("typo")).hasMessageContaining("\"typo\"");
         assertThatThrownBy(() -> result.explain("typo")).hasMessageContaining("\"typo\"");
         assertThatThrownBy(() -> result.outcome("typo")).hasMessageContaining("\"typo\"");

@@ -104,8 +104,8 @@ class DeadlockDetectionTest {
 
             assertDeadlock(
                     outer.await(),
-                    "task \"inner\" in group \"a\" would never begin: 1 of 1 running, and each of these waits for another"
-                            + " task of the group; raise the limit, use another group, or do not wait");
+                    "task \"inner\" in group \"a\" would never begin: 1 of 1 running, and each of these waits for"
+                            + " another task of the group; raise the limit, use another group, or do not wait");
             assertThat(inner.get().await().value())
                     .as("the awaited task is not cancelled")
                     .isEqualTo("its turn");

@@ -514,9 +514,9 @@ class SubmissionTest {
                     "hopeless", () -> scope.submit("never", () -> "").await());
             assertThatThrownBy(hopeless::await)
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessage(
-                            "task \"never\" in scope \"s\" would never begin: 1 of 1 running, and each of these"
-                                    + " waits for another task of the scope; raise the limit, use another scope, or do not wait");
+                    .hasMessage("task \"never\" in scope \"s\" would never begin: 1 of 1 running, and each of these"
+                            + " waits for another task of the scope; raise the limit, use another scope, or do"
+                            + " not wait");
 
             Task<ScopeResult> hopelessToo =
                     scope.submit("hopeless too", () -> scope.await(scope.submit("never", () -> "")));

@@ -5,7 +5,9 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A task that blocks until {@link #release}. An interrupt ends it, unless it was created by {@link #uninterruptible}. */
+/**
+ * A task that blocks until {@link #release}. An interrupt ends it, unless it was created by {@link #uninterruptible}.
+ */
 public final class BlockingTask implements Callable<String>, Runnable {
 
     private final boolean uninterruptible;

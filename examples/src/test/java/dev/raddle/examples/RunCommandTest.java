@@ -93,8 +93,8 @@ class RunCommandTest {
         assertThat(lines.get(1)).isEqualTo("start     good [default]");
         assertThat(lines.get(2)).matches("ok        good \\[default], \\d.*");
         assertThat(lines.get(4))
-                .matches(
-                        "failed    bad \\[default]: exit code 9, .* s; output in raddle-runs/.*/output/bad.log; last line: sorry");
+                .matches("failed    bad \\[default]: exit code 9, .* s;"
+                        + " output in raddle-runs/.*/output/bad.log; last line: sorry");
         assertThat(lines.get(5))
                 .matches("done      2 tasks: 1 succeeded, 1 failed, .* s; report in raddle-runs/.*/report.json");
         assertThat(run.resolve("output/good.log")).hasContent("fine");

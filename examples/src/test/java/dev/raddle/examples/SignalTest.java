@@ -39,7 +39,8 @@ class SignalTest {
               - id: stubborn
                 group: stubborn
                 run: |
-                  sh -c 'trap "" TERM; echo $$ > stubborn.pid; mv stubborn.pid stubborn.ready; while :; do sleep 1; done' &
+                  sh -c 'trap "" TERM; echo $$ > stubborn.pid; mv stubborn.pid stubborn.ready; \
+            while :; do sleep 1; done' &
                   wait
               - { id: after-polite, group: polite, run: "touch ran" }
               - { id: after-stubborn, group: stubborn, run: "touch ran" }
@@ -141,8 +142,10 @@ class SignalTest {
                 groups: { g: { limit: 2, threads: %s } }
                 tasks:
                   - { id: quick, group: g, run: "true" }
-                  - { id: one, group: g, run: "touch polite.ready; until [ -e finish ]; do sleep 0.01; done; echo one >> ended" }
-                  - { id: two, group: g, run: "touch stubborn.ready; until [ -e finish ]; do sleep 0.01; done; echo two >> ended" }
+                  - { id: one, group: g, \
+                run: "touch polite.ready; until [ -e finish ]; do sleep 0.01; done; echo one >> ended" }
+                  - { id: two, group: g, \
+                run: "touch stubborn.ready; until [ -e finish ]; do sleep 0.01; done; echo two >> ended" }
                   - { forEach: [3, 4, 5], id: "waits-${line}", group: g, run: "echo ${line} >> ran" }
                 """.formatted(threads));
         Raddle.Run run = started("--grace", "1h", "--report", "copy.json");
@@ -270,7 +273,8 @@ class SignalTest {
                 groups: { g: { limit: 2 } }
                 tasks:
                   - { id: done, group: g, run: "echo x >> done.txt" }
-                  - { id: hangs, group: g, run: "if [ -e polite.ready ]; then exit 0; fi; sleep 600 & echo $! > pid; mv pid polite.ready; touch stubborn.ready; wait" }
+                  - { id: hangs, group: g, run: "if [ -e polite.ready ]; then exit 0; fi; \
+                sleep 600 & echo $! > pid; mv pid polite.ready; touch stubborn.ready; wait" }
                   - { id: after, group: g, run: "until [ -e polite.ready ]; do sleep 0.01; done; sleep 600" }
                 """);
         Raddle.Run run = started();

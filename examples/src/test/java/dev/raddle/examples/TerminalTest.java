@@ -67,7 +67,8 @@ class TerminalTest {
         // Ctrl-C also reaches the commands; a command that it ends must not count as failed and be tried again.
         Files.writeString(
                 directory.resolve("checks.yaml"),
-                "defaults: { limit: 2 }\ntasks: [{ forEach: [1, 2, 3, 4], id: 's${n}', run: 'exec sleep 600', retry: 3 }]");
+                "defaults: { limit: 2 }\n"
+                        + "tasks: [{ forEach: [1, 2, 3, 4], id: 's${n}', run: 'exec sleep 600', retry: 3 }]");
         Process process = start(raddle() + " run --out run checks.yaml", Map.of());
         try (Reader reader = new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8)) {
             StringBuilder text = new StringBuilder();

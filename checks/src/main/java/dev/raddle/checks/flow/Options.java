@@ -18,9 +18,8 @@ record Options(Path file, int repeat, String executor, String only, int patience
     /** The system property for the number of repetitions; an option of the command line takes precedence. */
     static final String REPEAT_PROPERTY = "raddle.flow.repeat";
 
-    static final String USAGE =
-            "usage: flow-cases FILE.json [--repeat N] [--executor fixed1|fixed2|default] [--only ID] [--patience SECONDS]"
-                    + " [--times FACTOR]";
+    static final String USAGE = "usage: flow-cases FILE.json [--repeat N] [--executor fixed1|fixed2|default]"
+            + " [--only ID] [--patience SECONDS] [--times FACTOR]";
 
     private static final int USUAL = 50;
     private static final int AT_LEAST = 5;

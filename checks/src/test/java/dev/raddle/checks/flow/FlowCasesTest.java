@@ -47,19 +47,28 @@ class FlowCasesTest {
 
     @ParameterizedTest(name = "{1}")
     @CsvSource(quoteCharacter = '~', delimiter = '|', textBlock = """
-            'expect': {'status': 'FAILED'}                               | status was expected to be "FAILED", was "SUCCESS"
-            'expect': {'nodes': {'a': {'state': 'TIMEOUT'}}}             | node "a": state was expected to be "TIMEOUT", was "SUCCESS"
-            'expect': {'nodes': {'*': {'value': 'A'}}}                   | node "b": value was expected to be "A", was "A>B"
-            'expect': {'nodes': {'a': {'via': 'DEFAULT'}}}               | node "a": via was expected to be "DEFAULT", was "ACTION"
+            'expect': {'status': 'FAILED'}                               | \
+            status was expected to be "FAILED", was "SUCCESS"
+            'expect': {'nodes': {'a': {'state': 'TIMEOUT'}}}             | \
+            node "a": state was expected to be "TIMEOUT", was "SUCCESS"
+            'expect': {'nodes': {'*': {'value': 'A'}}}                   | \
+            node "b": value was expected to be "A", was "A>B"
+            'expect': {'nodes': {'a': {'via': 'DEFAULT'}}}               | \
+            node "a": via was expected to be "DEFAULT", was "ACTION"
             'expect': {'nodes': {'a': {'runs': 2}}}                      | node "a": runs was expected to be 2, was 1
-            'expect': {'nodes': {'a': {'error': 'boom'}}}                | node "a": error was expected to be "boom", was none
-            'expect': {'nodes': {'a': {'interrupted': true}}}            | node "a": interrupted was expected to be true, was false
-            'expect': {'nodes': {'#runsTotal': 3}}                       | the sum of all runs was expected to be 3, was 2
+            'expect': {'nodes': {'a': {'error': 'boom'}}}                | \
+            node "a": error was expected to be "boom", was none
+            'expect': {'nodes': {'a': {'interrupted': true}}}            | \
+            node "a": interrupted was expected to be true, was false
+            'expect': {'nodes': {'#runsTotal': 3}}                       | \
+            the sum of all runs was expected to be 3, was 2
             'expect': {'notRun': ['b']}                                  | runs of "b" was expected to be 0, was 1
             'expect': {'order': [['b', 'a']]}                            | "b" must end before "a" begins, and did not
             'expect': {'order': [['b', 'a!end']]}                        | "b" must end before "a" ends, and did not
-            'expect': {'buildError': ['cycle']}                          | the plan was expected to be refused with [cycle], was accepted
-            'script': [['started:a', '-'], ['ended:b', '!cancel'], ['runReturned', '-']], 'expect': {'status': 'CANCELLED'} | status was expected to be "CANCELLED", was "SUCCESS"
+            'expect': {'buildError': ['cycle']}                          | \
+            the plan was expected to be refused with [cycle], was accepted
+            'script': [['started:a', '-'], ['ended:b', '!cancel'], ['runReturned', '-']], \
+            'expect': {'status': 'CANCELLED'} | status was expected to be "CANCELLED", was "SUCCESS"
             """)
     void a_case_that_does_not_hold_fails_with(String expectation, String complaint) throws Exception {
         int code = playCase(expectation);
@@ -72,13 +81,17 @@ class FlowCasesTest {
     @CsvSource(quoteCharacter = '~', delimiter = '|', textBlock = """
             'speed': 3                                                   | a case has the unknown key "speed"
             'run': {'speed': 3}                                          | run has the unknown key "speed"
-            'run': {'executor': 'fast'}                                  | an executor must be default or fixedN, was "fast"
-            'run': {'onFailure': 'panic'}                                | run.onFailure must be continue or failFast, was "panic"
-            'script': [['finished:a', '-']]                              | the script has the unknown condition "finished:a"
+            'run': {'executor': 'fast'}                                  | \
+            an executor must be default or fixedN, was "fast"
+            'run': {'onFailure': 'panic'}                                | \
+            run.onFailure must be continue or failFast, was "panic"
+            'script': [['finished:a', '-']]                              | \
+            the script has the unknown condition "finished:a"
             'script': [['started:z', '-']]                               | names "z", which is not a node
             'script': [['started:a', '!stop']]                           | the script has the unknown action "!stop"
             'script': [['runReturned:p9', '-']]                          | names an unknown run
-            'expect': {'nodes': {'a': {'speed': 1}}}                     | the expectation of "a" has the unknown key "speed"
+            'expect': {'nodes': {'a': {'speed': 1}}}                     | \
+            the expectation of "a" has the unknown key "speed"
             'expect': {'nodes': {'a': {'state': 'DONE'}}}                | must be one of
             'expect': {'notRun': ['z']}                                  | names "z", which is not a node
             'generate': 'ring 5'                                         | a generator must be one of

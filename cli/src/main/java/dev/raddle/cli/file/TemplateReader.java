@@ -91,8 +91,8 @@ final class TemplateReader {
                 problems.add(
                         at,
                         what + " has the placeholder ${" + Printable.oneLine(name)
-                                + "}, whose value is known only when that task has run; such placeholders belong in run,"
-                                + " env, when, fallback and undo");
+                                + "}, whose value is known only when that task has run; such placeholders belong in"
+                                + " run, env, when, fallback and undo");
             }
         }
         return problems.count() == before;

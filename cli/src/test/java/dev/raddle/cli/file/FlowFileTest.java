@@ -92,7 +92,8 @@ class FlowFileTest {
                 .containsExactly(
                         "sh",
                         "-c",
-                        "echo ${RADDLE_VALUE_1+\"$RADDLE_VALUE_1\"} ${RADDLE_VALUE_2+\"$RADDLE_VALUE_2\"} $HOME ${HOME:-x} ${a.stdout}");
+                        "echo ${RADDLE_VALUE_1+\"$RADDLE_VALUE_1\"} ${RADDLE_VALUE_2+\"$RADDLE_VALUE_2\"}"
+                                + " $HOME ${HOME:-x} ${a.stdout}");
         assertThat(filled.command().values())
                 .isEqualTo(Map.of("RADDLE_VALUE_1", "x; rm -rf /", "RADDLE_VALUE_2", "it's"));
         assertThat(filled.env()).isEqualTo(Map.of("A", "0"));

@@ -26,23 +26,25 @@ class InvalidFlowFileTest {
                           - { id: odd, run: "echo ${nothing.stdout}", needs: [self] }
                         """))
                 .containsExactly(
-                        "checks.yaml:7:48: atLeast must be at most the number of tasks in of, 2, was 3; lower it, or name more"
-                                + " tasks in of",
-                        "checks.yaml:8:24: ${param.dya} in run is not among the params of the file; did you mean \"day\"?"
-                                + " (params: day, unused)",
-                        "checks.yaml:8:81: timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s, was \"1\"",
-                        "checks.yaml:2:19: outputs must name tasks of this file, was \"reprot\"; did you mean \"report\"?",
+                        "checks.yaml:7:48: atLeast must be at most the number of tasks in of, 2, was 3; lower it, or"
+                                + " name more tasks in of",
+                        "checks.yaml:8:24: ${param.dya} in run is not among the params of the file; did you mean"
+                                + " \"day\"? (params: day, unused)",
+                        "checks.yaml:8:81: timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s,"
+                                + " was \"1\"",
+                        "checks.yaml:2:19: outputs must name tasks of this file, was \"reprot\"; did you mean"
+                                + " \"report\"?",
                         "checks.yaml:5:53: the needs of task \"load\" must name a task once, \"fetch\" occurs twice",
                         "checks.yaml:5:60: the needs of task \"load\" must name tasks of this file, was \"fethc\";"
                                 + " did you mean \"fetch\"?",
                         "checks.yaml:6:38: task \"self\" must not need itself; remove it from its needs",
                         "checks.yaml:5:38: the needs of tasks must not form a cycle, was fetch -> load -> fetch"
                                 + " (each needs the next); remove one of these needs",
-                        "checks.yaml:9:22: ${few.stdout} in run must name a task that is upstream of \"late\", \"few\" is"
-                                + " not; add it to its needs",
+                        "checks.yaml:9:22: ${few.stdout} in run must name a task that is upstream of \"late\", \"few\""
+                                + " is not; add it to its needs",
                         "checks.yaml:10:21: ${nothing.stdout} in run must name a task of this file, was \"nothing\"",
-                        "checks.yaml:1:23: param \"unused\" is never used; write ${param.unused} where its value belongs,"
-                                + " or remove it");
+                        "checks.yaml:1:23: param \"unused\" is never used; write ${param.unused} where its value"
+                                + " belongs, or remove it");
     }
 
     @ParameterizedTest
@@ -50,29 +52,41 @@ class InvalidFlowFileTest {
             delimiter = '|',
             quoteCharacter = '\0',
             value = {
-                "needs: {} | needs must be ids of tasks or maps: a, { any: [b, c] }, { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was an empty map",
-                "needs: [{}] | needs must be ids of tasks or maps: a, { any: [b, c] }, { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was an empty map",
-                "needs: [{ afer: a }] | needs must be ids of tasks or maps: a, { any: [b, c] }, { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was a map of afer; did you mean \"after\"?",
-                "needs: [{ atLeast: 2 }] | needs must be ids of tasks or maps: a, { any: [b, c] }, { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was a map of atLeast",
-                "needs: [[a]] | needs must be ids of tasks or maps: a, { any: [b, c] }, { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was a list of 1",
+                "needs: {} | needs must be ids of tasks or maps: a, { any: [b, c] },"
+                        + " { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was an empty map",
+                "needs: [{}] | needs must be ids of tasks or maps: a, { any: [b, c] },"
+                        + " { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was an empty map",
+                "needs: [{ afer: a }] | needs must be ids of tasks or maps: a, { any: [b, c] },"
+                        + " { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h },"
+                        + " was a map of afer; did you mean \"after\"?",
+                "needs: [{ atLeast: 2 }] | needs must be ids of tasks or maps: a, { any: [b, c] },"
+                        + " { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was a map of atLeast",
+                "needs: [[a]] | needs must be ids of tasks or maps: a, { any: [b, c] },"
+                        + " { atLeast: 2, of: [d, e, f] }, { optional: g } or { after: h }, was a list of 1",
                 "needs: [{ any: [] }] | any must name at least one task, was an empty list",
                 "needs: [{ atLeast: 0, of: [a] }] | atLeast must be a whole number of at least 1, was 0",
                 "needs: [''] | a need must not be empty",
                 "needs: [null] | a need must be a text, was nothing",
-                "needs: a, when: '${a.exit} = 0' | when must be made of ${…}, texts in quotes, words, ==, !=, contains, and, or, not, was \"= 0\"",
+                "needs: a, when: '${a.exit} = 0' | when must be made of ${…}, texts in quotes, words, ==, !=, contains,"
+                        + " and, or, not, was \"= 0\"",
                 "needs: a, when: '${a.exit}' | when must compare a value by ==, != or contains, was nothing more",
-                "needs: a, when: '${a.exit} ==' | when must have a value: ${…}, a text in quotes or a word, was nothing more",
+                "needs: a, when: '${a.exit} ==' | when must have a value: ${…}, a text in quotes or a word, was nothing"
+                        + " more",
                 "needs: a, when: '${a.exit} == 0 ${a.exit}' | when must continue with and or or, was \"${a.exit}\"",
                 "needs: a, when: 'not (${a.exit} == 0' | when must close the parenthesis with ), was nothing more",
                 "needs: a, when: 'or' | when must have a value: ${…}, a text in quotes or a word, was \"or\"",
-                "needs: a, when: '${x} == 0' | when has the placeholder ${x}, but only a task with forEach has values; write $${ for the characters ${",
-                "needs: a, default: '${a.stdout}' | default has the placeholder ${a.stdout}, whose value is known only when that task has run; such placeholders belong in run, env, when, fallback and undo",
+                "needs: a, when: '${x} == 0' | when has the placeholder ${x}, but only a task with forEach has values;"
+                        + " write $${ for the characters ${",
+                "needs: a, default: '${a.stdout}' | default has the placeholder ${a.stdout}, whose value is known only"
+                        + " when that task has run; such placeholders belong in run, env, when, fallback and undo",
                 "needs: a, fallback: { value: [] } | the value of fallback must be a text, was a list of 0",
                 "needs: a, fallback: { run: x, value: y } | unknown key \"run\" in fallback (allowed: value)",
                 "needs: a, undo: [] | undo must name at least a program, was an empty list",
                 "needs: a, essential: 1 | essential must be true or false, was 1",
-                "needs: a, env: { X: '${b.stdout}' } | ${b.stdout} in run must name a task that is upstream of \"b\", \"b\" is not; add it to its needs",
-                "undo: 'echo ${task.stdout}' | ${task.stdout} in undo stands for the only upstream task, or the winner of the only any, and there are 0 upstream tasks; write the id of the one that is meant"
+                "needs: a, env: { X: '${b.stdout}' } | ${b.stdout} in run must name a task that is upstream of \"b\","
+                        + " \"b\" is not; add it to its needs",
+                "undo: 'echo ${task.stdout}' | ${task.stdout} in undo stands for the only upstream task, or the winner"
+                        + " of the only any, and there are 0 upstream tasks; write the id of the one that is meant"
             })
     void an_invalid_dependency_is_reported_with_the_allowed_values(String ties, String problem) {
         assertThat(RunFiles.problems("""

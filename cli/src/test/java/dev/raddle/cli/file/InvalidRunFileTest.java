@@ -35,18 +35,22 @@ class InvalidRunFileTest {
                         """))
                 .containsExactly(
                         "checks.yaml:1:1: unknown key \"nmae\" in the file; did you mean \"name\"?"
-                                + " (allowed: name, params, defaults, groups, globalMaxInFlight, globalQueue, outputs, tasks)",
+                                + " (allowed: name, params, defaults, groups, globalMaxInFlight, globalQueue, outputs,"
+                                + " tasks)",
                         "checks.yaml:3:9: unknown key \"limt\" in group \"db\"; did you mean \"limit\"?"
                                 + " (allowed: limit, queue, weight, maxInFlight, threads)",
                         "checks.yaml:4:17: limit must be a whole number of at least 1, was \"four\"",
                         "checks.yaml:4:30: queue must be a whole number of at least 0, was -1",
-                        "checks.yaml:5:20: globalMaxInFlight must be a whole number of at least 1, auto or unlimited, was 0",
-                        "checks.yaml:7:36: timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s, was \"5\"",
+                        "checks.yaml:5:20: globalMaxInFlight must be a whole number of at least 1, auto or unlimited,"
+                                + " was 0",
+                        "checks.yaml:7:36: timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s,"
+                                + " was \"5\"",
                         "checks.yaml:8:49: unknown key \"backof\" in retry; did you mean \"backoff\"?"
                                 + " (allowed: attempts, backoff)",
                         "checks.yaml:8:46: attempts must be a whole number from 1 to 1000, was 0",
                         "checks.yaml:9:11: id must not be empty",
-                        "checks.yaml:9:20: run must be a text (for the shell) or a list (a program and its arguments), was a map",
+                        "checks.yaml:9:20: run must be a text (for the shell) or a list (a program and its arguments),"
+                                + " was a map",
                         "checks.yaml:10:5: task needs the key \"id\"",
                         "checks.yaml:11:16: forEach must name a file that exists, relative to the directory of"
                                 + " checks.yaml, was \"none.txt\"");
@@ -66,8 +70,10 @@ class InvalidRunFileTest {
                 "limit: 9999999999 | 1:23: limit must be a whole number of at least 1, was 9999999999",
                 "weight: 0 | 1:24: weight must be a whole number from 1 to 1000000, was 0",
                 "threads: native | 1:25: threads must be platform or virtual, was \"native\"",
-                "threads: plattform | 1:25: threads must be platform or virtual, was \"plattform\"; did you mean \"platform\"?",
-                "threads: Platform | 1:25: threads must be platform or virtual, was \"Platform\"; did you mean \"platform\"?",
+                "threads: plattform | 1:25: threads must be platform or virtual, was \"plattform\"; did you mean"
+                        + " \"platform\"?",
+                "threads: Platform | 1:25: threads must be platform or virtual, was \"Platform\"; did you mean"
+                        + " \"platform\"?",
                 "threads: | 1:24: threads must be platform or virtual, was nothing",
                 "threads: 4 | 1:25: threads must be platform or virtual, was 4",
                 "threads: [platform] | 1:25: threads must be platform or virtual, was a list of 1",
@@ -84,10 +90,13 @@ class InvalidRunFileTest {
             quoteCharacter = '\0',
             value = {
                 "id: a, run: 'true', timeout: 0s | timeout must be longer than 0, was \"0s\"",
-                "id: a, run: 'true', timeout: 1y | timeout must be a number with a unit (ms, s, m or h), such as 200ms or 5s, was \"1y\"",
-                "id: a, run: 'true', retry: 0 | retry must be a number of attempts from 1 to 1000 or a map with attempts and backoff, was 0",
+                "id: a, run: 'true', timeout: 1y | timeout must be a number with a unit (ms, s, m or h), such as 200ms"
+                        + " or 5s, was \"1y\"",
+                "id: a, run: 'true', retry: 0 | retry must be a number of attempts from 1 to 1000 or a map with"
+                        + " attempts and backoff, was 0",
                 "id: a, run: 'true', retry: {} | retry needs the key \"attempts\"",
-                "id: a, run: 'true', retry: { attempts: 2, backoff: 5s..1s } | backoff must not begin above its end, was \"5s..1s\"",
+                "id: a, run: 'true', retry: { attempts: 2, backoff: 5s..1s } | backoff must not begin above its end,"
+                        + " was \"5s..1s\"",
                 "id: a, run: [] | run must name at least a program, was an empty list",
                 "id: a, run: [''] | the program to run must not be empty",
                 "id: a, run: [echo, [a]] | an argument of run must be a text, was a list of 1",
@@ -95,22 +104,33 @@ class InvalidRunFileTest {
                 "id: a, run: '' | run must not be empty",
                 "id: a | task needs the key \"run\"",
                 "id: a, run: 'true', env: [A=1] | env must be a map, was a list of 1",
-                "id: a, run: 'true', env: { 'A=B': 1 } | the name of an environment variable must not be empty and must not contain =, was \"A=B\"",
-                "id: a, run: 'true', env: { RADDLE_VALUE_1: 1 } | environment variables that begin with RADDLE_ are set by raddle itself, was \"RADDLE_VALUE_1\"; choose another name",
+                "id: a, run: 'true', env: { 'A=B': 1 } | the name of an environment variable must not be empty and must"
+                        + " not contain =, was \"A=B\"",
+                "id: a, run: 'true', env: { RADDLE_VALUE_1: 1 } | environment variables that begin with RADDLE_ are set"
+                        + " by raddle itself, was \"RADDLE_VALUE_1\"; choose another name",
                 "id: a, run: 'true', env: { A: null } | env A must be a text, was nothing",
-                "id: a, run: 'true', priority: high | priority must be a whole number from -1000000 to 1000000, was \"high\"",
-                "id: a, run: 'true', cost: 2 | the cost of task \"a\" must be at most what group \"default\" may run at once, 1, was 2",
-                "id: 'a${n}', run: 'true' | id has the placeholder ${n}, but only a task with forEach has values; write $${ for the characters ${",
-                "id: a, group: '${host}', run: 'true' | group has the placeholder ${host}, but only a task with forEach has values; write $${ for the characters ${",
+                "id: a, run: 'true', priority: high | priority must be a whole number from -1000000 to 1000000, was"
+                        + " \"high\"",
+                "id: a, run: 'true', cost: 2 | the cost of task \"a\" must be at most what group \"default\" may run at"
+                        + " once, 1, was 2",
+                "id: 'a${n}', run: 'true' | id has the placeholder ${n}, but only a task with forEach has values; write"
+                        + " $${ for the characters ${",
+                "id: a, group: '${host}', run: 'true' | group has the placeholder ${host}, but only a task with forEach"
+                        + " has values; write $${ for the characters ${",
                 "id: a, group: '', run: 'true' | group must not be empty",
                 "id: \"a\\0b\", run: 'true' | id must not contain the character NUL",
                 "forEach: {}, id: a, run: 'true' | forEach must be the name of a file or a list, was a map",
                 "forEach: '', id: a, run: 'true' | forEach must not be empty",
-                "forEach: [a, b], id: a, run: 'true' | the id of a task with forEach must contain a placeholder, such as ${n}, so that every task has its own",
-                "forEach: [a], id: a, run: 'echo ${lin}' | unknown placeholder ${lin} in run; did you mean \"line\"? (known here: line, host, n; write $${lin} for the shell's own variable)",
-                "forEach: [a], id: 'a${line', run: 'true' | id has a placeholder without an end: \"${line\"; close it with }, or write $${ for the characters ${",
-                "forEach: [a], id: a, run: 'echo `${line}`' | run has the placeholder ${line} inside `…`, where it cannot be quoted; use $(…) instead",
-                "forEach: [{ b: 1 }], id: a, run: ['${line}'] | unknown placeholder ${line} in run (known here: b, n; write $${line} for the shell's own variable)"
+                "forEach: [a, b], id: a, run: 'true' | the id of a task with forEach must contain a placeholder, such"
+                        + " as ${n}, so that every task has its own",
+                "forEach: [a], id: a, run: 'echo ${lin}' | unknown placeholder ${lin} in run; did you mean \"line\"?"
+                        + " (known here: line, host, n; write $${lin} for the shell's own variable)",
+                "forEach: [a], id: 'a${line', run: 'true' | id has a placeholder without an end: \"${line\"; close it"
+                        + " with }, or write $${ for the characters ${",
+                "forEach: [a], id: a, run: 'echo `${line}`' | run has the placeholder ${line} inside `…`, where it"
+                        + " cannot be quoted; use $(…) instead",
+                "forEach: [{ b: 1 }], id: a, run: ['${line}'] | unknown placeholder ${line} in run (known here: b, n;"
+                        + " write $${line} for the shell's own variable)"
             })
     void an_invalid_task_is_reported_with_the_allowed_values(String task, String problem) {
         assertThat(RunFiles.problems("tasks:\n  - { " + task + " }\n"))
@@ -221,7 +241,8 @@ class InvalidRunFileTest {
                                 .extracting(Problem::toString)
                                 .containsExactly(
                                         "checks.yaml:1:1: the file must have at most 16 MiB (16777216 bytes), it has"
-                                                + " more; put data into a file that forEach names, such as .jsonl or .csv"));
+                                                + " more; put data into a file that forEach names, such as .jsonl or"
+                                                + " .csv"));
     }
 
     @Test
@@ -245,8 +266,8 @@ class InvalidRunFileTest {
                           - { forEach: b.json, id: "b${n}", run: "true" }
                         """))
                 .containsExactly(
-                        "a.txt:1:1: the file must have at most 64 MiB (67108864 bytes), it has more; let raddle map read"
-                                + " it from standard input, or split it",
+                        "a.txt:1:1: the file must have at most 64 MiB (67108864 bytes), it has more; let raddle map"
+                                + " read it from standard input, or split it",
                         "b.json:1:1: the file must have at most 16 MiB (16777216 bytes), it has more; put data into a"
                                 + " file that forEach names, such as .jsonl or .csv");
     }

@@ -16,13 +16,16 @@ class PlanReaderTest {
     void every_key_reaches_the_plan() throws InvalidFileException {
         Plan plan = RunFiles.plan("""
                 name: nightly-checks
-                defaults: { limit: 3, queue: 50, weight: 2, maxInFlight: 9, threads: platform, timeout: 1m, retry: 2, env: { A: 1 }, dir: work }
+                defaults: { limit: 3, queue: 50, weight: 2, maxInFlight: 9, threads: platform, timeout: 1m, retry: 2, \
+                env: { A: 1 }, dir: work }
                 groups: { db: { limit: 1, threads: virtual }, web: { limit: 4, queue: 100, weight: 5, maxInFlight: 2 } }
                 globalMaxInFlight: 8
                 globalQueue: 1000
                 tasks:
-                  - { id: fetch-a, group: web, run: "curl -fsS http://127.0.0.1/a", timeout: 5s, retry: { attempts: 3, backoff: 1s..2s } }
-                  - { id: vacuum, group: db, run: [psql, -c, "vacuum"], env: { PGHOST: localhost, A: 2 }, dir: sub, priority: 7, cost: 1 }
+                  - { id: fetch-a, group: web, run: "curl -fsS http://127.0.0.1/a", timeout: 5s, \
+                retry: { attempts: 3, backoff: 1s..2s } }
+                  - { id: vacuum, group: db, run: [psql, -c, "vacuum"], env: { PGHOST: localhost, A: 2 }, dir: sub, \
+                priority: 7, cost: 1 }
                 """);
 
         assertThat(plan.name()).isEqualTo("nightly-checks");
@@ -116,7 +119,8 @@ class PlanReaderTest {
     void each_line_of_a_text_file_makes_a_task() throws InvalidFileException {
         Plan plan = RunFiles.plan("""
                 tasks:
-                  - { forEach: urls.txt, id: "page-${line}", group: "${host}", run: "curl -fsS ${line}", env: { N: "${n}" }, dir: "d/${host}" }
+                  - { forEach: urls.txt, id: "page-${line}", group: "${host}", run: "curl -fsS ${line}", \
+                env: { N: "${n}" }, dir: "d/${host}" }
                 """, Map.of("urls.txt", "http://a.org/1\nhttp://b.org/2?x=1&y=2\n"));
 
         assertThat(plan.tasks())

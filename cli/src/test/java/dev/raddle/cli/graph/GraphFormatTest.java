@@ -26,7 +26,8 @@ class GraphFormatTest {
                   - { id: fetch, run: "true" }
                   - { id: mirror, run: "true" }
                   - { id: "a \\"b\\" <c>", group: cpu, run: "true", needs: [{ any: [fetch, mirror] }], essential: true }
-                  - { id: report, run: "true", needs: [fetch, { optional: "a \\"b\\" <c>" }, { atLeast: 1, of: [mirror] }] }
+                  - { id: report, run: "true", \
+                needs: [fetch, { optional: "a \\"b\\" <c>" }, { atLeast: 1, of: [mirror] }] }
                 """);
     }
 

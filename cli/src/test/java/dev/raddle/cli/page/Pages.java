@@ -119,7 +119,8 @@ final class Pages {
                 """);
         Path evil = Files.writeString(
                 directory.resolve("evil.log"),
-                "</script><script>document.title='owned'</script>\n<!-- <b>bold</b> \u001b[31mred\u001b[0m &amp; \u2028\n");
+                "</script><script>document.title='owned'</script>\n<!-- <b>bold</b> \u001b[31mred\u001b[0m"
+                        + " &amp; \u2028\n");
         List<PlannedTask> tasks = plan.tasks();
         return write(
                 plan,

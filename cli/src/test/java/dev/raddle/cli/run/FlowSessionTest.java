@@ -73,7 +73,8 @@ class FlowSessionTest {
                 groups: { one: { limit: 1 } }
                 tasks:
                   - { id: start, run: "true" }
-                  - { forEach: [1, 2, 3, 4], id: "a${n}", group: one, run: "mkdir busy && sleep 0.02 && rmdir busy", needs: start }
+                  - { forEach: [1, 2, 3, 4], id: "a${n}", group: one, run: "mkdir busy && sleep 0.02 && rmdir busy", \
+                needs: start }
                 """);
 
         assertThat(exitCode).isEqualTo(ExitCode.OK);
@@ -369,7 +370,8 @@ class FlowSessionTest {
                 groups: { one: { limit: 1, queue: 1 } }
                 tasks:
                   - { id: start, run: "true" }
-                  - { forEach: [1, 2, 3], id: "a${n}", group: one, run: "until [ $(grep -c rejected run/journal.jsonl) -ge 2 ]; do sleep 0.01; done", needs: start }
+                  - { forEach: [1, 2, 3], id: "a${n}", group: one, \
+                run: "until [ $(grep -c rejected run/journal.jsonl) -ge 2 ]; do sleep 0.01; done", needs: start }
                   - { forEach: [1, 2, 3], id: "b${n}", run: "true", needs: "a${n}" }
                 """);
 

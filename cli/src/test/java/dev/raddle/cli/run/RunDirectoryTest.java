@@ -57,8 +57,8 @@ class RunDirectoryTest {
     @ValueSource(strings = {"output/a.log", "values/a.out", "output/b.log"})
     void a_link_at_the_path_of_an_output_is_a_failure_of_the_task(String name) throws Exception {
         Session session = new Session(directory);
-        session.run(
-                "tasks: [{ id: a, run: 'echo hello; exit 1' }, { id: b, run: \"echo ${a.stdout}; exit 1\", needs: [{ after: a }] }]");
+        session.run("tasks: [{ id: a, run: 'echo hello; exit 1' }, "
+                + "{ id: b, run: \"echo ${a.stdout}; exit 1\", needs: [{ after: a }] }]");
         Path file = session.out().resolve(name);
         Files.delete(file);
         Files.createSymbolicLink(file, victim);

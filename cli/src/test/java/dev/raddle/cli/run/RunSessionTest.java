@@ -83,7 +83,8 @@ class RunSessionTest {
                 groups: { one: { limit: 1 }, three: { limit: 3 } }
                 tasks:
                   - { forEach: [1, 2, 3, 4], id: "a${n}", group: one, run: "mkdir busy && sleep 0.02 && rmdir busy" }
-                  - { forEach: [1, 2, 3, 4, 5, 6, 7, 8, 9], id: "b${n}", group: three, run: "touch b${n}; until [ -e b3 ]; do sleep 0.01; done" }
+                  - { forEach: [1, 2, 3, 4, 5, 6, 7, 8, 9], id: "b${n}", group: three, \
+                run: "touch b${n}; until [ -e b3 ]; do sleep 0.01; done" }
                 """);
 
         assertThat(session.recorder().all(RunEvent.TaskEnded.class))
@@ -121,7 +122,8 @@ class RunSessionTest {
                 .run("""
                 groups: { reports: { limit: 2, threads: platform } }
                 tasks:
-                  - { forEach: [1, 2, 3, 4], id: "r${n}", group: reports, run: "until [ -e go-on ]; do sleep 0.01; done" }
+                  - { forEach: [1, 2, 3, 4], id: "r${n}", group: reports, \
+                run: "until [ -e go-on ]; do sleep 0.01; done" }
                   - { id: other, run: "until [ -e go-on ]; do sleep 0.01; done" }
                 """);
 
@@ -394,9 +396,8 @@ class RunSessionTest {
         assertThat(web.number("runMillis").orElse(0)).isGreaterThanOrEqualTo(200);
         assertThat(text)
                 .contains("\"slowest\": [{\"id\":\"a\",\"group\":\"web\",\"state\":\"succeeded\",")
-                .contains(
-                        "\n    {\"id\":\"b\",\"group\":\"web\",\"command\":\"exit 3\",\"state\":\"failed\",\"exitCode\":3,"
-                                + "\"attempts\":1,")
+                .contains("\n    {\"id\":\"b\",\"group\":\"web\",\"command\":\"exit 3\","
+                        + "\"state\":\"failed\",\"exitCode\":3,\"attempts\":1,")
                 .contains("\"command\":\"echo 'it'\\\\''s'\"");
     }
 }

@@ -13,7 +13,8 @@ class DryRunTest {
 
     private static Plan plan() throws Exception {
         return new PlanReader("checks.yaml", Path.of("/somewhere"), name -> new byte[0]).read("""
-                groups: { db: { limit: 1 }, web: { limit: 4, queue: 100, weight: 2, maxInFlight: 3, threads: platform } }
+                groups: { db: { limit: 1 }, \
+                web: { limit: 4, queue: 100, weight: 2, maxInFlight: 3, threads: platform } }
                 globalMaxInFlight: 8
                 tasks:
                   - { id: fetch, group: web, run: "curl $URL", timeout: 5s, retry: { attempts: 3, backoff: 200ms..5s } }

@@ -40,7 +40,8 @@ class JsonDisplayTest {
                         "{\"event\":\"run-stopping\"," + time + ",\"reason\":\"fail-fast\"}",
                         "{\"event\":\"run-ended\"," + time
                                 + ",\"exitCode\":1,\"wallMillis\":3210,\"totals\":{\"tasks\":2,"
-                                + "\"succeeded\":1,\"failed\":1,\"timedOut\":0,\"rejected\":0,\"cancelled\":0,\"skipped\":0,"
+                                + "\"succeeded\":1,\"failed\":1,\"timedOut\":0,\"rejected\":0,"
+                                + "\"cancelled\":0,\"skipped\":0,"
                                 + "\"attempts\":4,\"waitMillis\":10,\"runMillis\":400,\"peakRunning\":2}}");
     }
 

@@ -93,7 +93,8 @@ class LineDisplayTest {
                         "account   6 accepted: 1 completed before, 2 completed during, 1 interrupted,"
                                 + " 2 handed back (a, b\\n), 0 still running",
                         "account   15 accepted: 1 completed before, 2 completed during, 0 interrupted,"
-                                + " 12 handed back (t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 2 more), 0 still running",
+                                + " 12 handed back (t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 2 more), 0 still"
+                                + " running",
                         "account   3 accepted: 1 completed before, 2 completed during, 0 interrupted,"
                                 + " 0 handed back, 0 still running");
     }

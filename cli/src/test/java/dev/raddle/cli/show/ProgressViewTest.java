@@ -44,9 +44,11 @@ class ProgressViewTest {
 
         assertThat(lines(120, 24))
                 .containsExactly(
-                        "web    ████████████▒▒▒▒▒▒░░░░░░░░░░░░        2/5   1 running     2 waiting     1 failed    1.0/s  ETA 3 s",
+                        "web    ████████████▒▒▒▒▒▒░░░░░░░░░░░░        2/5   1 running     2 waiting     1 failed   "
+                                + " 1.0/s  ETA 3 s",
                         "db     ▒▒▒▒▒▒▒▒▒▒▒▒▒▒▒░░░░░░░░░░░░░░░        0/2   1 running     1 waiting",
-                        "total  ████████▒▒▒▒▒▒▒▒▒░░░░░░░░░░░░░        2/7   2 running     3 waiting     1 failed    1.0/s  ETA 5 s");
+                        "total  ████████▒▒▒▒▒▒▒▒▒░░░░░░░░░░░░░        2/7   2 running     3 waiting     1 failed   "
+                                + " 1.0/s  ETA 5 s");
     }
 
     @Test

@@ -3,8 +3,8 @@ package dev.raddle.checks.sample.time;
 import dev.raddle.checks.sample.group.LateComer;
 
 /**
- * Breaks the rules of the architecture, so that a test sees them fail: imports upwards, sleeps, reads the wall clock, and
- * writes in a method that asks a question.
+ * Breaks the rules of the architecture, so that a test sees them fail: imports upwards, sleeps, reads the wall clock,
+ * and writes in a method that asks a question.
  */
 public final class EarlyRiser {
 

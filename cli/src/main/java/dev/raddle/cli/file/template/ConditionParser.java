@@ -11,8 +11,9 @@ import java.util.regex.Pattern;
 
 /** Parses one {@link Condition}. For one thread and one use. */
 final class ConditionParser {
-    private static final Pattern TOKEN = Pattern.compile(
-            "\\s*(?:(?<placeholder>\\$\\{[^}]*\\})|(?<quoted>'[^']*'|\"[^\"]*\")|(?<sign>==|!=|\\(|\\))|(?<word>[^\\s()'\"=!$]+))");
+    private static final Pattern TOKEN =
+            Pattern.compile("\\s*(?:(?<placeholder>\\$\\{[^}]*\\})|(?<quoted>'[^']*'|\"[^\"]*\")"
+                    + "|(?<sign>==|!=|\\(|\\))|(?<word>[^\\s()'\"=!$]+))");
     private static final Set<String> RESERVED = Set.of("and", "or", "not", "contains", "(", ")", "==", "!=");
     private static final int MAX_DEPTH = 100;
 
