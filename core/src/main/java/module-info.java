@@ -1,10 +1,11 @@
 /**
- * Organises work on threads: one kernel and four APIs on top of it. No dependency, no preview API, no thread that outlives
- * its work.
+ * Organises work on threads: one kernel and four APIs on top of it. No dependency, no preview API, no thread that
+ * outlives its work.
  *
  * <p>Start at {@link dev.raddle.group.GroupExecutor} ("tenant A must not starve tenant B"),
- * {@link dev.raddle.scope.ThreadScope} ("these calls belong to this request"), {@link dev.raddle.flow.FlowPlan} ("c needs a and
- * b") or {@link dev.raddle.pool.ThreadPool} ("stop without losing work"). They share the words of {@link dev.raddle.task} and
+ * {@link dev.raddle.scope.ThreadScope} ("these calls belong to this request"),
+ * {@link dev.raddle.flow.FlowPlan} ("c needs a and b") or
+ * {@link dev.raddle.pool.ThreadPool} ("stop without losing work"). They share the words of {@link dev.raddle.task} and
  * the clocks of {@link dev.raddle.time}; {@link dev.raddle.testing} lets tests control time and order. The kernel,
  * {@code dev.raddle.kernel}, is not exported.
  */

@@ -68,10 +68,10 @@ public final class GroupExecutor implements AutoCloseable {
      * The stages of a task: submit ─► admit (Group, a gate) ─► place (Scheduler) ─► run, settle (TaskRun).
      *
      * The decisions are made in the group, under its lock, and in the cap, by its combiner. Every method of this class
-     * that may allow runs to start collects these runs in GrantedPermits and starts them in dispatch(), outside the lock and
-     * the combiner. dispatch() makes the cap serve its requests, starts the granted runs, and repeats both if a start
-     * failed, because a failed start frees slots. It is a loop, not a recursion, so a million starts that all fail do
-     * not exhaust the stack. A run that its scheduler may execute in the calling thread is started through that
+     * that may allow runs to start collects these runs in GrantedPermits and starts them in dispatch(), outside the
+     * lock and the combiner. dispatch() makes the cap serve its requests, starts the granted runs, and repeats both if
+     * a start failed, because a failed start frees slots. It is a loop, not a recursion, so a million starts that all
+     * fail do not exhaust the stack. A run that its scheduler may execute in the calling thread is started through that
      * thread's Dispatch, so a million of these do not exhaust the stack either.
      *
      * The executor's state only increases: RUNNING, CLOSING (new tasks are refused, accepted tasks may finish),

@@ -8,8 +8,9 @@ import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Runs tasks on an executor that belongs to somebody else, and rejects those of which it can be known that they will never run:
- * a pool of Raddle says so; others get futures, and cancel them or hand them back; and none runs anything once it has terminated.
+ * Runs tasks on an executor of the user's, and rejects those of which it can be known that they will never run: a pool
+ * of Raddle says so; others get futures, and cancel them or hand them back; and none runs anything once it has
+ * terminated.
  */
 final class ExecutorScheduler implements Scheduler {
 
@@ -41,7 +42,10 @@ final class ExecutorScheduler implements Scheduler {
         return placed;
     }
 
-    /** Of a fork-join pool only: others are queues, in which a request that comes later waits behind those of strangers. */
+    /**
+     * Returns the parallelism of a fork-join pool. Other executors are queues, in which a later request waits behind
+     * those of other users.
+     */
     @Override
     public int parallelism() {
         return executor instanceof ForkJoinPool pool ? pool.getParallelism() : Integer.MAX_VALUE;

@@ -234,8 +234,8 @@ final class FifoBuffer implements TaskBuffer {
     }
 
     /**
-     * Returns whether there is a first task. Reads the tail only if the cached index is used up. Called under the head's
-     * lock.
+     * Returns whether there is a first task. Reads the tail only if the cached index is used up. Called under the lock
+     * of the head.
      */
     private boolean findFirst() {
         if (head.index >= head.cached) {

@@ -12,8 +12,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * A task as an executor has it: it is run, rejected or withdrawn, whatever comes first.
  *
- * <p>It is a future for executors that cancel what they will not run, and for those who cancel what an executor hands back. It
- * is a {@link ForkJoinTask} so that a fork-join pool need not wrap it, and cancels it when the pool is shut down.
+ * <p>It is a future for executors that cancel what they will not run, and for callers that cancel what an executor
+ * hands back. It is a {@link ForkJoinTask} so that a fork-join pool need not wrap it, and cancels it when the pool is
+ * shut down.
  */
 @SuppressWarnings("serial") // nobody writes it anywhere
 final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Scheduler.Placement, NamedTask {

@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * A scheduler on a thread pool of its own, whose threads end when they have nothing to do: nobody has to close it. They end
- * soon when the last of its leases is closed, and until there is another.
+ * A scheduler on a thread pool of its own, whose threads end when they have nothing to do, so that it need not be
+ * closed. They end soon when the last of its leases is closed, and until there is another.
  */
 final class PoolScheduler implements Scheduler {
 

@@ -4,7 +4,9 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.SchedulerProvider;
 import java.util.concurrent.Executor;
 
-/** Provides the schedulers of {@link Scheduler#fixed}, {@link Scheduler#priority} and {@link Scheduler#from}. Stateless. */
+/**
+ * Provides the schedulers of {@link Scheduler#fixed}, {@link Scheduler#priority} and {@link Scheduler#from}. Stateless.
+ */
 public final class PoolSchedulers implements SchedulerProvider {
 
     /** Called by the service loader. */

@@ -58,8 +58,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Memory consistency effects: actions before a task is submitted <i>happen-before</i> the task, whose actions
  * <i>happen-before</i> the return of {@link Future#get()} and of an {@link #awaitTermination} that returns true.
  *
- * @see <a href="https://docs.oracle.com/en/java/javase/25/docs/api/java.base/java/util/concurrent/ThreadPoolExecutor.html">
- *     ThreadPoolExecutor, whose contract this class keeps</a>
+ * @see java.util.concurrent.ThreadPoolExecutor ThreadPoolExecutor, whose contract this class keeps
  */
 public class ThreadPool extends AbstractExecutorService {
 

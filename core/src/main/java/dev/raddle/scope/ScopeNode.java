@@ -10,7 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import org.jspecify.annotations.Nullable;
 
-/** A scope in the tree of scopes that are open inside each other: its deadline, and its cancellation with all inside. */
+/**
+ * A scope in the tree of scopes that are open inside each other: its deadline, and its cancellation with all inside.
+ */
 final class ScopeNode {
 
     /*

@@ -14,7 +14,8 @@ import java.util.Objects;
  *         logger.log(Level.WARNING, task.name() + " failed after " + ran, error);
  *     }
  * };
- * try (ThreadScope scope = ThreadScope.open().withHook(log.andThen(SlowTaskHook.create(Duration.ofSeconds(1), slow::add)))) {
+ * ThreadHook slowTasks = SlowTaskHook.create(Duration.ofSeconds(1), slow::add);
+ * try (ThreadScope scope = ThreadScope.open().withHook(log.andThen(slowTasks))) {
  *     scope.submit("load", () -> load());
  * }
  * }

@@ -59,8 +59,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /*
      * Overview.
      *
-     * ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in the tree of scopes, with its deadline
-     * and its cancellation. ScopeClosing has what close() does. This class enters and leaves the owner's thread.
+     * ScopeTasks submits, starts and cancels the tasks. ScopeNode is this scope in the tree of scopes, with its
+     * deadline and its cancellation. ScopeClosing has what close() does. This class enters and leaves the owner's
+     * thread.
      *
      * close() waits until the gate is empty, however long that takes, and only then runs the deferred actions.
      *
