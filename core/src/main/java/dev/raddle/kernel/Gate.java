@@ -71,7 +71,8 @@ public abstract class Gate extends SpinLock {
      * lock.
      *
      * Bounds that are not known yet have no slots: permits wait, beyond any threshold, until `bindEarly` decides about
-     * them, in order, as if they entered under the bounds that were found. Until then they do not count as waiting at the cap.
+     * them, in order, as if they entered under the bounds that were found. Until then they do not count as waiting at
+     * the cap.
      *
      * User code never runs under the lock. In each section, the steps that may fail come before the first write: memory
      * for all permits that the section will grant is allocated first, removing a permit from a queue needs none, and a

@@ -42,8 +42,8 @@ public final class SlowTaskHook implements ThreadHook {
      *
      * @param threshold the running time from which on a task is slow, positive
      * @param consumer the receiver of the events. While the task runs, it is called in a virtual thread, or in the
-     *     thread that advances a {@link dev.raddle.testing.VirtualTime}, and its exceptions are logged; at the end it is
-     *     called in the thread that ends the task and its exceptions go to the scope's sink
+     *     thread that advances a {@link dev.raddle.testing.VirtualTime}, and its exceptions are logged; at the end it
+     *     is called in the thread that ends the task and its exceptions go to the scope's sink
      * @return a new hook
      * @throws IllegalArgumentException if the threshold is not positive
      */
