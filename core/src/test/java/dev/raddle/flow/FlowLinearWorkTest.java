@@ -145,43 +145,4 @@ class FlowLinearWorkTest {
         assertThat(result.node(ends).state()).isEqualTo(NodeState.SUCCESS);
         assertThat(reported).hasValue(width);
     }
-
-    // each failure searches for the first declared failed must; only the first of these searches may be long
-    @Test
-    void a_node_with_many_failed_musts_is_decided_in_linear_work() throws Exception {
-        FlowPlan<Void, Void> little = failedMusts(5_000);
-        FlowPlan<Void, Void> much = failedMusts(40_000);
-        long leastOfLittle = Long.MAX_VALUE;
-        long leastOfMuch = Long.MAX_VALUE;
-        for (int i = 0; i < 5 || (i < 100 && leastOfMuch >= 30 * leastOfLittle); i++) { // other load may end
-            leastOfLittle = Math.min(leastOfLittle, nanosOf(little));
-            leastOfMuch = Math.min(leastOfMuch, nanosOf(much));
-        }
-        assertThat((double) leastOfMuch / leastOfLittle)
-                .as("time for 8 times the edges")
-                .isLessThan(30);
-    }
-
-    private static FlowPlan<Void, Void> failedMusts(int width) {
-        FlowBuilder<Void> g = FlowPlan.define("musts");
-        IllegalStateException broken = new IllegalStateException("broken");
-        List<Node<Integer>> all = new ArrayList<>();
-        for (int i = 0; i < width; i++) {
-            all.add(g.<Integer>node("n" + i, () -> {
-                        throw broken;
-                    })
-                    .essential()); // otherwise the first failure would cause skips of the others
-        }
-        g.node("end", Dependency.allOf(all.reversed()), xs -> xs); // the first to fail is declared last
-        FlowPlan<Void, Void> plan = g.build();
-        return plan;
-    }
-
-    private static long nanosOf(FlowPlan<Void, Void> plan) throws InterruptedException {
-        long start = System.nanoTime();
-        FlowResult<Void> result = plan.run(null, RunOptions.defaults().inCallersThread());
-        long nanos = System.nanoTime() - start;
-        assertThat(result.node("end").state()).isEqualTo(NodeState.FAILED);
-        return nanos;
-    }
 }
