@@ -7,28 +7,34 @@ package dev.raddle.scope;
  */
 public enum FailurePolicy {
     /** The first failure, in order of time, cancels the scope's other tasks and is thrown at once. */
-    FAIL_FAST(true, true, true),
+    FAIL_FAST(0, true, true),
     /** Waits for all, then throws an {@link AggregateException} with every failure in order of submission. */
-    COLLECT_ALL(false, true, true),
+    COLLECT_ALL(JoinDecision.ALL, true, true),
     /** Never throws because of failures; the {@link ScopeResult} lists them. */
-    SUPERVISOR(false, false, true),
+    SUPERVISOR(JoinDecision.ALL, false, true),
     /** The first failure, in order of time, cancels the scope's other tasks; the {@link ScopeResult} lists it. */
-    CANCEL_OTHERS(true, false, true),
+    CANCEL_OTHERS(0, false, true),
     /** Never throws because of failures; the {@link ScopeResult} counts them and lists none. */
-    IGNORE_ALL(false, false, false);
+    IGNORE_ALL(JoinDecision.ALL, false, false);
 
-    private final boolean cancelsOthers;
+    private final int tolerated;
     private final boolean throwing;
     private final boolean listing;
 
-    FailurePolicy(boolean cancelsOthers, boolean throwing, boolean listing) {
-        this.cancelsOthers = cancelsOthers;
+    FailurePolicy(int tolerated, boolean throwing, boolean listing) {
+        this.tolerated = tolerated;
         this.throwing = throwing;
         this.listing = listing;
     }
 
+    /** Returns whether the first failure cancels the scope's other tasks. */
     boolean cancelsOthers() {
-        return cancelsOthers;
+        return tolerated == 0;
+    }
+
+    /** Returns a new decision for one wait. */
+    JoinDecision<ScopeRun<?>, ScopeRun<?>> newDecision() {
+        return new JoinDecision<>(JoinDecision.ALL, tolerated);
     }
 
     boolean isThrowing() {

@@ -5,7 +5,7 @@ import dev.raddle.scope.StructuredTaskScope.Subtask;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.NoSuchElementException;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +14,21 @@ import org.jspecify.annotations.Nullable;
 final class Joiners {
 
     private Joiners() {}
+
+    /** A joiner that shuts down when enough subtasks have succeeded or too many have failed. */
+    abstract static class Deciding<T extends @Nullable Object, R extends @Nullable Object> implements Joiner<T, R> {
+        final JoinDecision<Subtask<? extends T>, Throwable> decision;
+
+        Deciding(int needed, int tolerated) {
+            decision = new JoinDecision<>(needed, tolerated);
+        }
+
+        @Override
+        public final boolean onComplete(Subtask<? extends T> subtask) {
+            StructuredTaskScope.ensureComplete(subtask);
+            return StructuredTaskScope.decides(decision, subtask);
+        }
+    }
 
     /** All subtasks in the order of their forks. */
     private static final class Forks<T extends @Nullable Object> {
@@ -26,73 +41,52 @@ final class Joiners {
     }
 
     /** Waits for all subtasks and shuts down at the first failure. */
-    static final class AwaitSuccessful<T extends @Nullable Object> implements Joiner<T, Void> {
-        private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
-
-        @Override
-        public boolean onComplete(Subtask<? extends T> subtask) {
-            StructuredTaskScope.ensureComplete(subtask);
-            return subtask.state() == Subtask.State.FAILED && firstFailure.compareAndSet(null, subtask.exception());
+    static final class AwaitSuccessful<T extends @Nullable Object> extends Deciding<T, Void> {
+        AwaitSuccessful() {
+            super(JoinDecision.ALL, 0);
         }
 
         @Override
         @SuppressWarnings("NullAway") // Void is null
         public Void result() throws Throwable {
-            Throwable failure = firstFailure.get();
-            if (failure != null) {
-                throw failure;
-            }
+            decision.throwIfFailed(Function.identity());
             return null;
         }
     }
 
     /** Waits for all subtasks, shuts down at the first failure, and returns all subtasks. */
-    static final class AllSuccessful<T extends @Nullable Object> implements Joiner<T, Stream<Subtask<T>>> {
-        private final AwaitSuccessful<T> success = new AwaitSuccessful<>();
+    static final class AllSuccessful<T extends @Nullable Object> extends Deciding<T, Stream<Subtask<T>>> {
         private final Forks<T> forks = new Forks<>();
+
+        AllSuccessful() {
+            super(JoinDecision.ALL, 0);
+        }
 
         @Override
         public boolean onFork(Subtask<? extends T> subtask) {
-            boolean cancel = Joiner.super.onFork(subtask);
+            boolean cancel = super.onFork(subtask);
             forks.add(subtask);
             return cancel;
         }
 
         @Override
-        public boolean onComplete(Subtask<? extends T> subtask) {
-            return success.onComplete(subtask);
-        }
-
-        @Override
         public Stream<Subtask<T>> result() throws Throwable {
-            success.result();
+            decision.throwIfFailed(Function.identity());
             return forks.inOrder.stream();
         }
     }
 
     /** Shuts down at the first success. */
-    static final class AnySuccessful<T extends @Nullable Object> implements Joiner<T, T> {
-        private final AtomicReference<@Nullable Subtask<? extends T>> success = new AtomicReference<>();
-        private final AtomicReference<@Nullable Throwable> firstFailure = new AtomicReference<>();
-
-        @Override
-        public boolean onComplete(Subtask<? extends T> subtask) {
-            StructuredTaskScope.ensureComplete(subtask);
-            if (subtask.state() == Subtask.State.SUCCESS) {
-                return success.compareAndSet(null, subtask);
-            }
-            firstFailure.compareAndSet(null, subtask.exception());
-            return false;
+    static final class AnySuccessful<T extends @Nullable Object> extends Deciding<T, T> {
+        AnySuccessful() {
+            super(1, JoinDecision.ALL);
         }
 
         @Override
         public T result() throws Throwable {
-            Subtask<? extends T> first = success.get();
-            if (first != null) {
-                return first.get();
-            }
-            Throwable failure = firstFailure.get();
-            throw failure == null ? new NoSuchElementException("no subtask has completed") : failure;
+            return decision.firstSuccess(
+                            Function.identity(), () -> new NoSuchElementException("no subtask has completed"))
+                    .get();
         }
     }
 

@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,18 +24,14 @@ final class MultiWait {
         static final Chain SETTLED = new Chain(null, null);
     }
 
-    private static final Object ENDED = new Object();
-
     private final ScopeTasks scope;
-    private final boolean cancelsOthers;
+    private final JoinDecision<ScopeRun<?>, ScopeRun<?>> decision;
     private final AtomicInteger remaining;
     private final Signal allSettled = new Signal();
-    private final AtomicReference<@Nullable Object> firstFailed =
-            new AtomicReference<>(); // null, the run that failed first, or ENDED
 
     private MultiWait(ScopeTasks scope, int runs) {
         this.scope = scope;
-        this.cancelsOthers = scope.settings.options.failurePolicy.cancelsOthers();
+        this.decision = scope.settings.options.failurePolicy.newDecision();
         this.remaining = new AtomicInteger(runs);
     }
 
@@ -95,7 +90,7 @@ final class MultiWait {
      * so that neither continues before they are cancelled.
      */
     void failed(ScopeRun<?> run, Throwable error) {
-        if (cancelsOthers && (firstFailed.compareAndSet(null, run) || firstFailed.get() == run)) {
+        if (decision.failed(run) || decision.isDecidedBy(run)) {
             scope.cancelOthers(
                     run,
                     new CancelledException(
@@ -124,6 +119,6 @@ final class MultiWait {
 
     /** Ends the wait. Later failures cancel no tasks. */
     private void end() {
-        firstFailed.set(ENDED);
+        decision.clear();
     }
 }

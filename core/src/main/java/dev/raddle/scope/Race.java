@@ -7,8 +7,8 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.Signal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.TreeMap;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -19,9 +19,9 @@ final class Race<T> {
      * Overview.
      *
      * `begun` alternatives have begun, `ended` of these have ended, with a value or a failure. The race is over as soon
-     * as enough alternatives have a value, or too few are left that have not failed. Then `counted` becomes true and
-     * `over` is set. Alternatives that end afterwards were cancelled because of that and do not count. All of this is
-     * guarded by this object's monitor, under which no user code runs.
+     * as enough alternatives have a value, or too few are left that have not failed: that is `decision`. Then `over` is
+     * set. Alternatives that end afterwards were cancelled because of that and do not count. All of this is guarded by
+     * this object's monitor, under which no user code runs.
      *
      * Staggered alternatives begin by an alarm. The thread that begins an alternative sets the alarm for the next one.
      * An alternative that ends without a value begins the next one itself if no other is running. An alarm that fires
@@ -55,17 +55,18 @@ final class Race<T> {
         }
     }
 
+    /** A failed or cancelled alternative. */
+    private record Failed(int index, Throwable error) {}
+
     private final ScopeTasks scope;
     private final JoinStrategy<T, ?> strategy;
     private final List<Callable<? extends T>> alternatives;
     private final RunSettings shared; // by all alternatives
     private final Signal over = new Signal();
     private final List<Contender> contenders = new ArrayList<>(); // guarded by this
-    private final List<T> values = new ArrayList<>(); // in order of completion; guarded by this
-    private final TreeMap<Integer, Throwable> failures = new TreeMap<>(); // by index of alternative; guarded by this
+    private final JoinDecision<T, Failed> decision; // changes guarded by this
     private int begun; // guarded by this
     private int ended; // guarded by this
-    private boolean counted; // whether the race is over, so that further ends do not count; guarded by this
     private @Nullable Alarm nextAlarm; // guarded by this
 
     Race(ScopeTasks scope, JoinStrategy<T, ?> strategy, List<Callable<? extends T>> alternatives) {
@@ -73,6 +74,7 @@ final class Race<T> {
         this.strategy = strategy;
         this.alternatives = alternatives;
         this.shared = scope.defaultSettings();
+        this.decision = new JoinDecision<>(strategy.needed(), alternatives.size() - strategy.needed());
     }
 
     /** Runs the race and returns the needed values in order of completion. */
@@ -113,7 +115,7 @@ final class Race<T> {
         }
         Contender contender = new Contender(scope, scope.nextId(), alternatives.get(seen));
         synchronized (this) {
-            if (begun != seen || counted) {
+            if (begun != seen || decision.isOver()) {
                 return;
             }
             begun++;
@@ -123,7 +125,7 @@ final class Race<T> {
         boolean late;
         synchronized (this) {
             contender.submitted = true;
-            late = counted;
+            late = decision.isOver();
         }
         contender.whenEnded(() -> ended(seen, contender));
         if (late) {
@@ -140,7 +142,7 @@ final class Race<T> {
         }
         int seen;
         synchronized (this) {
-            if (begun == alternatives.size() || counted) {
+            if (begun == alternatives.size() || decision.isOver()) {
                 return;
             }
             seen = begun;
@@ -149,7 +151,7 @@ final class Race<T> {
                 stagger, () -> scope.settings.offload().execute(() -> begin(seen)));
         Alarm obsolete;
         synchronized (this) {
-            obsolete = begun == seen && !counted ? nextAlarm : alarm;
+            obsolete = begun == seen && !decision.isOver() ? nextAlarm : alarm;
             if (obsolete != alarm) {
                 nextAlarm = alarm;
             }
@@ -163,20 +165,15 @@ final class Race<T> {
         boolean decided;
         int next = -1;
         synchronized (this) {
-            if (counted) {
+            if (decision.isOver()) {
                 return;
             }
             ended++;
-            switch (contender.result()) {
-                case Outcome.Success<T> success -> addValue(success);
-                case Outcome.Failure<T> failure -> failures.put(index, failure.error());
-                case Outcome.Cancelled<T> cancelled -> failures.put(index, cancelled.cause());
-                default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
+            decided = decides(index, contender.result());
+            if (!decided && scope.gate.closeCause() != null) {
+                decision.end();
+                decided = true;
             }
-            decided = values.size() >= strategy.needed()
-                    || alternatives.size() - failures.size() < strategy.needed()
-                    || scope.gate.closeCause() != null;
-            counted = decided;
             if (!decided && ended == begun) {
                 next = begun;
             }
@@ -189,17 +186,20 @@ final class Race<T> {
     }
 
     @SuppressWarnings("NullAway") // T says whether a value may be null
-    private void addValue(Outcome.Success<T> success) {
-        if (values.size() < strategy.needed()) {
-            values.add(success.value());
-        }
+    private boolean decides(int index, Outcome<T> outcome) {
+        return switch (outcome) {
+            case Outcome.Success<T> success -> decision.succeeded(success.value());
+            case Outcome.Failure<T> failure -> decision.failed(new Failed(index, failure.error()));
+            case Outcome.Cancelled<T> cancelled -> decision.failed(new Failed(index, cancelled.cause()));
+            default -> throw new AssertionError("a task of a scope is neither rejected nor skipped");
+        };
     }
 
     private void stop() {
         Alarm pending;
         List<Contender> losers;
         synchronized (this) {
-            counted = true;
+            decision.end();
             pending = nextAlarm;
             losers = contenders.stream().filter(each -> each.submitted).toList();
         }
@@ -213,17 +213,19 @@ final class Race<T> {
         return List.copyOf(contenders);
     }
 
-    private synchronized List<T> result() {
-        if (values.size() >= strategy.needed()) {
-            return values;
+    private List<T> result() {
+        if (decision.hasSucceeded()) {
+            return decision.successes();
         }
         RuntimeException closed = scope.gate.closeException();
         if (closed != null) {
             throw closed;
         }
+        List<Failed> failures = decision.failures();
+        failures.sort(Comparator.comparingInt(Failed::index));
         throw new AggregateException(
                 strategy + " in scope \"" + scope.settings.name + "\" is impossible: " + failures.size() + " of "
                         + alternatives.size() + " failed, " + strategy.needed() + " needed",
-                List.copyOf(failures.values()));
+                failures.stream().map(Failed::error).toList());
     }
 }

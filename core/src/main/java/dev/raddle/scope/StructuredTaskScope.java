@@ -548,6 +548,14 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         }
     }
 
+    /** Notifies a decision of a completed subtask. Returns whether the scope must be shut down. */
+    static <T extends @Nullable Object> boolean decides(
+            JoinDecision<? super Subtask<? extends T>, Throwable> decision, Subtask<? extends T> subtask) {
+        return subtask.state() == Subtask.State.SUCCESS
+                ? decision.succeeded(subtask)
+                : decision.failed(subtask.exception());
+    }
+
     /**
      * Ensures that the caller is the owner and has joined since it forked. For methods of subclasses that read results.
      *
@@ -819,21 +827,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      */
     public static final class ShutdownOnSuccess<T extends @Nullable Object> extends StructuredTaskScope<T> {
 
-        private static final VarHandle FIRST_SUCCESS;
-        private static final VarHandle FIRST_FAILURE;
-
-        static {
-            try {
-                MethodHandles.Lookup lookup = MethodHandles.lookup();
-                FIRST_SUCCESS = lookup.findVarHandle(ShutdownOnSuccess.class, "firstSuccess", Subtask.class);
-                FIRST_FAILURE = lookup.findVarHandle(ShutdownOnSuccess.class, "firstFailure", Throwable.class);
-            } catch (ReflectiveOperationException impossible) {
-                throw new ExceptionInInitializerError(impossible);
-            }
-        }
-
-        private volatile @Nullable Subtask<? extends T> firstSuccess;
-        private volatile @Nullable Throwable firstFailure;
+        private final JoinDecision<Subtask<? extends T>, Throwable> decision = new JoinDecision<>(1, JoinDecision.ALL);
 
         /**
          * Opens a scope owned by the calling thread.
@@ -859,15 +853,8 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
 
         @Override
         protected void handleComplete(Subtask<? extends T> subtask) {
-            if (firstSuccess != null) {
-                return;
-            }
-            if (subtask.state() == Subtask.State.SUCCESS) {
-                if (FIRST_SUCCESS.compareAndSet(this, null, subtask)) {
-                    stop();
-                }
-            } else if (firstFailure == null) {
-                FIRST_FAILURE.compareAndSet(this, null, subtask.exception());
+            if (decides(decision, subtask)) {
+                stop();
             }
         }
 
@@ -908,15 +895,11 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         public <X extends Throwable> T result(Function<Throwable, ? extends X> esf) throws X {
             Objects.requireNonNull(esf, "esf");
             ensureOwnerAndJoined();
-            Subtask<? extends T> success = firstSuccess;
-            if (success != null) {
-                return success.get();
-            }
-            Throwable failure = firstFailure;
-            if (failure != null) {
-                throw Objects.requireNonNull(esf.apply(failure), "esf returned null");
-            }
-            throw new IllegalStateException("no subtask of scope \"" + name() + "\" has completed; there is no result");
+            Subtask<? extends T> success = decision.firstSuccess(
+                    esf,
+                    () -> new IllegalStateException(
+                            "no subtask of scope \"" + name() + "\" has completed; there is no result"));
+            return success.get();
         }
     }
 
@@ -934,18 +917,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      */
     public static final class ShutdownOnFailure extends StructuredTaskScope<@Nullable Object> {
 
-        private static final VarHandle FIRST_FAILURE;
-
-        static {
-            try {
-                FIRST_FAILURE =
-                        MethodHandles.lookup().findVarHandle(ShutdownOnFailure.class, "firstFailure", Throwable.class);
-            } catch (ReflectiveOperationException impossible) {
-                throw new ExceptionInInitializerError(impossible);
-            }
-        }
-
-        private volatile @Nullable Throwable firstFailure;
+        private final JoinDecision<Subtask<?>, Throwable> decision = new JoinDecision<>(JoinDecision.ALL, 0);
 
         /**
          * Opens a scope owned by the calling thread.
@@ -971,9 +943,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
 
         @Override
         protected void handleComplete(Subtask<?> subtask) {
-            if (subtask.state() == Subtask.State.FAILED
-                    && firstFailure == null
-                    && FIRST_FAILURE.compareAndSet(this, null, subtask.exception())) {
+            if (decides(decision, subtask)) {
                 stop();
             }
         }
@@ -999,7 +969,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
          */
         public Optional<Throwable> exception() {
             ensureOwnerAndJoined();
-            return Optional.ofNullable(firstFailure);
+            return Optional.ofNullable(decision.firstFailure());
         }
 
         /**
@@ -1025,10 +995,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
         public <X extends Throwable> void throwIfFailed(Function<Throwable, ? extends X> esf) throws X {
             Objects.requireNonNull(esf, "esf");
             ensureOwnerAndJoined();
-            Throwable failure = firstFailure;
-            if (failure != null) {
-                throw Objects.requireNonNull(esf.apply(failure), "esf returned null");
-            }
+            decision.throwIfFailed(esf);
         }
     }
 
