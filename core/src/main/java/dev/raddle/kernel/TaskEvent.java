@@ -19,6 +19,8 @@ import org.jspecify.annotations.Nullable;
 @Enabled(false)
 final class TaskEvent extends Event {
 
+    private static final TaskEvent UNUSED = new TaskEvent(); // only asked whether its class is enabled
+
     @Label("Group")
     @Description("The key of its group; null if it has none")
     @Nullable
@@ -57,6 +59,6 @@ final class TaskEvent extends Event {
 
     /** Returns whether a recording enables it. This class can be loaded only if the runtime image has the recorder. */
     static boolean isOn() {
-        return new TaskEvent().isEnabled();
+        return UNUSED.isEnabled();
     }
 }

@@ -1,7 +1,7 @@
 package dev.raddle.scope;
 
 /** Starts the threads of one scope. */
-sealed interface Container permits JdkContainer, PlainContainer, SchedulerContainer {
+interface Container {
 
     /**
      * Starts a subtask's thread, or leaves it unstarted if this container was closed from outside. Called by the
@@ -9,9 +9,10 @@ sealed interface Container permits JdkContainer, PlainContainer, SchedulerContai
      *
      * @param subtask the subtask, already counted as pending; the caller abandons it if its thread terminates without
      *     running it
+     * @param byOwner whether the caller is the owner
      * @throws RuntimeException if the thread cannot be started; the caller then abandons the subtask, as after an error
      */
-    void start(ForkedSubtask<?> subtask);
+    void start(PendingSubtask subtask, boolean byOwner);
 
     /**
      * Closes this container. Called by the owner when every subtask has ended. The owner is not interrupted. This

@@ -33,7 +33,7 @@ public enum FailurePolicy {
     }
 
     /** Returns a new decision for one wait. */
-    JoinDecision<ScopeRun<?>, ScopeRun<?>> newDecision() {
+    <C> JoinDecision<C, C> newDecision() {
         return new JoinDecision<>(JoinDecision.ALL, tolerated);
     }
 

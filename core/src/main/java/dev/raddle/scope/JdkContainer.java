@@ -34,30 +34,32 @@ final class JdkContainer implements Container, ThreadFactory {
      * count to zero afterwards sees that. A shared container is not complete either: its own threads may have
      * terminated while others are still in it.
      */
-    private final StructuredTaskScope<?> scope;
+    private final SubtaskScope scope;
     private final JdkScope jdk;
 
     private volatile boolean complete = JdkScope.WAKES_OWNER;
-    private @Nullable ForkedSubtask<?> forking; // owner's thread only: the subtask for newThread
+    private @Nullable PendingSubtask forking; // owner's thread only: the subtask for newThread
     private @Nullable Thread prepared; // owner's thread only: the thread for newThread, or null to create one
     private @Nullable OuterForks sharedForks; // owner's thread only
 
-    JdkContainer(StructuredTaskScope<?> scope) {
+    JdkContainer(SubtaskScope scope) {
         this.scope = scope;
-        this.jdk = JdkScope.open(scope.name(), this);
+        this.jdk = new JdkScope(scope.name, this);
     }
 
     @Override
-    public void start(ForkedSubtask<?> subtask) {
-        if (scope.owner().isCurrentThread()) {
-            startInOwner(subtask, null);
+    public void start(PendingSubtask subtask, boolean byOwner) {
+        if (byOwner) {
+            forking = subtask;
+            prepared = null; // the JDK may have refused the last fork on behalf of another thread
+            jdk.fork(subtask);
         } else {
             startFromInside(subtask);
         }
     }
 
-    /** Starts a subtask. Called by the owner. Uses the given thread, or a new one if it is null. */
-    void startInOwner(ForkedSubtask<?> subtask, @Nullable Thread made) {
+    /** Starts a subtask in a thread that its forker has created. Called by the owner. */
+    private void startInOwner(PendingSubtask subtask, Thread made) {
         forking = subtask;
         prepared = made;
         jdk.fork(subtask);
@@ -68,7 +70,7 @@ final class JdkContainer implements Container, ThreadFactory {
         if (sharedForks != null && sharedForks.isStarting()) {
             return sharedForks.newThread(run);
         }
-        ForkedSubtask<?> subtask = forking;
+        PendingSubtask subtask = forking;
         Thread thread = prepared;
         forking = null;
         prepared = null; // the factory may fork, too
@@ -81,12 +83,12 @@ final class JdkContainer implements Container, ThreadFactory {
         return thread;
     }
 
-    private void startFromInside(ForkedSubtask<?> subtask) {
-        ensureNothingBound();
+    private void startFromInside(PendingSubtask subtask) {
+        ensureNothingBound(subtask.getClass());
         SubtaskBody body = new SubtaskBody(subtask);
         Thread thread = scope.newThread(body);
-        ScopeStack.Request request = new ScopeStack.Request(this, subtask, thread);
-        if (scope.owner().post(request)) {
+        ScopeStack.Request request = startRequest(subtask, thread);
+        if (scope.owner.post(request)) {
             Throwable failure = request.failure();
             switch (failure) {
                 case null -> {
@@ -103,17 +105,36 @@ final class JdkContainer implements Container, ThreadFactory {
         forks.start(thread);
     }
 
-    /** Ensures that the calling thread's subtask is not within a binding of its own. Only the stack shows that. */
-    private void ensureNothingBound() {
+    private ScopeStack.Request startRequest(PendingSubtask subtask, Thread made) {
+        return new ScopeStack.Request(() -> startInOwner(subtask, made));
+    }
+
+    /**
+     * Ensures that the calling thread's subtask is not within a binding of its own. Only the stack shows that.
+     *
+     * @param runner the class whose frame is the first of a subtask
+     */
+    private void ensureNothingBound(Class<?> runner) {
         boolean bound = StackWalker.getInstance()
                 .walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
-                        .takeWhile(each -> !each.equals(ForkedSubtask.class.getName()))
+                        .takeWhile(each -> !each.equals(runner.getName()))
                         .anyMatch(ScopedValue.Carrier.class.getName()::equals));
         if (bound) {
             throw new StructureViolationException(
-                    "a subtask forks under the scoped values it was started with; this fork in scope \"" + scope.name()
+                    "a subtask forks under the scoped values it was started with; this fork in scope \"" + scope.name
                             + "\" is within a binding of its own");
         }
+    }
+
+    /** Returns the container of the calling thread's outermost open scope that has one, or null if none has. */
+    private static @Nullable JdkContainer outermostOfCaller() {
+        JdkContainer outermost = null;
+        for (SubtaskScope each = ScopeStack.innermostOfCaller(); each != null; each = each.enclosingInSameThread()) {
+            if (each.container instanceof JdkContainer container) {
+                outermost = container;
+            }
+        }
+        return outermost;
     }
 
     private OuterForks sharedForks() {
@@ -126,7 +147,7 @@ final class JdkContainer implements Container, ThreadFactory {
 
     @Override
     public void close() {
-        StructuredTaskScope<?> enclosing = StructuredTaskScope.ofCaller();
+        SubtaskScope enclosing = sharedForks == null ? null : SubtaskScope.ofCaller();
         if (sharedForks != null && enclosing != null && sharedForks.removeTerminated()) {
             OuterForks.closeAfterSubtask(enclosing, sharedForks);
         } else if (jdk.joinAndClose()) {
@@ -151,7 +172,7 @@ final class JdkContainer implements Container, ThreadFactory {
         private @Nullable Thread prepared; // used only by the subtask's thread
 
         private OuterForks(String name) {
-            jdk = JdkScope.open(name, this);
+            jdk = new JdkScope(name, this);
         }
 
         private OuterForks(JdkScope shared) {
@@ -159,8 +180,8 @@ final class JdkContainer implements Container, ThreadFactory {
         }
 
         /** Returns the outer forks of the calling thread, which runs a subtask. */
-        static OuterForks ofCaller(StructuredTaskScope<?> target) {
-            StructuredTaskScope<?> current = StructuredTaskScope.ofCaller();
+        static OuterForks ofCaller(SubtaskScope target) {
+            SubtaskScope current = SubtaskScope.ofCaller();
             if (current == null) {
                 throw new AssertionError("a thread inside a scope runs a subtask");
             }
@@ -169,11 +190,11 @@ final class JdkContainer implements Container, ThreadFactory {
             if (known != null) {
                 return known;
             }
-            JdkContainer outermost = ScopeStack.outermostContainer();
+            JdkContainer outermost = outermostOfCaller();
             if (outermost != null) {
                 return outermost.sharedForks();
             }
-            OuterForks opened = new OuterForks(target.name() + ", forked by #" + self.threadId());
+            OuterForks opened = new OuterForks(target.name + ", forked by #" + self.threadId());
             closeAfterSubtask(current, opened);
             return opened;
         }
@@ -181,8 +202,8 @@ final class JdkContainer implements Container, ThreadFactory {
         /**
          * Lets the calling thread, which runs a subtask of a scope, wait for these forks when the subtask has ended.
          */
-        private static void closeAfterSubtask(StructuredTaskScope<?> current, OuterForks forks) {
-            if (current.container() instanceof JdkContainer container) {
+        private static void closeAfterSubtask(SubtaskScope current, OuterForks forks) {
+            if (current.container instanceof JdkContainer container) {
                 container.complete = false;
             }
             current.putOuterForks(Thread.currentThread(), forks);

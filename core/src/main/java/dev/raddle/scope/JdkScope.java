@@ -11,9 +11,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * One scope of the JDK's own, used only as a container of threads. That API is a preview API: it is in every JDK from
- * 25 on, but a class that refers to it needs a flag to be compiled and run. Method handles do not.
+ * 25 on, but a class that refers to it needs a flag to be compiled and run. Method handles do not. This is also the
+ * function that configures the JDK scope: the class of a lambda would be generated at run time.
  */
-final class JdkScope {
+final class JdkScope implements UnaryOperator<Object> {
 
     /**
      * The methods of the JDK's API, looked up once. They fit JDK 25, whose configuration is a Function, and later ones.
@@ -66,7 +67,7 @@ final class JdkScope {
      */
     static final boolean WAKES_OWNER = Runtime.version().feature() == 25;
 
-    private static final @Nullable String UNAVAILABLE_REASON; // why the API is unavailable, or null
+    static final @Nullable String UNAVAILABLE_REASON; // why the API is unavailable, or null
     private static final MethodHandle JOINER;
     private static final MethodHandle OPEN;
     private static final MethodHandle WITH_NAME;
@@ -98,36 +99,27 @@ final class JdkScope {
         CLOSE = api == null ? none : api.close();
     }
 
-    /** The configuration of a scope. Not a lambda, because the JDK would generate its class at run time. */
-    private record Settings(String name, ThreadFactory factory) implements UnaryOperator<Object> {
-        @Override
-        public Object apply(Object configuration) {
-            try {
-                Object named = (Object) WITH_NAME.invokeExact(configuration, name);
-                return (Object) WITH_THREAD_FACTORY.invokeExact(named, factory);
-            } catch (Throwable thrown) {
-                throw unchecked(thrown);
-            }
+    private final String name;
+    private final ThreadFactory factory;
+    private final Object scope;
+
+    /** Opens a JDK scope owned by the calling thread. */
+    JdkScope(String name, ThreadFactory factory) {
+        this.name = name;
+        this.factory = factory;
+        try {
+            scope = (Object) OPEN.invokeExact((Object) JOINER.invokeExact(), (UnaryOperator) this);
+        } catch (Throwable thrown) {
+            throw unchecked(thrown);
         }
     }
 
-    private final Object scope;
-
-    private JdkScope(Object scope) {
-        this.scope = scope;
-    }
-
-    /** Returns why this JDK's scopes cannot be used, or null if they can. */
-    static @Nullable String unavailableReason() {
-        return UNAVAILABLE_REASON;
-    }
-
-    /** Opens a JDK scope owned by the calling thread. */
-    static JdkScope open(String name, ThreadFactory factory) {
+    /** Configures the JDK scope. Called by the constructor. */
+    @Override
+    public Object apply(Object configuration) {
         try {
-            Object joiner = (Object) JOINER.invokeExact();
-            UnaryOperator<?> settings = new Settings(name, factory);
-            return new JdkScope((Object) OPEN.invokeExact(joiner, (UnaryOperator) settings));
+            Object named = (Object) WITH_NAME.invokeExact(configuration, name);
+            return (Object) WITH_THREAD_FACTORY.invokeExact(named, factory);
         } catch (Throwable thrown) {
             throw unchecked(thrown);
         }

@@ -118,7 +118,7 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
     /** Arms the alarm. If that throws, closes the engine, which the caller has no reference to. */
     private Alarm armOrClose(Duration timeout) {
         try {
-            return Deadline.after(engine.time(), timeout).alarm(() -> Thread.startVirtualThread(this::timeOut));
+            return Deadline.after(engine.time, timeout).alarm(() -> Thread.startVirtualThread(this::timeOut));
         } catch (Throwable noAlarm) {
             try {
                 engine.close();
@@ -159,13 +159,13 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         Objects.requireNonNull(task, "task");
         engine.ensureOwner("fork");
         if (joining || closed) {
-            throw new IllegalStateException("scope \"" + engine.name() + "\" was joined or closed; fork before that");
+            throw new IllegalStateException("scope \"" + engine.name + "\" was joined or closed; fork before that");
         }
         ForkedSubtask<U> subtask = engine.create(task, FIRST_ROUND);
         if (joiner.onFork(subtask)) {
             engine.stop();
         }
-        engine.start(subtask);
+        engine.start(subtask, true);
         forked = true;
         return subtask;
     }
@@ -206,19 +206,19 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
     public R join() throws InterruptedException {
         engine.ensureOwner("join");
         if (joined || closed) {
-            throw new IllegalStateException("scope \"" + engine.name() + "\" was joined or closed; it is joined once");
+            throw new IllegalStateException("scope \"" + engine.name + "\" was joined or closed; it is joined once");
         }
         joining = true;
         engine.beginJoin();
-        if (timeout == null) {
-            engine.awaitWithoutDeadline();
+        if (timeout == null && engine.scheduler != null) {
+            engine.awaitPlaced();
         } else {
-            engine.owner().await(engine, false);
+            engine.owner.await(engine, false);
         }
         joined = true;
         engine.completeJoin(FIRST_ROUND);
         if (timedOut) {
-            throw new TimeoutException("scope \"" + engine.name() + "\" ran out of time after "
+            throw new TimeoutException("scope \"" + engine.name + "\" ran out of time after "
                     + TimeLimit.text(Objects.requireNonNull(timeout)) + " (its timeout)");
         }
         alarm.cancel();
@@ -262,7 +262,7 @@ public final class JoinedScope<T extends @Nullable Object, R extends @Nullable O
         }
         if (forked && !joining) {
             throw new IllegalStateException(
-                    "the owner of scope \"" + engine.name() + "\" has forked and not joined; call join() first");
+                    "the owner of scope \"" + engine.name + "\" has forked and not joined; call join() first");
         }
     }
 

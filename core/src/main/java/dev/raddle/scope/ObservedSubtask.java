@@ -4,11 +4,9 @@ import dev.raddle.kernel.CapturedContext;
 import dev.raddle.kernel.Propagation;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.task.CancelledException;
-import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
-import dev.raddle.time.UserCode;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Consumer;
@@ -20,9 +18,9 @@ import org.jspecify.annotations.Nullable;
  */
 final class ObservedSubtask implements TaskIdentity {
 
-    private final StructuredTaskScope<?> scope;
+    private final String scope;
     private final String name;
-    private final @Nullable TaskListener listener;
+    private final StructuredScopeOptions options;
     private final CapturedContext context;
     private final long forkedAt;
 
@@ -32,33 +30,24 @@ final class ObservedSubtask implements TaskIdentity {
     private Recorder.@Nullable Begun begun;
 
     /** Captures the context of the calling thread, which is the forker. */
-    private ObservedSubtask(StructuredTaskScope<?> scope, Callable<?> task, StructuredScopeOptions options) {
+    private ObservedSubtask(String scope, String name, StructuredScopeOptions options) {
         this.scope = scope;
-        this.name = nameOf(task);
-        this.listener = options.listener();
+        this.name = name;
+        this.options = options;
         this.context = new Propagation(options.propagators(), List.of(), options.sink()).captureWithoutTaskContext();
-        this.forkedAt = scope.time().nanoTime();
+        this.forkedAt = options.time().nanoTime();
     }
 
-    /** Returns the name of a task, or that of its class, for messages. */
-    static String nameOf(Callable<?> task) {
-        return UserCode.nameOf(task instanceof NamedTask named ? named::name : null, task);
-    }
-
-    /** Creates the view of a subtask and notifies the listener of the submission. Returns null if none is needed. */
-    static @Nullable ObservedSubtask of(
-            StructuredTaskScope<?> scope, Callable<?> task, StructuredScopeOptions options) {
-        if (options.listener() == null && options.propagators().isEmpty() && !Recorder.isOn()) {
-            return null;
-        }
-        ObservedSubtask observed = new ObservedSubtask(scope, task, options);
+    /** Creates the view of a subtask and notifies the listener of the submission. */
+    static ObservedSubtask of(String scope, String name, StructuredScopeOptions options) {
+        ObservedSubtask observed = new ObservedSubtask(scope, name, options);
         observed.notifyListener("onSubmitted", listener -> listener.onSubmitted(observed));
         return observed;
     }
 
     /** Notifies the listener of the start and calls the task in its context. */
     <T extends @Nullable Object> T call(Callable<? extends T> task) throws Exception {
-        long now = scope.time().nanoTime();
+        long now = options.time().nanoTime();
         startedAt = now;
         started = true;
         begun = Recorder.begin();
@@ -81,7 +70,7 @@ final class ObservedSubtask implements TaskIdentity {
     }
 
     private void settled(Outcome<?> outcome) {
-        long now = scope.time().nanoTime();
+        long now = options.time().nanoTime();
         long ran = started ? Math.max(0, now - startedAt) : 0;
         if (begun != null || Recorder.isOn()) {
             long waited = Math.max(0, (started ? startedAt : now) - forkedAt);
@@ -91,19 +80,19 @@ final class ObservedSubtask implements TaskIdentity {
     }
 
     private void notifyListener(String event, Consumer<TaskListener> notification) {
-        TaskListener target = listener;
+        TaskListener target = options.listener();
         if (target != null) {
             try {
                 notification.accept(target);
             } catch (Throwable failure) {
-                scope.sink().report(event + " of the listener in scope \"" + owner() + "\"", failure);
+                options.sink().report(event + " of the listener in scope \"" + owner() + "\"", failure);
             }
         }
     }
 
     @Override
     public String owner() {
-        return scope.name();
+        return scope;
     }
 
     @Override

@@ -40,14 +40,15 @@ final class PendingSubtasks extends ForkerFields.Padding {
     private static final VarHandle SWEEPING;
     private static final VarHandle NEXT;
     private static final int MIN_SWEEP = 64;
+    private static final long NANOS_PER_MILLI = 1_000_000;
 
     static {
         try {
             MethodHandles.Lookup lookup = MethodHandles.lookup();
             ENDED = lookup.findVarHandle(PendingSubtasks.class, "ended", int.class);
             FORKED = lookup.findVarHandle(ForkerFields.class, "forked", int.class);
-            NEWEST = lookup.findVarHandle(ForkerFields.class, "newest", ForkedSubtask.class);
-            NEXT = lookup.findVarHandle(ForkedSubtask.class, "next", ForkedSubtask.class);
+            NEWEST = lookup.findVarHandle(ForkerFields.class, "newest", PendingSubtask.class);
+            NEXT = lookup.findVarHandle(PendingSubtask.class, "next", PendingSubtask.class);
             SWEEPING = lookup.findVarHandle(ForkerFields.class, "sweeping", boolean.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
@@ -62,23 +63,30 @@ final class PendingSubtasks extends ForkerFields.Padding {
     }
 
     /**
-     * Returns the approximate time. If the thread of the last subtask has not begun yet, little time has passed since
-     * its fork, and the time of that fork is used again, for at most 31 subtasks in a row. Reading a clock is
-     * expensive, because it waits for pending memory accesses.
+     * Returns the time for {@link PendingSubtask#forkedMillis}. If the thread of the last subtask has not begun yet,
+     * little time has passed since its fork, and the time of that fork is used again, for at most 31 subtasks in a row.
+     * Reading a clock is expensive, because it waits for pending memory accesses. With a scheduler, the time is exact.
      */
-    long approximateTime(TimeSource time) {
-        ForkedSubtask<?> last = newest;
-        return last != null && (listed & 31) != 0 && last.isWaiting() ? last.forkedAt : time.nanoTime();
+    int forkMillis(TimeSource time, boolean isPlaced) {
+        PendingSubtask last = newest;
+        return !isPlaced && last != null && (listed & 31) != 0 && last.isWaiting()
+                ? last.forkedMillis
+                : (int) (time.nanoTime() / NANOS_PER_MILLI);
+    }
+
+    /** Returns the time since the fork of a subtask, which was less than 49 days ago. */
+    static long ageMillis(PendingSubtask subtask, TimeSource time) {
+        return Integer.toUnsignedLong((int) (time.nanoTime() / NANOS_PER_MILLI) - subtask.forkedMillis);
     }
 
     /** Counts and lists a subtask that is about to be started. */
-    void add(ForkedSubtask<?> subtask, boolean byOwner) {
+    void add(PendingSubtask subtask, boolean byOwner) {
         if (byOwner) {
             FORKED.setRelease(this, forked + 1);
         } else {
             ENDED.getAndAdd(this, -1);
         }
-        ForkedSubtask<?> head;
+        PendingSubtask head;
         do {
             head = newest;
             subtask.next = head;
@@ -101,38 +109,34 @@ final class PendingSubtasks extends ForkerFields.Padding {
 
     /** Clears the list if all subtasks have ended. Called by the owner. */
     void clearIfEmpty() {
-        ForkedSubtask<?> head = newest;
+        PendingSubtask head = newest;
         if (head != null && count() == 0 && NEWEST.compareAndSet(this, head, null)) {
-            for (ForkedSubtask<?> each = head; each != null; ) {
-                ForkedSubtask<?> older = each.next;
-                link(each, null);
+            for (PendingSubtask each = head; each != null; ) {
+                PendingSubtask older = each.next;
+                NEXT.setRelease(each, null);
                 each = older;
             }
         }
     }
 
-    private static void link(ForkedSubtask<?> subtask, @Nullable ForkedSubtask<?> older) {
-        NEXT.setRelease(subtask, older);
-    }
-
-    private static @Nullable ForkedSubtask<?> older(ForkedSubtask<?> subtask) {
-        return (ForkedSubtask<?>) NEXT.getAcquire(subtask);
+    private static @Nullable PendingSubtask older(PendingSubtask subtask) {
+        return (PendingSubtask) NEXT.getAcquire(subtask);
     }
 
     /** Performs an action for each subtask that has not ended and was listed before this call. */
-    void forEach(Consumer<? super ForkedSubtask<?>> action) {
+    void forEach(Consumer<? super PendingSubtask> action) {
         if (newest != null) {
             snapshot().forEach(action);
         }
     }
 
-    private List<ForkedSubtask<?>> snapshot() {
-        List<ForkedSubtask<?>> found = new ArrayList<>();
+    private List<PendingSubtask> snapshot() {
+        List<PendingSubtask> found = new ArrayList<>();
         int before;
         do {
             before = awaitNoSweep();
             found.clear();
-            for (ForkedSubtask<?> each = newest; each != null; each = older(each)) {
+            for (PendingSubtask each = newest; each != null; each = older(each)) {
                 if (!each.hasEnded()) {
                     found.add(each);
                 }
@@ -145,11 +149,11 @@ final class PendingSubtasks extends ForkerFields.Padding {
      * Abandons subtasks with terminated threads, newest first, up to the first other unfinished one, and returns that.
      */
     @Nullable
-    ForkedSubtask<?> abandonDead() {
+    PendingSubtask abandonDead() {
         int before;
         do {
             before = awaitNoSweep();
-            for (ForkedSubtask<?> each = newest; each != null; each = older(each)) {
+            for (PendingSubtask each = newest; each != null; each = older(each)) {
                 if (each.isDead()) {
                     each.abandon();
                 } else if (!each.hasEnded()) {
@@ -172,25 +176,25 @@ final class PendingSubtasks extends ForkerFields.Padding {
     }
 
     @SuppressWarnings("NonAtomicVolatileUpdate") // guarded by SWEEPING
-    private void sweep(ForkedSubtask<?> from) {
+    private void sweep(PendingSubtask from) {
         if (!SWEEPING.compareAndSet(this, false, true)) {
             return;
         }
         sweeps++;
         int left = 0;
-        ForkedSubtask<?> kept = from;
-        for (ForkedSubtask<?> each = from.next; each != null; ) {
-            ForkedSubtask<?> older = each.next;
+        PendingSubtask kept = from;
+        for (PendingSubtask each = from.next; each != null; ) {
+            PendingSubtask older = each.next;
             if (each.hasEnded()) {
-                link(each, null);
+                NEXT.setRelease(each, null);
             } else {
-                link(kept, each);
+                NEXT.setRelease(kept, each);
                 kept = each;
                 left++;
             }
             each = older;
         }
-        link(kept, null);
+        NEXT.setRelease(kept, null);
         sweeps++;
         listed = 0;
         sweepAt = Math.max(MIN_SWEEP, 2 * left);

@@ -5,19 +5,19 @@ import java.util.List;
 /** The fallback: plain threads from the factory. They inherit only registered scoped values and {@code TaskContext}. */
 final class PlainContainer implements Container {
 
-    private final StructuredTaskScope<?> scope;
+    private final SubtaskScope scope;
     private final List<ScopedValue<?>> registered;
     private final String reason;
 
-    PlainContainer(StructuredTaskScope<?> scope, List<ScopedValue<?>> registered, String reason) {
+    PlainContainer(SubtaskScope scope, List<ScopedValue<?>> registered, String reason) {
         this.scope = scope;
         this.registered = registered;
         this.reason = reason;
     }
 
     @Override
-    public void start(ForkedSubtask<?> subtask) {
-        Thread thread = scope.newThread(new SubtaskBody(subtask).withValues(registered));
+    public void start(PendingSubtask subtask, boolean byOwner) {
+        Thread thread = scope.newThread(new SubtaskBody(subtask).withValues(scope.inside, registered));
         subtask.thread = thread;
         thread.start();
     }

@@ -7,20 +7,19 @@ import java.util.List;
 /** Runs subtasks on a scheduler. They leave the scheduler's queue when the scope is shut down. */
 final class SchedulerContainer implements Container {
 
+    private final SubtaskScope scope;
     private final Scheduler scheduler;
     private final List<ScopedValue<?>> registered;
 
-    SchedulerContainer(Scheduler scheduler, List<ScopedValue<?>> registered) {
+    SchedulerContainer(SubtaskScope scope, Scheduler scheduler, List<ScopedValue<?>> registered) {
+        this.scope = scope;
         this.scheduler = scheduler;
         this.registered = registered;
     }
 
     @Override
-    public void start(ForkedSubtask<?> subtask) {
-        Scheduler.Placement placement = scheduler.place(new SubtaskBody(subtask).withValues(registered));
-        if (subtask instanceof PlacedSubtask<?> placed) {
-            placed.setPlacement(placement);
-        }
+    public void start(PendingSubtask subtask, boolean byOwner) {
+        subtask.setPlacement(scheduler.place(new SubtaskBody(subtask).withValues(scope.inside, registered)));
     }
 
     @Override

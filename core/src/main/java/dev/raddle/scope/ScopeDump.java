@@ -74,7 +74,7 @@ public final class ScopeDump {
      * @return a description of the container
      */
     public static String container(StructuredTaskScope<?> scope) {
-        return scope.container().toString();
+        return scope.container.toString();
     }
 
     /**
@@ -88,16 +88,16 @@ public final class ScopeDump {
         return container(scope.engine());
     }
 
-    private static StructuredTaskScope<?> outermost(StructuredTaskScope<?> scope) {
-        StructuredTaskScope<?> outermost = scope;
-        for (StructuredTaskScope<?> each = scope; each != null; each = each.parent()) {
+    private static SubtaskScope outermost(SubtaskScope scope) {
+        SubtaskScope outermost = scope;
+        for (SubtaskScope each = scope; each != null; each = each.parent) {
             outermost = each;
         }
         return outermost;
     }
 
-    private String tree(StructuredTaskScope<?> top) {
-        return tree(top.owner().thread(), () -> scope(top));
+    private String tree(SubtaskScope top) {
+        return tree(top.owner.thread, () -> scope(top));
     }
 
     private String tree(ScopeNode top) {
@@ -131,20 +131,20 @@ public final class ScopeDump {
         json.close('}');
     }
 
-    private void scope(StructuredTaskScope<?> scope) {
-        List<ForkedSubtask<?>> subtasks = new ArrayList<>();
-        scope.pending().forEach(subtasks::add);
+    private void scope(SubtaskScope scope) {
+        List<PendingSubtask> subtasks = new ArrayList<>();
+        scope.pending.forEach(subtasks::add);
         json.open(null, '{');
         json.property("container", identity(scope));
-        StructuredTaskScope<?> parent = scope.parent();
+        SubtaskScope parent = scope.parent;
         json.property("parent", parent == null ? "<root>" : identity(parent));
-        json.property("owner", scope.owner().thread().threadId());
-        json.property("state", scope.isShutdown() ? "SHUTDOWN" : "OPEN");
-        json.property("startedBy", scope.container());
+        json.property("owner", scope.owner.thread.threadId());
+        json.property("state", scope.state != SubtaskScope.OPEN ? "SHUTDOWN" : "OPEN");
+        json.property("startedBy", scope.container);
         json.open("threads", '[');
-        List<ForkedSubtask<?>> waiting = new ArrayList<>();
+        List<PendingSubtask> waiting = new ArrayList<>();
         long threads = 0;
-        for (ForkedSubtask<?> subtask : subtasks.reversed()) {
+        for (PendingSubtask subtask : subtasks.reversed()) {
             Thread thread = subtask.thread;
             if (thread == null) {
                 waiting.add(subtask);
@@ -155,13 +155,13 @@ public final class ScopeDump {
         }
         json.close(']');
         json.open("waiting", '[');
-        for (ForkedSubtask<?> subtask : waiting) {
+        for (PendingSubtask subtask : waiting) {
             subtask(null, scope, subtask);
         }
         json.close(']');
         json.property("threadCount", threads);
         json.close('}');
-        for (StructuredTaskScope<?> child : scope.children()) {
+        for (SubtaskScope child : scope.children()) {
             scope(child);
         }
     }
@@ -221,7 +221,7 @@ public final class ScopeDump {
         json.close('}');
     }
 
-    private void subtask(@Nullable String property, StructuredTaskScope<?> scope, ForkedSubtask<?> subtask) {
+    private void subtask(@Nullable String property, SubtaskScope scope, PendingSubtask subtask) {
         json.open(property, '{');
         json.property("name", subtask.name());
         json.property("state", subtask.isWaiting() ? "WAITING" : "RUNNING");
@@ -230,8 +230,8 @@ public final class ScopeDump {
     }
 
     /** Returns the name of a container as in the JDK: with the identity, unless that is the name. */
-    private static String identity(StructuredTaskScope<?> scope) {
-        return identity(scope.name(), scope);
+    private static String identity(SubtaskScope scope) {
+        return identity(scope.name, scope);
     }
 
     private static String identity(ScopeNode scope) {

@@ -52,9 +52,7 @@ final class ScopeStack {
 
     /** A request to an owner to start a thread. */
     static final class Request {
-        private final JdkContainer container;
-        private final ForkedSubtask<?> subtask;
-        private final Thread prepared;
+        private final Runnable start;
         private final Thread poster = Thread.currentThread();
 
         @Nullable
@@ -63,15 +61,13 @@ final class ScopeStack {
         private @Nullable Throwable failure; // guarded by served
         private volatile boolean served;
 
-        Request(JdkContainer container, ForkedSubtask<?> subtask, Thread prepared) {
-            this.container = container;
-            this.subtask = subtask;
-            this.prepared = prepared;
+        Request(Runnable start) {
+            this.start = start;
         }
 
         private void serve() {
             try {
-                container.startInOwner(subtask, prepared);
+                start.run();
             } catch (Throwable thrown) {
                 failure = thrown;
             } finally {
@@ -103,8 +99,10 @@ final class ScopeStack {
         }
     }
 
-    private final Thread thread = Thread.currentThread();
-    private @Nullable StructuredTaskScope<?> innermost; // owner's thread only
+    final Thread thread = Thread.currentThread();
+
+    @Nullable
+    SubtaskScope innermost; // owner's thread only
 
     @SuppressWarnings("UnusedVariable") // by MAILBOX
     private volatile @Nullable Object mailbox = NOT_WAITING;
@@ -115,47 +113,20 @@ final class ScopeStack {
     static ScopeStack current() {
         ScopeStack known = CURRENT.get();
         if (known == null) {
-            BIND_ONCE.run(() -> {});
-            known = new ScopeStack();
+            known = BIND_ONCE.call(ScopeStack::new);
             CURRENT.set(known);
         }
         return known;
     }
 
-    /**
-     * Returns the container of the calling thread's outermost open scope that uses a JDK scope, or null if there is
-     * none.
-     */
-    static @Nullable JdkContainer outermostContainer() {
+    /** Returns the innermost scope that the calling thread has open, or null if there is none. */
+    static @Nullable SubtaskScope innermostOfCaller() {
         ScopeStack known = CURRENT.get();
         if (known == null) {
             CURRENT.remove();
             return null;
         }
-        JdkContainer outermost = null;
-        for (StructuredTaskScope<?> each = known.innermost; each != null; each = each.enclosingInSameThread()) {
-            if (each.container() instanceof JdkContainer container) {
-                outermost = container;
-            }
-        }
-        return outermost;
-    }
-
-    boolean isCurrentThread() {
-        return Thread.currentThread() == thread;
-    }
-
-    Thread thread() {
-        return thread;
-    }
-
-    @Nullable
-    StructuredTaskScope<?> innermost() {
-        return innermost;
-    }
-
-    void push(StructuredTaskScope<?> scope) {
-        innermost = scope;
+        return known.innermost;
     }
 
     /**
@@ -163,13 +134,13 @@ final class ScopeStack {
      *
      * @return whether no scope was opened after it
      */
-    boolean pop(StructuredTaskScope<?> scope) {
-        if (!isOnStack(scope)) {
+    boolean pop(SubtaskScope scope) {
+        if (innermost != scope && !isOnStack(scope)) {
             return true; // an enclosing scope was closed before, and removed this one
         }
         boolean inOrder = true;
         while (innermost != null && innermost != scope) {
-            StructuredTaskScope<?> inner = innermost;
+            SubtaskScope inner = innermost;
             inner.sever();
             innermost = inner.enclosingInSameThread();
             inOrder = false;
@@ -181,8 +152,8 @@ final class ScopeStack {
         return inOrder;
     }
 
-    private boolean isOnStack(StructuredTaskScope<?> scope) {
-        for (StructuredTaskScope<?> each = innermost; each != null; each = each.enclosingInSameThread()) {
+    private boolean isOnStack(SubtaskScope scope) {
+        for (SubtaskScope each = innermost; each != null; each = each.enclosingInSameThread()) {
             if (each == scope) {
                 return true;
             }
@@ -198,14 +169,14 @@ final class ScopeStack {
     }
 
     /** Waits until the wait for a scope is over, and serves requests meanwhile. Called by the owner. */
-    void await(StructuredTaskScope<?> scope, boolean closing) throws InterruptedException {
+    void await(SubtaskScope scope, boolean closing) throws InterruptedException {
         if (!scope.isWaitOver(closing)) {
             park(scope, closing, null);
         }
     }
 
     /** Waits in the same way until a deadline. Returns false if the deadline passed first. */
-    boolean await(StructuredTaskScope<?> scope, boolean closing, Deadline deadline) throws InterruptedException {
+    boolean await(SubtaskScope scope, boolean closing, Deadline deadline) throws InterruptedException {
         if (scope.isWaitOver(closing)) {
             return true;
         }
@@ -224,13 +195,16 @@ final class ScopeStack {
         }
     }
 
-    private boolean park(StructuredTaskScope<?> scope, boolean closing, @Nullable DeadlineWakeup wakeup)
+    private boolean park(SubtaskScope scope, boolean closing, @Nullable DeadlineWakeup wakeup)
             throws InterruptedException {
         mailbox = null;
+        boolean unexplained = false; // whether the last wakeup had no visible cause
         try {
-            while (true) {
-                if (scope.isWaitOver(closing)) {
-                    return true;
+            while (!scope.isWaitOver(closing)) {
+                if (unexplained) { // handled before the wait can end otherwise, because the container wakes only once
+                    unexplained = false;
+                    scope.abandonDead();
+                    continue;
                 }
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
@@ -239,22 +213,26 @@ final class ScopeStack {
                     return false;
                 }
                 LockSupport.park(scope);
-                if (!serve(MAILBOX.getAndSet(this, null)) && !scope.isWaitOver(closing)) {
-                    scope.abandonDead();
+                Object posted = MAILBOX.getAndSet(this, null);
+                unexplained = posted == null;
+                if (posted != null) {
+                    serve(posted);
                 }
             }
+            return true;
         } finally {
-            serve(MAILBOX.getAndSet(this, NOT_WAITING));
+            Object posted = MAILBOX.getAndSet(this, NOT_WAITING);
+            if (posted != null) {
+                serve(posted);
+            }
         }
     }
 
-    private static boolean serve(@Nullable Object posted) {
-        Object each = posted;
-        while (each instanceof Request request) {
+    private static void serve(Object posted) {
+        for (Object each = posted; each instanceof Request request; ) {
             each = request.next; // read before the poster continues
             request.serve();
         }
-        return posted != null;
     }
 
     /** Posts a request and waits until the owner has served it. Returns false if the owner is not waiting. */

@@ -1,5 +1,6 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.Recorder;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
@@ -50,7 +51,7 @@ public record StructuredScopeOptions(
         @Nullable TaskListener listener,
         List<ContextPropagator> propagators) {
 
-    private static final StructuredScopeOptions DEFAULTS = new StructuredScopeOptions(
+    static final StructuredScopeOptions DEFAULTS = new StructuredScopeOptions(
             null,
             Thread.ofVirtual().factory(),
             null,
@@ -84,6 +85,11 @@ public record StructuredScopeOptions(
      */
     public static StructuredScopeOptions defaults() {
         return DEFAULTS;
+    }
+
+    /** Returns whether a listener, a propagator or a recording needs a view of each subtask. */
+    boolean isObserved() {
+        return listener != null || !propagators.isEmpty() || Recorder.isOn();
     }
 
     /**

@@ -1,24 +1,13 @@
 package dev.raddle.scope;
 
-import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.task.ExceptionSink;
-import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
-import dev.raddle.time.TimeSource;
 import java.io.Serial;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
@@ -59,75 +48,21 @@ import org.jspecify.annotations.Nullable;
  * @param <T> the type of the results of subtasks
  * @see <a href="https://openjdk.org/jeps/462">JEP 462: Structured Concurrency</a>
  */
-public class StructuredTaskScope<T extends @Nullable Object> implements AutoCloseable {
+public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScope implements AutoCloseable {
 
     /*
      * Overview.
      *
-     *   state     OPEN ──► SHUTDOWN ──► CLOSED   first step: any thread inside, by compare-and-set; second: the owner
-     *   severed   the container was closed because an enclosing scope was closed; no further subtasks start
+     * This class has the rules of the API and the results; SubtaskScope starts and stops the subtasks, and
+     * ForkedSubtask runs them.
      *
-     * Starting races with shutting down. A forker counts and lists a subtask, reads the state, starts the thread, and
-     * reads the state again. The thread that shuts down writes the state and then interrupts all listed subtasks:
-     *
-     *   - listed before: the shutdown finds the subtask and interrupts its thread, if it has one yet;
-     *   - listed after, or without a thread then: the forker sees the state, and interrupts the subtask or does not
-     *     start it.
-     *
-     * Both may find the subtask; it is interrupted only once (see ForkedSubtask). A subtask that was started always
-     * runs.
-     *
-     * Starting races with closing. The owner writes the state and then waits for the count to reach zero. A forker
-     * counts and then reads the state. So either the owner waits for the subtask, or the forker does not start it. When
-     * the container is closed, no thread is in it that could start another.
-     *
-     * Rounds. The owner's forks between two completed joins are a round. Three numbers, used only by the owner, say
-     * whether the owner has to join:
+     * The owner's forks between two completed joins are a round. Three numbers, used only by the owner, say whether it
+     * has to join:
      *
      *   forkRound           the round of the last fork that started a subtask; a completed join ends the round
      *   lastJoinAttempted   if it is forkRound, close() does not throw
      *   lastJoinCompleted   if it is forkRound, results may be read
-     *
-     * Inside. The scope that a thread is in is a scoped value, bound around each subtask. As in the JDK, the enclosing
-     * scope of a scope is the last that its owner had opened, or else the scope that its owner is in.
      */
-    private static final int OPEN = 0;
-    private static final int SHUTDOWN = 1;
-    private static final int CLOSED = 2;
-
-    private static final ScopedValue<StructuredTaskScope<?>> CURRENT = ScopedValue.newInstance();
-    private static final VarHandle STATE;
-    private static final VarHandle CHILDREN;
-    private static final VarHandle OUTER_FORKS;
-
-    static {
-        try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            STATE = lookup.findVarHandle(StructuredTaskScope.class, "state", int.class);
-            CHILDREN = lookup.findVarHandle(StructuredTaskScope.class, "children", Set.class);
-            OUTER_FORKS = lookup.findVarHandle(StructuredTaskScope.class, "outerForks", Map.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
-
-    private final String name;
-    private final ThreadFactory factory;
-    private final StructuredScopeOptions options;
-    private final ScopeStack owner = ScopeStack.current();
-    private final @Nullable StructuredTaskScope<?> parent;
-    private final @Nullable EnclosingScope enclosure =
-            EnclosingScope.entered(); // must be passed to subtasks explicitly
-    private final Container container;
-    private final PendingSubtasks pending = new PendingSubtasks();
-
-    private ScopedValue.@Nullable Carrier inside; // created lazily; racing threads create equal ones
-    private volatile @Nullable Set<StructuredTaskScope<?>> children; // created lazily
-    private volatile @Nullable Map<Thread, JdkContainer.OuterForks> outerForks; // created lazily
-
-    private volatile int state;
-    private volatile boolean severed;
-
     private int forkRound; // owner only, like those below
     private int lastJoinAttempted;
     private int lastJoinCompleted;
@@ -139,12 +74,12 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      * @param factory the factory of the subtasks' threads, called by the thread that forks
      */
     public StructuredTaskScope(@Nullable String name, ThreadFactory factory) {
-        this(name, Objects.requireNonNull(factory, "factory"), StructuredScopeOptions.defaults());
+        super(name, Objects.requireNonNull(factory, "factory"), StructuredScopeOptions.DEFAULTS);
     }
 
     /** Opens a scope without a name whose subtasks run in virtual threads. It is owned by the calling thread. */
     public StructuredTaskScope() {
-        this(null, StructuredScopeOptions.defaults().threadFactory(), StructuredScopeOptions.defaults());
+        super(null, StructuredScopeOptions.DEFAULTS.threadFactory(), StructuredScopeOptions.DEFAULTS);
     }
 
     /**
@@ -153,28 +88,15 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      * @param options the settings
      */
     public StructuredTaskScope(StructuredScopeOptions options) {
-        this(options.name(), options.threadFactory(), options);
+        super(options.name(), options.threadFactory(), options);
     }
 
-    @SuppressWarnings("this-escape") // the container and the stack use only fields that are set by then
-    private StructuredTaskScope(@Nullable String name, ThreadFactory factory, StructuredScopeOptions options) {
-        this.name = name == null ? Objects.toIdentityString(this) : name;
-        this.factory = factory;
-        this.options = options;
-        StructuredTaskScope<?> enclosing = owner.innermost();
-        this.parent = enclosing == null ? ofCaller() : enclosing;
-        this.container = openContainer();
-        owner.push(this);
-        if (parent != null) {
-            parent.addChild(this);
+    @Override
+    final Container openContainer() {
+        if (scheduler != null) {
+            return new SchedulerContainer(this, scheduler, options.inherited());
         }
-    }
-
-    private Container openContainer() {
-        if (options.scheduler() != null) {
-            return new SchedulerContainer(options.scheduler(), options.inherited());
-        }
-        String reason = options.plainThreads() ? "plain threads were asked for" : JdkScope.unavailableReason();
+        String reason = options.plainThreads() ? "plain threads were asked for" : JdkScope.UNAVAILABLE_REASON;
         if (reason == null) {
             try {
                 return new JdkContainer(this);
@@ -260,50 +182,23 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      */
     public <U extends T> Subtask<U> fork(Callable<? extends U> task) {
         Objects.requireNonNull(task, "task");
-        ensureNotClosed("fork");
-        boolean owned = owner.isCurrentThread();
+        boolean owned = Thread.currentThread() == owner.thread;
+        if (state == CLOSED) {
+            throw closed("fork");
+        }
         if (!owned) {
             ensureInside("fork");
         }
         int round = !owned ? -1 : forkRound == lastJoinCompleted ? forkRound + 1 : forkRound;
         ForkedSubtask<U> subtask = create(task, round);
-        boolean started = start(subtask);
-        if (owned && started) {
+        if (start(subtask, owned) && owned) {
             forkRound = round;
         }
         return subtask;
     }
 
     final <U extends T> ForkedSubtask<U> create(Callable<? extends U> task, int round) {
-        return options.scheduler() == null
-                ? new ForkedSubtask<>(this, task, round, pending.approximateTime(options.time()))
-                : new PlacedSubtask<>(this, task, round, options.time().nanoTime());
-    }
-
-    /** Starts a subtask. Returns false if it will never run because this scope is shut down or severed. */
-    final boolean start(ForkedSubtask<?> subtask) {
-        if (state != OPEN) {
-            return false; // not counted and not listed
-        }
-        pending.add(subtask, owner.isCurrentThread());
-        if (state != OPEN || severed) {
-            subtask.abandon();
-            return false;
-        }
-        subtask.observe(options);
-        boolean started = false;
-        try {
-            container.start(subtask);
-            started = !subtask.isRefused();
-        } finally {
-            if (!started) {
-                subtask.abandon();
-            }
-        }
-        if (state != OPEN) {
-            subtask.stop();
-        }
-        return started;
+        return new ForkedSubtask<>(this, task, round, pending.forkMillis(time, scheduler != null));
     }
 
     /**
@@ -320,8 +215,12 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      */
     public StructuredTaskScope<T> join() throws InterruptedException {
         beginJoin();
-        awaitWithoutDeadline();
-        completeJoin();
+        if (scheduler == null) {
+            owner.await(this, false);
+        } else {
+            awaitPlaced();
+        }
+        completeJoin(forkRound);
         return this;
     }
 
@@ -346,40 +245,20 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     public StructuredTaskScope<T> joinUntil(Instant deadline) throws InterruptedException, TimeoutException {
         Duration timeout = Duration.between(Instant.now(), deadline);
         beginJoin();
-        if (!owner.await(this, false, Deadline.after(options.time(), timeout))) {
+        if (!owner.await(this, false, Deadline.after(time, timeout))) {
             throw new TimeoutException("scope \"" + name + "\" was not joined by " + deadline + "; " + pending.count()
                     + " subtasks go on");
         }
-        completeJoin();
+        completeJoin(forkRound);
         return this;
-    }
-
-    /** Waits without a time limit. Throws if the caller is a task and waits for subtasks that could never begin. */
-    final void awaitWithoutDeadline() throws InterruptedException {
-        Thread waiter = owner.thread();
-        List<PlacedSubtask<?>> registered = new ArrayList<>();
-        try {
-            if (!isWaitOver(false) && options.scheduler() != null) {
-                pending.forEach(each -> {
-                    if (each instanceof PlacedSubtask<?> placed && placed.beginWait(waiter)) {
-                        registered.add(placed);
-                    }
-                });
-            }
-            owner.await(this, false);
-        } finally {
-            registered.forEach(each -> each.endWait(waiter));
-        }
     }
 
     final void beginJoin() {
         ensureOwner("join");
         lastJoinAttempted = forkRound;
-        ensureNotClosed("join");
-    }
-
-    private void completeJoin() {
-        completeJoin(forkRound);
+        if (state == CLOSED) {
+            throw closed("join");
+        }
     }
 
     final void completeJoin(int round) {
@@ -400,21 +279,13 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
      * @throws WrongThreadException if the caller is neither the owner nor inside this scope
      */
     public void shutdown() {
-        if (!owner.isCurrentThread()) {
+        if (Thread.currentThread() != owner.thread) {
             ensureInside("shut down");
         }
-        ensureNotClosed("shut down");
-        stop();
-    }
-
-    /** Shuts this scope down. Returns false if it was shut down before. */
-    final boolean stop() {
-        if (!STATE.compareAndSet(this, OPEN, SHUTDOWN)) {
-            return false;
+        if (state == CLOSED) {
+            throw closed("shut down");
         }
-        pending.forEach(ForkedSubtask::stop);
-        owner.wake();
-        return true;
+        stop();
     }
 
     /**
@@ -448,85 +319,10 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
             return;
         }
         stop();
-        boolean interrupted = awaitStragglers();
-        interrupted |= Thread.interrupted(); // closing the container must not see the interrupt
-        try {
-            boolean inOrder = owner.pop(this);
-            container.close();
-            if (!inOrder) {
-                throw new StructureViolationException("scopes close in the reverse order of their opening; \"" + name
-                        + "\" was closed before one inside it");
-            }
-        } finally {
-            state = CLOSED;
-            pending.clearIfEmpty();
-            if (parent != null) {
-                parent.removeChild(this);
-            }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        closeContainer();
         if (forkRound > lastJoinAttempted) {
             lastJoinCompleted = forkRound;
             throw notJoined();
-        }
-    }
-
-    /** Waits for all subtasks and reports slow ones once. Returns whether the owner was interrupted. */
-    private boolean awaitStragglers() {
-        boolean interrupted = false;
-        boolean reported = false;
-        Deadline patience = null;
-        while (pending.count() > 0) {
-            try {
-                if (reported) {
-                    owner.await(this, true);
-                    continue;
-                }
-                if (patience == null) {
-                    patience = Deadline.after(options.time(), options.stragglerPatience());
-                }
-                if (!owner.await(this, true, patience)) {
-                    reported = true;
-                    pending.forEach(this::reportStraggler);
-                }
-            } catch (InterruptedException interrupt) {
-                interrupted = true;
-            } catch (Throwable noAlarm) {
-                reported = true;
-                options.sink()
-                        .report("time source of scope \"" + name + "\", whose stragglers are not reported", noAlarm);
-            }
-        }
-        return interrupted;
-    }
-
-    private void reportStraggler(ForkedSubtask<?> straggler) {
-        IllegalStateException where = new IllegalStateException("subtask " + straggler.name() + " of scope \"" + name
-                + "\" still runs " + options.stragglerPatience().toMillis()
-                + " ms after the scope began to close, and keeps it open; it was forked "
-                + ageMillis(straggler) + " ms ago. It should end when it is interrupted");
-        Thread runner = straggler.thread;
-        where.setStackTrace(runner == null ? new StackTraceElement[0] : runner.getStackTrace());
-        options.sink().report("straggler in scope \"" + name + "\"", where);
-    }
-
-    /**
-     * Prevents further starts and waits for running subtasks. Called when the same thread closes an enclosing scope.
-     */
-    final void sever() {
-        severed = true;
-        boolean interrupted = false;
-        while (pending.count() > 0) {
-            try {
-                owner.await(this, true);
-            } catch (InterruptedException interrupt) {
-                interrupted = true;
-            }
-        }
-        if (interrupted) {
-            Thread.currentThread().interrupt();
         }
     }
 
@@ -570,32 +366,28 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
     }
 
     final void ensureJoinedIfOwner(int round) {
-        if (round > lastJoinCompleted && owner.isCurrentThread()) {
+        if (round > lastJoinCompleted && Thread.currentThread() == owner.thread) {
             throw notJoined();
         }
     }
 
     final void ensureOwner(String action) {
-        if (!owner.isCurrentThread()) {
-            throw new WrongThreadException("only its owner, " + owner.thread() + ", may " + action + " scope \"" + name
+        if (Thread.currentThread() != owner.thread) {
+            throw new WrongThreadException("only its owner, " + owner.thread + ", may " + action + " scope \"" + name
                     + "\"; this is " + Thread.currentThread());
         }
     }
 
     private void ensureInside(String action) {
-        for (StructuredTaskScope<?> each = ofCaller(); each != null; each = each.parent) {
-            if (each == this) {
-                return;
-            }
+        if (isCallerInside()) {
+            return;
         }
-        throw new WrongThreadException("only its owner, " + owner.thread() + ", and threads inside may " + action
+        throw new WrongThreadException("only its owner, " + owner.thread + ", and threads inside may " + action
                 + " scope \"" + name + "\"; this is " + Thread.currentThread());
     }
 
-    private void ensureNotClosed(String action) {
-        if (state == CLOSED) {
-            throw new IllegalStateException("scope \"" + name + "\" is closed; " + action + " inside its try block");
-        }
+    private IllegalStateException closed(String action) {
+        return new IllegalStateException("scope \"" + name + "\" is closed; " + action + " inside its try block");
     }
 
     private IllegalStateException notJoined() {
@@ -603,148 +395,8 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
                 "the owner of scope \"" + name + "\" has forked and not joined since; call join() first");
     }
 
-    /** Returns the scope whose subtask the calling thread runs, or null if there is none. */
-    static @Nullable StructuredTaskScope<?> ofCaller() {
-        return CURRENT.isBound() ? CURRENT.get() : null;
-    }
-
-    /** Adds the owner's enclosure to the scoped values, which may lack it. Called in a subtask's thread. */
-    final ScopedValue.Carrier withEnclosure(ScopedValue.Carrier values) {
-        return enclosure == null
-                ? values
-                : values.where(TaskContext.scopedValue(), TaskContext.current().ofTask(enclosure));
-    }
-
-    /** Returns the binding that marks a thread as inside this scope. */
-    final ScopedValue.Carrier insideBinding() {
-        ScopedValue.Carrier known = inside;
-        if (known == null) {
-            known = ScopedValue.where(CURRENT, this);
-            inside = known;
-        }
-        return known;
-    }
-
-    final Thread newThread(Runnable run) {
-        Thread thread = factory.newThread(run);
-        if (thread == null) {
-            throw new RejectedExecutionException(
-                    "the thread factory of scope \"" + name + "\" returned null: it accepts no more subtasks");
-        }
-        return thread;
-    }
-
-    /** Counts a subtask that has ended, and wakes the owner after the last one unless the container will do so. */
-    final void ended(boolean abandoned) {
-        pending.end();
-        if ((abandoned || !container.wakesOwner()) && pending.count() == 0) {
-            owner.wake();
-        }
-    }
-
-    /** Closes the calling thread's outer forks, after it has run a subtask. Never throws. */
-    final void closeOuterForks(Thread runner) {
-        Map<Thread, JdkContainer.OuterForks> known = outerForks;
-        JdkContainer.OuterForks forks = known == null ? null : known.remove(runner);
-        if (forks != null) {
-            try {
-                forks.close();
-            } catch (Throwable violation) {
-                sink().report("closing the threads that a subtask of scope \"" + name + "\" has forked", violation);
-            }
-        }
-    }
-
-    final JdkContainer.@Nullable OuterForks outerForksOf(Thread runner) {
-        Map<Thread, JdkContainer.OuterForks> known = outerForks;
-        return known == null ? null : known.get(runner);
-    }
-
-    final void putOuterForks(Thread runner, JdkContainer.OuterForks forks) {
-        if (outerForks == null) {
-            OUTER_FORKS.compareAndSet(this, null, new ConcurrentHashMap<>());
-        }
-        Objects.requireNonNull(outerForks).put(runner, forks);
-    }
-
-    private void addChild(StructuredTaskScope<?> child) {
-        if (children == null) {
-            CHILDREN.compareAndSet(this, null, ConcurrentHashMap.newKeySet());
-        }
-        Objects.requireNonNull(children).add(child);
-    }
-
-    private void removeChild(StructuredTaskScope<?> child) {
-        Objects.requireNonNull(children).remove(child);
-    }
-
-    final Collection<StructuredTaskScope<?>> children() {
-        Set<StructuredTaskScope<?>> known = children;
-        return known == null ? List.of() : known;
-    }
-
-    final boolean isWaitOver(boolean closing) {
-        return pending.count() == 0 || (!closing && state != OPEN);
-    }
-
-    /**
-     * Abandons subtasks whose threads have terminated without running them. Called by the owner when the JDK's
-     * container may have become empty; if it has not, it will wake the owner again. A platform thread leaves the
-     * container before it has terminated.
-     */
-    final void abandonDead() {
-        ForkedSubtask<?> alive = pending.abandonDead();
-        Thread dying = alive == null || !alive.isWaiting() ? null : alive.thread;
-        if (dying != null && !dying.isVirtual()) {
-            Thread.startVirtualThread(() -> abandonWhenDead(dying));
-        }
-    }
-
-    private void abandonWhenDead(Thread dying) {
-        try {
-            dying.join();
-        } catch (InterruptedException impossible) {
-            Thread.currentThread().interrupt();
-        }
-        pending.abandonDead();
-        owner.wake();
-    }
-
-    final PendingSubtasks pending() {
-        return pending;
-    }
-
-    final ScopeStack owner() {
-        return owner;
-    }
-
-    final @Nullable StructuredTaskScope<?> parent() {
-        return parent;
-    }
-
-    /** Returns the scope that the same owner had opened last before this one, or null if none is open. */
-    final @Nullable StructuredTaskScope<?> enclosingInSameThread() {
-        return parent != null && parent.owner == owner ? parent : null;
-    }
-
-    final String name() {
-        return name;
-    }
-
-    final Container container() {
-        return container;
-    }
-
     final ExceptionSink sink() {
         return options.sink();
-    }
-
-    final TimeSource time() {
-        return options.time();
-    }
-
-    final long ageMillis(ForkedSubtask<?> subtask) {
-        return (options.time().nanoTime() - subtask.forkedAt) / 1_000_000;
     }
 
     /**
@@ -898,7 +550,7 @@ public class StructuredTaskScope<T extends @Nullable Object> implements AutoClos
             Subtask<? extends T> success = decision.firstSuccess(
                     esf,
                     () -> new IllegalStateException(
-                            "no subtask of scope \"" + name() + "\" has completed; there is no result"));
+                            "no subtask of scope \"" + name + "\" has completed; there is no result"));
             return success.get();
         }
     }

@@ -12,17 +12,17 @@ import org.jspecify.annotations.Nullable;
  */
 final class SubtaskBody implements Scheduler.Placeable, NamedTask {
 
-    private final ForkedSubtask<?> subtask;
+    private final PendingSubtask subtask;
     private ScopedValue.@Nullable Carrier values; // null in a thread that inherits; written before the thread starts
     private @Nullable TaskContext context; // like values
 
-    SubtaskBody(ForkedSubtask<?> subtask) {
+    SubtaskBody(PendingSubtask subtask) {
         this.subtask = subtask;
     }
 
     /** Captures the calling thread's task context and registered scoped values for a thread that inherits none. */
-    SubtaskBody withValues(Iterable<ScopedValue<?>> registered) {
-        ScopedValue.Carrier carried = subtask.scope.insideBinding();
+    SubtaskBody withValues(ScopedValue.Carrier inside, Iterable<ScopedValue<?>> registered) {
+        ScopedValue.Carrier carried = inside;
         for (ScopedValue<?> key : registered) {
             carried = with(carried, key);
         }
@@ -37,7 +37,7 @@ final class SubtaskBody implements Scheduler.Placeable, NamedTask {
 
     @Override
     public String name() {
-        return ObservedSubtask.nameOf(subtask.task);
+        return subtask.taskName();
     }
 
     @Override

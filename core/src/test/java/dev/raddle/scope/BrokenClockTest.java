@@ -49,7 +49,7 @@ class BrokenClockTest {
                             config -> config.withOptions(options).withTimeout(SECOND)))
                     .isInstanceOf(ArithmeticException.class)
                     .hasNoSuppressedExceptions();
-            assertThat(outer.owner().innermost()).isSameAs(outer);
+            assertThat(outer.owner.innermost).isSameAs(outer);
             assertThat(outer.children()).isEmpty();
 
             StructuredTaskScope.Subtask<String> subtask = outer.fork(() -> "value");

@@ -1,0 +1,363 @@
+package dev.raddle.scope;
+
+import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskContext;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadFactory;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine of a {@link StructuredTaskScope}: starts subtasks, stops them, and waits for their ends. It knows neither
+ * results nor the rules of forking and joining.
+ */
+abstract class SubtaskScope {
+
+    /*
+     * Overview.
+     *
+     *   state     OPEN ──► SHUTDOWN ──► CLOSED   first step: any thread inside, by compare-and-set; second: the owner
+     *   severed   the container was closed because an enclosing scope was closed; no further subtasks start
+     *
+     * Starting races with shutting down. A forker counts and lists a subtask, reads the state, starts the thread, and
+     * reads the state again. The thread that shuts down writes the state and then cancels all listed subtasks:
+     *
+     *   - listed before: the shutdown finds the subtask and interrupts its thread, if it has one yet;
+     *   - listed after, or without a thread then: the forker sees the state, and interrupts the subtask or does not
+     *     start it.
+     *
+     * Both may find the subtask; it is interrupted only once (see ForkedSubtask). A subtask that was started always
+     * runs.
+     *
+     * Starting races with closing. The owner writes the state and then waits for the count to reach zero. A forker
+     * counts and then reads the state. So either the owner waits for the subtask, or the forker does not start it. When
+     * the container is closed, no thread is in it that could start another.
+     *
+     * Inside. The scope that a thread is in is a scoped value, bound around each subtask. As in the JDK, the enclosing
+     * scope of a scope is the last that its owner had opened, or else the scope that its owner is in.
+     */
+    static final byte OPEN = 0;
+    static final byte SHUTDOWN = 1;
+    static final byte CLOSED = 2;
+
+    private static final ScopedValue<SubtaskScope> CURRENT = ScopedValue.newInstance();
+    private static final VarHandle STATE;
+    private static final VarHandle CHILDREN;
+    private static final VarHandle OUTER_FORKS;
+
+    static {
+        try {
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            STATE = lookup.findVarHandle(SubtaskScope.class, "state", byte.class);
+            CHILDREN = lookup.findVarHandle(SubtaskScope.class, "children", Set.class);
+            OUTER_FORKS = lookup.findVarHandle(SubtaskScope.class, "outerForks", Map.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    final String name;
+    final StructuredScopeOptions options;
+    final ScopeStack owner = ScopeStack.current();
+    final @Nullable SubtaskScope parent;
+    final @Nullable EnclosingScope enclosure = EnclosingScope.entered(); // must be passed to subtasks explicitly
+    final PendingSubtasks pending = new PendingSubtasks();
+    final ScopedValue.Carrier inside = ScopedValue.where(CURRENT, this); // marks a thread as inside this scope
+    final TimeSource time;
+    final @Nullable Scheduler scheduler; // null if each subtask has a thread of its own
+    final Container container;
+    private final ThreadFactory factory;
+
+    private volatile @Nullable Set<SubtaskScope> children; // created lazily
+    volatile @Nullable Map<Thread, JdkContainer.OuterForks> outerForks; // created lazily; null while there are none
+
+    volatile byte state;
+    private volatile boolean severed;
+
+    /** Opens a scope owned by the calling thread. */
+    @SuppressWarnings("this-escape") // the container and the stack use only fields that are set by then
+    SubtaskScope(@Nullable String name, ThreadFactory factory, StructuredScopeOptions options) {
+        this.name = name == null ? Objects.toIdentityString(this) : name;
+        this.factory = factory;
+        this.options = options;
+        SubtaskScope enclosing = owner.innermost;
+        this.parent = enclosing == null ? ofCaller() : enclosing;
+        this.time = options.time();
+        this.scheduler = options.scheduler();
+        this.container = openContainer();
+        owner.innermost = this;
+        if (parent != null) {
+            parent.addChild(this);
+        }
+    }
+
+    /** Opens the container of the threads. Called by the constructor. */
+    abstract Container openContainer();
+
+    /** Starts a subtask. Returns false if it will never run because this scope is shut down or severed. */
+    final boolean start(PendingSubtask subtask, boolean byOwner) {
+        if (state != OPEN) {
+            return false; // not counted and not listed
+        }
+        pending.add(subtask, byOwner);
+        if (state != OPEN || severed) {
+            subtask.abandon();
+            return false;
+        }
+        if (options.isObserved()) {
+            subtask.observe();
+        }
+        boolean started = false;
+        try {
+            container.start(subtask, byOwner);
+            started = !subtask.isRefused();
+        } finally {
+            if (!started) {
+                subtask.abandon();
+            }
+        }
+        if (state != OPEN) {
+            subtask.cancel();
+        }
+        return started;
+    }
+
+    /** Returns a new thread of the factory. */
+    final Thread newThread(Runnable run) {
+        Thread thread = factory.newThread(run);
+        if (thread == null) {
+            throw new RejectedExecutionException(
+                    "the thread factory of scope \"" + name + "\" returned null: it accepts no more subtasks");
+        }
+        return thread;
+    }
+
+    /** Shuts this scope down. Returns false if it was shut down before. */
+    final boolean stop() {
+        if (!STATE.compareAndSet(this, OPEN, SHUTDOWN)) {
+            return false;
+        }
+        pending.forEach(PendingSubtask::cancel);
+        owner.wake();
+        return true;
+    }
+
+    /** Counts a subtask that has ended, and wakes the owner after the last one unless the container will do so. */
+    final void ended(boolean abandoned) {
+        pending.end();
+        if ((abandoned || !container.wakesOwner()) && pending.count() == 0) {
+            owner.wake();
+        }
+    }
+
+    final boolean isWaitOver(boolean closing) {
+        return pending.count() == 0 || (!closing && state != OPEN);
+    }
+
+    /**
+     * Waits until the join of a scope with a scheduler is over. Throws if the caller is a task and waits for subtasks
+     * that could never begin.
+     */
+    final void awaitPlaced() throws InterruptedException {
+        List<PendingSubtask> registered = new ArrayList<>();
+        try {
+            if (!isWaitOver(false)) {
+                pending.forEach(each -> {
+                    if (each.beginWait(owner.thread)) {
+                        registered.add(each);
+                    }
+                });
+            }
+            owner.await(this, false);
+        } finally {
+            registered.forEach(each -> each.endWait(owner.thread));
+        }
+    }
+
+    /** Waits for the last subtask and closes the container. Called by the owner of a scope that is shut down. */
+    final void closeContainer() {
+        boolean interrupted = pending.count() > 0 && awaitStragglers();
+        interrupted |= Thread.interrupted(); // closing the container must not see the interrupt
+        try {
+            boolean inOrder = owner.pop(this);
+            container.close();
+            if (!inOrder) {
+                throw new StructureViolationException("scopes close in the reverse order of their opening; \"" + name
+                        + "\" was closed before one inside it");
+            }
+        } finally {
+            state = CLOSED;
+            pending.clearIfEmpty();
+            if (parent != null) {
+                parent.removeChild(this);
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    /** Waits for all subtasks and reports slow ones once. Returns whether the owner was interrupted. */
+    private boolean awaitStragglers() {
+        boolean interrupted = false;
+        boolean reported = false;
+        Deadline patience = null;
+        while (pending.count() > 0) {
+            try {
+                if (reported) {
+                    owner.await(this, true);
+                    continue;
+                }
+                if (patience == null) {
+                    patience = Deadline.after(time, options.stragglerPatience());
+                }
+                if (!owner.await(this, true, patience)) {
+                    reported = true;
+                    pending.forEach(this::reportStraggler);
+                }
+            } catch (InterruptedException interrupt) {
+                interrupted = true;
+            } catch (Throwable noAlarm) {
+                reported = true;
+                options.sink()
+                        .report("time source of scope \"" + name + "\", whose stragglers are not reported", noAlarm);
+            }
+        }
+        return interrupted;
+    }
+
+    private void reportStraggler(PendingSubtask straggler) {
+        IllegalStateException where = new IllegalStateException("subtask " + straggler.name() + " of scope \"" + name
+                + "\" still runs " + options.stragglerPatience().toMillis()
+                + " ms after the scope began to close, and keeps it open; it was forked "
+                + ageMillis(straggler) + " ms ago. It should end when it is interrupted");
+        Thread runner = straggler.thread;
+        where.setStackTrace(runner == null ? new StackTraceElement[0] : runner.getStackTrace());
+        options.sink().report("straggler in scope \"" + name + "\"", where);
+    }
+
+    final long ageMillis(PendingSubtask subtask) {
+        return PendingSubtasks.ageMillis(subtask, time);
+    }
+
+    /**
+     * Prevents further starts and waits for running subtasks. Called when the same thread closes an enclosing scope.
+     */
+    final void sever() {
+        severed = true;
+        boolean interrupted = false;
+        while (pending.count() > 0) {
+            try {
+                owner.await(this, true);
+            } catch (InterruptedException interrupt) {
+                interrupted = true;
+            }
+        }
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /**
+     * Abandons subtasks whose threads have terminated without running them. Called by the owner when the JDK's
+     * container may have become empty; if it has not, it will wake the owner again. A platform thread leaves the
+     * container before it has terminated.
+     */
+    final void abandonDead() {
+        PendingSubtask alive = pending.abandonDead();
+        Thread dying = alive == null || !alive.isWaiting() ? null : alive.thread;
+        if (dying != null && !dying.isVirtual()) {
+            Thread.startVirtualThread(() -> abandonWhenDead(dying));
+        }
+    }
+
+    private void abandonWhenDead(Thread dying) {
+        try {
+            dying.join();
+        } catch (InterruptedException impossible) {
+            Thread.currentThread().interrupt();
+        }
+        pending.abandonDead();
+        owner.wake();
+    }
+
+    /** Returns the scope whose subtask the calling thread runs, or null if there is none. */
+    static @Nullable SubtaskScope ofCaller() {
+        return CURRENT.isBound() ? CURRENT.get() : null;
+    }
+
+    /** Returns whether the calling thread runs a subtask of this scope, or of one inside it. */
+    final boolean isCallerInside() {
+        for (SubtaskScope each = ofCaller(); each != null; each = each.parent) {
+            if (each == this) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Adds the owner's enclosure to the scoped values, which may lack it. Called in a subtask's thread. */
+    final ScopedValue.Carrier withEnclosure(ScopedValue.Carrier values) {
+        return enclosure == null
+                ? values
+                : values.where(TaskContext.scopedValue(), TaskContext.current().ofTask(enclosure));
+    }
+
+    /** Closes the calling thread's outer forks, after it has run a subtask. Never throws. */
+    final void closeOuterForks(Thread runner) {
+        Map<Thread, JdkContainer.OuterForks> known = outerForks;
+        JdkContainer.OuterForks forks = known == null ? null : known.remove(runner);
+        if (forks != null) {
+            try {
+                forks.close();
+            } catch (Throwable violation) {
+                options.sink()
+                        .report("closing the threads that a subtask of scope \"" + name + "\" has forked", violation);
+            }
+        }
+    }
+
+    final JdkContainer.@Nullable OuterForks outerForksOf(Thread runner) {
+        Map<Thread, JdkContainer.OuterForks> known = outerForks;
+        return known == null ? null : known.get(runner);
+    }
+
+    final void putOuterForks(Thread runner, JdkContainer.OuterForks forks) {
+        if (outerForks == null) {
+            OUTER_FORKS.compareAndSet(this, null, new ConcurrentHashMap<>());
+        }
+        Objects.requireNonNull(outerForks).put(runner, forks);
+    }
+
+    private void addChild(SubtaskScope child) {
+        if (children == null) {
+            CHILDREN.compareAndSet(this, null, ConcurrentHashMap.newKeySet());
+        }
+        Objects.requireNonNull(children).add(child);
+    }
+
+    private void removeChild(SubtaskScope child) {
+        Objects.requireNonNull(children).remove(child);
+    }
+
+    final Collection<SubtaskScope> children() {
+        Set<SubtaskScope> known = children;
+        return known == null ? List.of() : known;
+    }
+
+    /** Returns the scope that the same owner had opened last before this one, or null if none is open. */
+    final @Nullable SubtaskScope enclosingInSameThread() {
+        return parent != null && parent.owner == owner ? parent : null;
+    }
+}
