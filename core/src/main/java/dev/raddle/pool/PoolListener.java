@@ -5,7 +5,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Is notified of the events of a pool's tasks. The methods are called in the thread in which the event occurs, without
+ * Is notified of what only a pool has: the {@link Runnable}s that it accepts, runs, rejects and hands back, the threads
+ * that run them, and tasks that are stuck. It is notified of every task, also of those of other APIs that the pool runs.
+ * Names, outcomes and spans are for a {@link dev.raddle.task.TaskListener}, which every API has. The methods are called in the thread in which the event occurs, without
  * holding any lock, and should return quickly. An exception that they throw has no effect on the task and is passed to
  * that thread's uncaught exception handler.
  *

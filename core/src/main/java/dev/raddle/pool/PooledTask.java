@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A future that keeps its original {@code Runnable} or {@code Callable}, for reports, until that has run or never will.
  */
-final class PooledTask<T extends @Nullable Object> extends FutureTask<T> {
+class PooledTask<T extends @Nullable Object> extends FutureTask<T> {
 
     private @Nullable Object original; // a stale value costs memory only
     private boolean started;
@@ -24,7 +24,7 @@ final class PooledTask<T extends @Nullable Object> extends FutureTask<T> {
 
     /** Returns the Runnable or Callable from which a task was made, or the task itself if that is unknown. */
     static Object original(Runnable task) {
-        Object original = task instanceof PooledTask<?> pooled ? pooled.original : null;
+        Object original = InvokeAny.futureOf(task) instanceof PooledTask<?> pooled ? pooled.original : null;
         return original == null ? task : original;
     }
 

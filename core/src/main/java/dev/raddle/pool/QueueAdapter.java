@@ -1,6 +1,5 @@
 package dev.raddle.pool;
 
-import dev.raddle.task.Rejectable;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -8,7 +7,6 @@ import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Delayed;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,10 +16,11 @@ final class QueueAdapter implements WorkQueue {
     private final BlockingQueue<Runnable> queue;
     private final boolean isDirectHandoff; // the queue never holds a task
     private final WaiterQueue putters = new WaiterQueue(false);
-    private final LongAdder removed = new LongAdder();
+    private final RemovedTasks removed;
 
-    QueueAdapter(BlockingQueue<Runnable> queue) {
+    QueueAdapter(BlockingQueue<Runnable> queue, RemovedTasks removed) {
         this.queue = queue;
+        this.removed = removed;
         this.isDirectHandoff = queue.remainingCapacity() == 0 && queue.isEmpty();
     }
 
@@ -62,34 +61,26 @@ final class QueueAdapter implements WorkQueue {
 
     @Override
     public boolean remove(Object task) {
-        boolean found = queue.remove(task);
+        boolean found = takeBack((Runnable) task);
         if (found) {
-            recordRemoved();
-            if (task instanceof Runnable removed) {
-                Rejectable.reject(removed, "was removed from its pool");
-            }
+            removed.add((Runnable) task);
         }
         return found;
     }
 
     @Override
     public @Nullable Runnable discard() {
-        Runnable task = queue.poll();
+        Runnable task = poll(new TaskBuffer.Timestamp());
         if (task != null) {
-            recordRemoved();
+            removed.addDropped();
         }
         return task;
-    }
-
-    private void recordRemoved() {
-        removed.increment();
-        signalPutter();
     }
 
     @Override
     public void purge() {
         for (Runnable task : snapshot()) {
-            if (WorkQueue.isCancelled(task)) {
+            if (RemovedTasks.isCancelled(task)) {
                 remove(task); // not by the iterator, which does not report whether another thread has taken the task
             }
         }
@@ -155,10 +146,5 @@ final class QueueAdapter implements WorkQueue {
     @Override
     public WaiterQueue putters() {
         return putters;
-    }
-
-    @Override
-    public long removedCount() {
-        return removed.sum();
     }
 }

@@ -110,7 +110,8 @@ final class Reporter {
         UserCode.uncaught(failure);
     }
 
-    private static String nameOf(Runnable task) {
+    /** Returns the name of a task, or of its class or that of the callable. */
+    static String nameOf(Runnable task) {
         Object original = PooledTask.original(task);
         return UserCode.nameOf(original instanceof NamedTask named ? named::name : null, original);
     }

@@ -1,6 +1,5 @@
 package dev.raddle.pool;
 
-import dev.raddle.task.Rejectable;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.lang.invoke.VarHandle;
@@ -14,7 +13,6 @@ import java.util.NoSuchElementException;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 import java.util.function.Predicate;
@@ -42,7 +40,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
      * counts, what others take. Tasks that others remove without receiving them are rejected, outside the locks.
      */
 
-    private static final String REMOVED = "was removed from the queue of its pool";
+    private static final long FOREVER = Long.MAX_VALUE;
 
     /** An attempt to take the first task. */
     private final class TakeAttempt implements BooleanSupplier {
@@ -68,26 +66,26 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     private final WaiterQueue putters = new WaiterQueue(false);
     private final BooleanSupplier notEmpty;
     private final BooleanSupplier notFull;
-    private final LongAdder removedCount = new LongAdder();
+    private final RemovedTasks removed;
 
     TaskQueue(
-            int capacity, @Nullable ToIntFunction<Object> rankFunction, TimeSource time, BooleanSupplier recordsTimes) {
+            int capacity,
+            @Nullable ToIntFunction<Object> rankFunction,
+            TimeSource time,
+            BooleanSupplier recordsTimes,
+            RemovedTasks removed) {
         this.buffer = rankFunction == null ? new FifoBuffer(capacity) : new RankedBuffer(capacity);
         this.notEmpty = () -> buffer.size() != 0;
         this.notFull = () -> buffer.size() < buffer.capacity();
         this.rankFunction = rankFunction;
         this.time = time;
         this.recordsTimes = recordsTimes;
+        this.removed = removed;
     }
 
     @Override
     public WaiterQueue putters() {
         return putters;
-    }
-
-    @Override
-    public long removedCount() {
-        return removedCount.sum();
     }
 
     int capacity() {
@@ -146,10 +144,6 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         return takeAttempt.task;
     }
 
-    private boolean awaitSpace(Runnable task, int rank, WaiterQueue.Waiter waiter) throws InterruptedException {
-        return putters.awaitUntil(waiter, () -> offer(task, rank), notFull);
-    }
-
     @Override
     public boolean takeBack(Runnable task) {
         boolean taken = buffer.cursor().removeNext(each -> each == task) != null;
@@ -168,20 +162,12 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public void put(Runnable task) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        int rank = rank(Objects.requireNonNull(task));
-        if (!offer(task, rank)) {
-            awaitSpace(task, rank, new WaiterQueue.Waiter());
-        }
+        offer(task, FOREVER, TimeUnit.NANOSECONDS);
     }
 
     @Override
     public boolean offer(Runnable task, long timeout, TimeUnit unit) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
+        checkInterrupt();
         int rank = rank(Objects.requireNonNull(task));
         if (offer(task, rank)) {
             return true;
@@ -190,9 +176,9 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
             return false;
         }
         WaiterQueue.Waiter waiter = new WaiterQueue.Waiter();
-        Alarm alarm = time.after(Duration.ofNanos(unit.toNanos(timeout)), waiter::expire);
+        Alarm alarm = expire(waiter, unit.toNanos(timeout));
         try {
-            return awaitSpace(task, rank, waiter);
+            return putters.awaitUntil(waiter, () -> offer(task, rank), notFull);
         } finally {
             alarm.cancel();
         }
@@ -200,41 +186,44 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public Runnable take() throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        Runnable task = take(new TaskBuffer.Timestamp());
-        removedCount.increment();
-        return task;
+        return Objects.requireNonNull(poll(FOREVER, TimeUnit.NANOSECONDS));
     }
 
     @Override
     public @Nullable Runnable poll() {
-        return countRemoved(poll(new TaskBuffer.Timestamp()));
+        return received(poll(new TaskBuffer.Timestamp()));
     }
 
     @Override
     public @Nullable Runnable poll(long timeout, TimeUnit unit) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
+        checkInterrupt();
         TaskBuffer.Timestamp stamp = new TaskBuffer.Timestamp();
         Runnable task = poll(stamp);
         if (task != null || timeout <= 0) {
-            return countRemoved(task);
+            return received(task);
         }
         WaiterQueue.Waiter waiter = new WaiterQueue.Waiter();
-        Alarm alarm = time.after(Duration.ofNanos(unit.toNanos(timeout)), waiter::expire);
+        Alarm alarm = expire(waiter, unit.toNanos(timeout));
         try {
-            return countRemoved(awaitTask(stamp, waiter));
+            return received(awaitTask(stamp, waiter));
         } finally {
             alarm.cancel();
         }
     }
 
-    private @Nullable Runnable countRemoved(@Nullable Runnable task) {
+    private static void checkInterrupt() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+    }
+
+    private Alarm expire(WaiterQueue.Waiter waiter, long nanos) {
+        return nanos == FOREVER ? () -> true : time.after(Duration.ofNanos(nanos), waiter::expire);
+    }
+
+    private @Nullable Runnable received(@Nullable Runnable task) {
         if (task != null) {
-            removedCount.increment();
+            removed.addReceived(task);
         }
         return task;
     }
@@ -279,17 +268,12 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (unwanted == null) {
             return false;
         }
-        Runnable removed = buffer.cursor().removeNext(unwanted::equals);
-        if (removed != null) {
-            recordRemoved(1);
-            Rejectable.reject(removed, REMOVED);
+        Runnable task = buffer.cursor().removeNext(unwanted::equals);
+        if (task != null) {
+            signalPutter();
+            removed.add(task);
         }
-        return removed != null;
-    }
-
-    private void recordRemoved(int tasks) {
-        removedCount.add(tasks);
-        signalPutter();
+        return task != null;
     }
 
     @Override
@@ -307,27 +291,24 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     @Override
     public boolean removeIf(Predicate<? super Runnable> unwanted) {
         Objects.requireNonNull(unwanted);
-        List<Runnable> removed = new ArrayList<>();
+        List<Runnable> tasks = new ArrayList<>();
         try {
             TaskBuffer.Cursor cursor = buffer.cursor();
             for (Runnable task; (task = cursor.removeNext(unwanted::test)) != null; ) {
-                removed.add(task);
+                tasks.add(task);
             }
         } finally {
-            if (!removed.isEmpty()) {
-                recordRemoved(removed.size());
-                removed.forEach(task -> Rejectable.reject(task, REMOVED));
+            if (!tasks.isEmpty()) {
+                signalPutter();
+                tasks.forEach(removed::add);
             }
         }
-        return !removed.isEmpty();
+        return !tasks.isEmpty();
     }
 
     @Override
     public void clear() {
-        for (Runnable task : drainAll(moment -> {})) {
-            removedCount.increment();
-            Rejectable.reject(task, REMOVED);
-        }
+        drainAll(moment -> {}).forEach(removed::add);
     }
 
     @Override
@@ -343,7 +324,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         int drained = 0;
         TaskBuffer.Timestamp stamp = new TaskBuffer.Timestamp();
         for (Runnable task; drained < maxElements && (task = poll(stamp)) != null; drained++) {
-            removedCount.increment();
+            removed.addReceived(task);
             target.add(task);
         }
         return drained;
@@ -362,7 +343,11 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public @Nullable Runnable discard() {
-        return poll();
+        Runnable task = poll(new TaskBuffer.Timestamp());
+        if (task != null) {
+            removed.addDropped();
+        }
+        return task;
     }
 
     @Override
@@ -372,7 +357,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public void purge() {
-        removeIf(WorkQueue::isCancelled);
+        removeIf(RemovedTasks::isCancelled);
     }
 
     @Override
@@ -437,8 +422,8 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
             }
             removable = null;
             if (cursor.removeMarked()) {
-                recordRemoved(1);
-                Rejectable.reject(task, REMOVED);
+                signalPutter();
+                removed.add(task);
             }
         }
     }

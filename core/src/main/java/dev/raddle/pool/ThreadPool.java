@@ -1,7 +1,11 @@
 package dev.raddle.pool;
 
 import dev.raddle.pool.Worker.Activity;
+import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Outcome;
 import dev.raddle.task.Rejectable;
+import dev.raddle.task.TaskListener;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
@@ -69,6 +73,8 @@ public class ThreadPool extends AbstractExecutorService {
     private final BlockingQueue<Runnable> queue;
     private final WorkQueue workQueue; // the same queue, as seen by the workers
     private final Reporter reporter;
+    private final RemovedTasks removed;
+    private final @Nullable ObservedTasks observed; // null without a task listener and propagators
     private final Workers workers;
     private final Duration lastWait;
     private final boolean cancelHandedBack;
@@ -293,17 +299,17 @@ public class ThreadPool extends AbstractExecutorService {
         cancelHandedBack = builder.cancelHandedBack;
         rejection = builder.rejection;
         reporter = new Reporter(name, time, builder.listener, builder.stuckAfter != null);
-        WorkQueue workQueue;
+        observed = builder.observedTasks();
+        removed = new RemovedTasks(observed);
         if (builder.queue == null) {
-            TaskQueue builtIn = new TaskQueue(builder.queueCapacity, builder.priority, time, reporter::isOn);
+            TaskQueue builtIn = new TaskQueue(builder.queueCapacity, builder.priority, time, reporter::isOn, removed);
             queue = builtIn;
             workQueue = builtIn;
         } else {
             queue = builder.queue;
-            workQueue = new QueueAdapter(builder.queue);
+            workQueue = new QueueAdapter(builder.queue, removed);
         }
-        this.workQueue = workQueue;
-        workers = new Workers(this, builder, workQueue, reporter);
+        workers = new Workers(this, builder, workQueue, reporter, observed);
     }
 
     /**
@@ -345,24 +351,56 @@ public class ThreadPool extends AbstractExecutorService {
     }
 
     private boolean tryExecute(Runnable task) {
+        if (observed == null) {
+            return tryAccept(task);
+        }
+        observed.submitted(task);
+        try {
+            return tryAccept(task);
+        } catch (Throwable failure) {
+            settleNotAccepted(task, failure);
+            throw failure;
+        }
+    }
+
+    private void settleNotAccepted(Runnable task, Throwable failure) {
+        if (observed != null) {
+            observed.notAccepted(task, new Outcome.Failure<>(failure));
+        }
+    }
+
+    private boolean tryAccept(Runnable task) {
         boolean accepted = workers.accept(task);
-        if (accepted && reporter.isOn()) {
-            reporter.accepted(task);
+        if (accepted) {
+            recordAccepted(task);
         }
         return accepted;
+    }
+
+    private void recordAccepted(Runnable task) {
+        if (reporter.isOn()) {
+            reporter.accepted(task);
+        }
+        if (observed != null) {
+            observed.accepted(task);
+        }
     }
 
     private void reject(Runnable task) {
         RejectionHandler handler = rejection;
         if (!(handler instanceof BlockPolicy)) { // a BlockPolicy counts its own rejections
-            recordRejected(task);
+            recordRejected(task, null);
         }
         handler.rejected(task, this);
     }
 
-    private void recordRejected(Runnable task) {
+    private void recordRejected(Runnable task, @Nullable String reason) {
         rejections.increment();
         reporter.rejected(task);
+        if (observed != null) {
+            String why = reason == null ? rejectionReason() : reason;
+            observed.notAccepted(task, new Outcome.Rejected<>((isShutdown() ? "shutdown: " : "pool: ") + why));
+        }
     }
 
     private String rejectionReason() {
@@ -379,25 +417,29 @@ public class ThreadPool extends AbstractExecutorService {
 
     @Override
     protected <T extends @Nullable Object> RunnableFuture<T> newTaskFor(Callable<T> callable) {
-        return new PooledTask<>(callable);
+        return observed == null ? new PooledTask<>(callable) : new ObservedFuture<>(observed, callable);
     }
 
     @Override
     protected <T extends @Nullable Object> RunnableFuture<T> newTaskFor(Runnable runnable, T value) {
-        return new PooledTask<>(runnable, value);
+        return observed == null ? new PooledTask<>(runnable, value) : new ObservedFuture<>(observed, runnable, value);
     }
 
     @Override
     public <T extends @Nullable Object> T invokeAny(Collection<? extends Callable<T>> tasks)
             throws InterruptedException, ExecutionException {
-        return new InvokeAnyExecutor(this).invokeAny(tasks);
+        try {
+            return new InvokeAny<T>(this, this::newTaskFor).call(tasks, Long.MAX_VALUE);
+        } catch (TimeoutException impossible) {
+            throw new AssertionError(impossible);
+        }
     }
 
     @Override
     public <T extends @Nullable Object> T invokeAny(
             Collection<? extends Callable<T>> tasks, long timeout, TimeUnit unit)
             throws InterruptedException, ExecutionException, TimeoutException {
-        return new InvokeAnyExecutor(this).invokeAny(tasks, timeout, unit);
+        return new InvokeAny<T>(this, this::newTaskFor).call(tasks, unit.toNanos(timeout));
     }
 
     /**
@@ -918,7 +960,7 @@ public class ThreadPool extends AbstractExecutorService {
                 snapshot.completed(),
                 rejections.sum(),
                 workers.handedBack.sum(),
-                workQueue.removedCount());
+                removed.sum());
     }
 
     @Override
@@ -981,19 +1023,36 @@ public class ThreadPool extends AbstractExecutorService {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
+            if (pool.observed == null) {
+                replaceOldest(task, pool);
+            } else {
+                pool.observed.resubmitted(task, () -> replaceOldest(task, pool));
+            }
+        }
+
+        /** Returns whether the task was accepted; otherwise it was dropped. */
+        private static boolean replaceOldest(Runnable task, ThreadPool pool) {
             boolean foundNone = pool.workQueue.isDirectHandoff(); // such a queue holds no task to drop
             do {
                 Runnable oldest = pool.isShutdown() ? null : pool.workQueue.discard();
                 if (oldest != null) {
-                    pool.drop(oldest);
+                    pool.dropQueued(oldest);
                     pool.workers.tryTerminateQuietly(); // the pool may have been shut down, and this was its last task
                 } else if (foundNone || pool.isShutdown()) {
                     pool.drop(task);
-                    return;
+                    return false;
                 }
                 foundNone = oldest == null; // a worker took it first, or no thread is available and none will be
-            } while (!pool.tryExecute(task));
+            } while (!pool.tryAccept(task));
+            return true;
         }
+    }
+
+    private void dropQueued(Runnable task) {
+        if (observed != null) {
+            observed.dropped(task);
+        }
+        drop(task);
     }
 
     private void drop(Runnable task) {
@@ -1030,19 +1089,36 @@ public class ThreadPool extends AbstractExecutorService {
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
             if (pool.isWorker(Thread.currentThread()) && !pool.isShutdown()) {
-                task.run();
+                pool.run(task);
                 return;
             }
-            String failure = pool.awaitAcceptance(task, timeout);
+            String failure = pool.awaitObserved(task, timeout);
             if (failure != null) {
-                pool.recordRejected(task);
+                pool.recordRejected(task, failure);
                 throw pool.rejected(task, failure);
             }
         }
     }
 
+    private void run(Runnable task) {
+        if (observed == null) {
+            task.run();
+        } else {
+            observed.run(task);
+        }
+    }
+
     private boolean isWorker(Thread thread) {
         return workers.registry.anyMatch(worker -> worker.thread() == thread);
+    }
+
+    private @Nullable String awaitObserved(Runnable task, @Nullable Duration timeout) {
+        try {
+            return awaitAcceptance(task, timeout);
+        } catch (Throwable failure) {
+            settleNotAccepted(task, failure);
+            throw failure;
+        }
     }
 
     /** Waits until a task is accepted. Returns null, or the reason if the task was not accepted. */
@@ -1064,9 +1140,7 @@ public class ThreadPool extends AbstractExecutorService {
         } finally {
             alarm.cancel();
         }
-        if (reporter.isOn()) {
-            reporter.accepted(task);
-        }
+        recordAccepted(task);
         return null;
     }
 
@@ -1095,6 +1169,10 @@ public class ThreadPool extends AbstractExecutorService {
 
         @Nullable
         PoolListener listener;
+
+        private @Nullable TaskListener taskListener;
+        private List<ContextPropagator> propagators = List.of();
+        private ExceptionSink exceptionSink = ExceptionSink.logging();
 
         @Nullable
         Duration stuckAfter;
@@ -1252,13 +1330,52 @@ public class ThreadPool extends AbstractExecutorService {
         }
 
         /**
-         * Sets the listener that is notified of every task.
+         * Sets the listener that is notified of what only a pool has: the {@link Runnable}s and their threads, what it
+         * accepts and hands back, and stuck tasks. For names and outcomes see {@link #taskListener}.
          *
          * @param poolListener the listener; by default there is none
          * @return this builder
          */
         public Builder listener(PoolListener poolListener) {
             listener = Objects.requireNonNull(poolListener, "listener");
+            return this;
+        }
+
+        /**
+         * Sets the listener that is notified of the submission, start and end of every task, as for the other APIs. The
+         * owner of a task is this pool; its name is that of a {@link dev.raddle.task.NamedTask}, or of its class. A
+         * task that the pool runs for a group, a scope or a flow belongs to that API, whose listener is notified.
+         *
+         * @param listener the listener, or null for none
+         * @return this builder
+         */
+        public Builder taskListener(@Nullable TaskListener listener) {
+            taskListener = listener;
+            return this;
+        }
+
+        /**
+         * Sets the propagators of contexts, such as those of logging and tracing, from submitters to tasks. The tasks
+         * that the pool runs for a group, a scope or a flow have the contexts of that API.
+         *
+         * @param list the propagators, which are installed in this order around each task and restored in reverse;
+         *     copied
+         * @return this builder
+         */
+        public Builder propagators(List<ContextPropagator> list) {
+            propagators = List.copyOf(list);
+            return this;
+        }
+
+        /**
+         * Sets the sink of exceptions that are thrown by the task listener and the propagators, and must not affect a
+         * task.
+         *
+         * @param sink the sink; the default is {@link ExceptionSink#logging()}
+         * @return this builder
+         */
+        public Builder exceptionSink(ExceptionSink sink) {
+            exceptionSink = Objects.requireNonNull(sink, "exceptionSink");
             return this;
         }
 
@@ -1324,6 +1441,13 @@ public class ThreadPool extends AbstractExecutorService {
                         "queueCapacity and priority are settings of the built-in queue; remove them, or configure the "
                                 + queue.getClass().getName() + " that was supplied");
             }
+        }
+
+        @Nullable
+        ObservedTasks observedTasks() {
+            return taskListener == null && propagators.isEmpty()
+                    ? null
+                    : new ObservedTasks(name, timeSource, taskListener, propagators, exceptionSink);
         }
 
         long keepAliveNanos() {

@@ -1,7 +1,6 @@
 package dev.raddle.pool;
 
 import java.util.List;
-import java.util.concurrent.Future;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
@@ -49,14 +48,4 @@ interface WorkQueue {
 
     /** Returns whether the queue accepts a task only while a worker waits for it. */
     boolean isDirectHandoff();
-
-    /**
-     * Returns the number of tasks that left the queue other than to a worker or back to the pool, as far as it is
-     * known.
-     */
-    long removedCount();
-
-    static boolean isCancelled(Runnable task) {
-        return task instanceof Future<?> future && future.isCancelled();
-    }
 }

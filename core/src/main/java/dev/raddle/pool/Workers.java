@@ -77,6 +77,7 @@ final class Workers {
     private final boolean jdkSemantics;
     private final TimeSource time;
     private final Reporter reporter;
+    private final @Nullable ObservedTasks observed;
     private final SharedTimer keepAliveTimer;
     private final StuckTaskWatchdog watchdog;
 
@@ -94,10 +95,16 @@ final class Workers {
     volatile boolean coreTimeout;
     volatile ThreadFactory threadFactory;
 
-    Workers(ThreadPool pool, ThreadPool.Builder plan, WorkQueue queue, Reporter reporter) {
+    Workers(
+            ThreadPool pool,
+            ThreadPool.Builder plan,
+            WorkQueue queue,
+            Reporter reporter,
+            @Nullable ObservedTasks observed) {
         this.pool = pool;
         this.queue = queue;
         this.reporter = reporter;
+        this.observed = observed;
         this.time = plan.timeSource;
         this.scaleBeforeQueueing = plan.scaleBeforeQueueing;
         this.jdkSemantics = plan.jdkSemantics;
@@ -411,13 +418,20 @@ final class Workers {
                     && task instanceof Future<?> future) {
                 future.cancel(false); // the task will not run, so no thread may wait for it
             }
+            if (observed != null) {
+                observed.skipped(task, failure); // a future was settled by the cancel
+            }
             if (!jdkSemantics) {
                 afterFailure(task, failure);
             }
             throw failure;
         }
         try {
-            task.run();
+            if (observed == null) {
+                task.run();
+            } else {
+                observed.run(task);
+            }
         } catch (Throwable failure) {
             afterFailure(task, failure);
             throw failure;
@@ -599,6 +613,9 @@ final class Workers {
             tasks.addAll(queue.drainAll(acceptedAt));
         } finally {
             handedBack.add(tasks.size());
+            if (observed != null) {
+                tasks.forEach(observed::handedBack);
+            }
             stopping.getAndDecrement();
             signalSubmitters();
             tryTerminateQuietly();
@@ -642,6 +659,9 @@ final class Workers {
             if (control.tryTidy(word)) {
                 keepAliveTimer.stop();
                 watchdog.end();
+                if (observed != null) {
+                    observed.end();
+                }
                 try {
                     pool.terminated();
                 } finally {

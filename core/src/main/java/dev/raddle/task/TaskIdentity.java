@@ -7,9 +7,9 @@ package dev.raddle.task;
 public interface TaskIdentity extends NamedTask {
 
     /**
-     * Returns the name of the group, scope or flow to which the task belongs.
+     * Returns the name of the group, scope, flow or pool to which the task belongs.
      *
-     * @return the key of the group, or the name of the scope or flow
+     * @return the key of the group, or the name of the scope, flow or pool
      */
     String owner();
 

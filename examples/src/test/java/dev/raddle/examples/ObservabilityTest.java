@@ -11,7 +11,6 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.micrometer.PoolMeters;
 import dev.raddle.micrometer.TaskMeters;
 import dev.raddle.opentelemetry.TaskTracing;
-import dev.raddle.pool.PoolListener;
 import dev.raddle.pool.ThreadPool;
 import dev.raddle.scope.StructuredScopeOptions;
 import dev.raddle.scope.StructuredTaskScope;
@@ -20,6 +19,7 @@ import dev.raddle.slf4j.MdcPropagator;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.NamedTask;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import io.micrometer.core.instrument.MeterRegistry;
@@ -56,11 +56,11 @@ import org.slf4j.MDC;
 class ObservabilityTest {
 
     /** The observers of an API. */
-    private record Observers(TaskListener listener, List<ContextPropagator> propagators, PoolListener poolListener) {
-        static final Observers NONE = new Observers(new TaskListener() {}, List.of(), new PoolListener() {});
+    private record Observers(TaskListener listener, List<ContextPropagator> propagators) {
+        static final Observers NONE = new Observers(new TaskListener() {}, List.of());
 
         static Observers of(TaskListener listener) {
-            return new Observers(listener, List.of(), new PoolListener() {});
+            return new Observers(listener, List.of());
         }
     }
 
@@ -96,10 +96,8 @@ class ObservabilityTest {
                         settled.countDown();
                     }
                 };
-                try (GroupExecutor executor = executor(new Observers(
-                                observers.listener().and(countDown),
-                                observers.propagators(),
-                                observers.poolListener()));
+                try (GroupExecutor executor = executor(
+                                new Observers(observers.listener().and(countDown), observers.propagators()));
                         StructuredTaskScope<String> scope =
                                 new StructuredTaskScope<>(options.withScheduler(executor.scheduler("owner")))) {
                     scope.fork(new Named("a", a));
@@ -158,14 +156,19 @@ class ObservabilityTest {
                     throws Exception {
                 ThreadPool pool = ThreadPool.builder("owner")
                         .threads(1)
-                        .listener(observers.poolListener())
+                        .taskListener(observers.listener())
+                        .propagators(observers.propagators())
                         .build();
                 new PoolMeters(pool).bindTo(registry);
                 pool.submit(new Named("a", a)).get();
                 pool.submit(new Named("b", b)).get();
                 pool.shutdown();
                 pool.awaitTermination(1, TimeUnit.HOURS);
-                assertThat(registry.getMeters()).isNotEmpty(); // keeps the pool reachable
+                assertThat(registry.get("raddle.pool.completed")
+                                .tag("pool", "owner")
+                                .functionCounter()
+                                .count())
+                        .isEqualTo(2); // keeps the pool reachable
             }
         };
 
@@ -183,6 +186,7 @@ class ObservabilityTest {
             return switch (word) {
                 case "group" -> TaskMeters.forGroups(registry);
                 case "flow" -> TaskMeters.forFlows(registry);
+                case "pool" -> TaskMeters.forPools(registry);
                 default -> TaskMeters.forScopes(registry);
             };
         }
@@ -217,28 +221,13 @@ class ObservabilityTest {
                 events.add(task.owner() + "/" + task.name() + " ended");
             }
         };
-        PoolListener poolListener = new PoolListener() {
-            @Override
-            public void started(Runnable task, Thread thread) {
-                events.add("started");
-            }
 
-            @Override
-            public void ended(Ended event) {
-                events.add("ended");
-            }
-        };
+        api.run(Observers.of(listener), registry, () -> "A", () -> "B");
 
-        api.run(new Observers(listener, List.of(), poolListener), registry, () -> "A", () -> "B");
-
-        if (api == Api.POOL) { // has its own listener, which receives the runs without names
-            assertThat(events).containsExactly("started", "ended", "started", "ended");
-        } else {
-            for (String name : List.of("owner/a", "owner/b")) { // a placed task may end after the task that placed it
-                assertThat(events)
-                        .filteredOn(line -> line.startsWith(name))
-                        .containsExactly(name + " submitted", name + " started", name + " ended");
-            }
+        for (String name : List.of("owner/a", "owner/b")) { // a placed task may end after the task that placed it
+            assertThat(events)
+                    .filteredOn(line -> line.startsWith(name))
+                    .containsExactly(name + " submitted", name + " started", name + " ended");
         }
     }
 
@@ -256,7 +245,7 @@ class ObservabilityTest {
             Span request = sdk.getTracer("test").spanBuilder("request").startSpan();
             try (Scope inRequest = request.makeCurrent()) {
                 api.run(
-                        new Observers(tracing, List.of(tracing), new PoolListener() {}),
+                        new Observers(tracing, List.of(tracing)),
                         registry,
                         () -> {
                             current.put("a", Span.current());
@@ -272,10 +261,6 @@ class ObservabilityTest {
             List<SpanData> spans = exporter.getFinishedSpanItems();
             for (String name : List.of("a", "b")) {
                 Span inside = current.get(name);
-                if (api == Api.POOL) { // has no context
-                    assertThat(inside.getSpanContext().isValid()).isFalse();
-                    continue;
-                }
                 assertThat(spans)
                         .filteredOn(span -> span.getName().equals(name))
                         .singleElement()
@@ -297,31 +282,23 @@ class ObservabilityTest {
 
         api.run(Observers.of(meters), registry, () -> "A", () -> "B");
 
-        if (api == Api.POOL) {
-            assertThat(registry.get("raddle.pool.completed")
-                            .tag("pool", "owner")
-                            .functionCounter()
-                            .count())
-                    .isEqualTo(2);
-        } else {
-            String prefix = "raddle." + api.word;
-            assertThat(registry.get(prefix + ".run")
-                            .tag(api.word, "owner")
-                            .tag("outcome", "success")
-                            .timer()
-                            .count())
-                    .isEqualTo(2);
-            assertThat(registry.get(prefix + ".wait")
-                            .tag(api.word, "owner")
-                            .timer()
-                            .count())
-                    .isEqualTo(2);
-            assertThat(registry.get(prefix + ".running")
-                            .tag(api.word, "owner")
-                            .gauge()
-                            .value())
-                    .isZero();
-        }
+        String prefix = api == Api.POOL ? "raddle.pool.task" : "raddle." + api.word;
+        assertThat(registry.get(prefix + ".run")
+                        .tag(api.word, "owner")
+                        .tag("outcome", "success")
+                        .timer()
+                        .count())
+                .isEqualTo(2);
+        assertThat(registry.get(prefix + ".wait")
+                        .tag(api.word, "owner")
+                        .timer()
+                        .count())
+                .isEqualTo(2);
+        assertThat(registry.get(prefix + ".running")
+                        .tag(api.word, "owner")
+                        .gauge()
+                        .value())
+                .isZero();
     }
 
     @ParameterizedTest
@@ -336,7 +313,7 @@ class ObservabilityTest {
         MDC.put("request", "7");
         try {
             api.run(
-                    new Observers(new TaskListener() {}, List.of(new MdcPropagator()), new PoolListener() {}),
+                    new Observers(new TaskListener() {}, List.of(new MdcPropagator())),
                     registry,
                     task,
                     task);
@@ -345,11 +322,26 @@ class ObservabilityTest {
             MDC.clear();
         }
 
-        if (api == Api.POOL) { // a plain pool propagates no context, and its threads keep the entries of their tasks
-            assertThat(seen).containsExactly("null", "of a task");
-        } else {
-            assertThat(seen).containsExactly("7", "7");
-        }
+        assertThat(seen).containsExactly("7", "7");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void the_task_context_of_the_submitter_is_current_in_the_task_except_in_a_plain_pool(Api api) throws Exception {
+        TaskContext.Key<String> key = TaskContext.Key.named("request");
+        List<String> seen = new CopyOnWriteArrayList<>();
+        Callable<String> task = () -> {
+            seen.add(String.valueOf(TaskContext.current().get(key)));
+            return "value";
+        };
+
+        TaskContext.current().with(key, "7").call(() -> {
+            api.run(Observers.NONE, registry, task, task);
+            return "done";
+        });
+
+        String expected = api == Api.POOL ? "null" : "7";
+        assertThat(seen).containsExactly(expected, expected);
     }
 
     /** An event of the test, with the same clock as the others. */

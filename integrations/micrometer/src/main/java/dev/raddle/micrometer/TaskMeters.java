@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /**
- * The meters of the tasks of groups, scopes or flows: how many run and wait, how long they wait and run, how they end,
+ * The meters of the tasks of groups, scopes, flows or pools: how many run and wait, how long they wait and run, how they end,
  * and why they are rejected.
  *
  * {@snippet :
@@ -24,7 +24,8 @@ import java.util.function.Function;
  *
  * <p>For groups the names begin with {@code raddle.group} and the key is the tag {@code group}; for scopes with
  * {@code raddle.scope}, and the name is the tag {@code scope}; for flows with {@code raddle.flow}, the name is the tag
- * {@code flow}, and the tasks are the nodes.
+ * {@code flow}, and the tasks are the nodes; for pools with {@code raddle.pool.task}, and the name is the tag
+ * {@code pool}. {@link PoolMeters} has the meters of a pool's threads and queue.
  *
  * <ul>
  *   <li>gauges {@code .running} and {@code .waiting}: tasks
@@ -166,6 +167,29 @@ public final class TaskMeters implements TaskListener, AutoCloseable {
      */
     public static TaskMeters forFlows(MeterRegistry registry, int topKeys, Tags tags) {
         return new TaskMeters(registry, "raddle.flow", "flow", topKeys, tags);
+    }
+
+    /**
+     * Returns meters for the tasks of pools, with {@value #DEFAULT_TOP_KEYS} top names.
+     *
+     * @param registry the registry of the meters
+     * @return a listener that updates the meters
+     */
+    public static TaskMeters forPools(MeterRegistry registry) {
+        return forPools(registry, DEFAULT_TOP_KEYS, Tags.empty());
+    }
+
+    /**
+     * Returns meters for the tasks of pools.
+     *
+     * @param registry the registry of the meters
+     * @param topKeys the maximum number of names with meters of their own, at least 0
+     * @param tags the tags of each meter, besides {@code pool}
+     * @return a listener that updates the meters
+     * @throws IllegalArgumentException if {@code topKeys} is negative
+     */
+    public static TaskMeters forPools(MeterRegistry registry, int topKeys, Tags tags) {
+        return new TaskMeters(registry, "raddle.pool.task", "pool", topKeys, tags);
     }
 
     /**

@@ -1,0 +1,85 @@
+package dev.raddle.pool;
+
+import dev.raddle.task.Outcome;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The future of a task in a pool that has a listener or propagators. The listener is notified of the end before the
+ * future is done, so the thread that is to end the future is decided before that, by {@code decided}.
+ */
+final class ObservedFuture<T extends @Nullable Object> extends PooledTask<T> {
+
+    private static final VarHandle DECIDED;
+
+    static {
+        try {
+            DECIDED = MethodHandles.lookup().findVarHandle(ObservedFuture.class, "decided", boolean.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    private final ObservedTasks tasks;
+    private volatile boolean decided;
+
+    ObservedFuture(ObservedTasks tasks, Callable<T> callable) {
+        super(callable);
+        this.tasks = tasks;
+    }
+
+    ObservedFuture(ObservedTasks tasks, Runnable runnable, T value) {
+        super(runnable, value);
+        this.tasks = tasks;
+    }
+
+    private boolean decide() {
+        return DECIDED.compareAndSet(this, false, true);
+    }
+
+    /** Does not run a task that is being cancelled: its state says so only when the listener has been notified. */
+    @Override
+    public void run() {
+        if (!decided) {
+            super.run();
+        }
+    }
+
+    @Override
+    protected void set(T value) {
+        if (decide()) {
+            try {
+                tasks.done(this, new Outcome.Success<>(value));
+            } finally {
+                super.set(value);
+            }
+        }
+    }
+
+    @Override
+    protected void setException(Throwable failure) {
+        if (decide()) {
+            try {
+                tasks.done(this, Outcome.ofThrown(failure));
+            } finally {
+                super.setException(failure);
+            }
+        }
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        if (isDone() || !decide()) {
+            return false;
+        }
+        try {
+            tasks.done(this, new Outcome.Cancelled<>(new CancellationException("the future was cancelled")));
+        } finally {
+            super.cancel(mayInterruptIfRunning);
+        }
+        return true;
+    }
+}

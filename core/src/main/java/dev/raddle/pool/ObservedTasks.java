@@ -1,0 +1,337 @@
+package dev.raddle.pool;
+
+import dev.raddle.kernel.CapturedContext;
+import dev.raddle.kernel.Propagation;
+import dev.raddle.task.ContextPropagator;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import dev.raddle.time.TimeSource;
+import java.util.List;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The submitted tasks of a pool that has a {@link TaskListener} or propagators: their identities, captured contexts and
+ * outcomes.
+ */
+final class ObservedTasks {
+
+    /*
+     * Overview.
+     *
+     * The queue, the hooks and the handlers of a pool receive the Runnables of its users, which cannot be wrapped: a
+     * queue may order them, and a caller may search for them. So what is known about a submission is kept beside the
+     * Runnable, in a map by identity. A Runnable that was submitted several times has a chain of submissions. A worker
+     * begins the first of them that has not started, which one is the same to the listener; a rejection settles the
+     * last.
+     *
+     * One field holds the state of a submission:
+     *
+     *   null -> ENTERING -> RUNNING -> Outcome   by the worker: onStarted is called before RUNNING
+     *   null, RUNNING -> Outcome                 by the thread that ends it from outside: it calls onSettled
+     *   ENTERING -> Outcome                      the same; the worker calls onSettled after onStarted has returned
+     *
+     * The step to the Outcome is made once, so onSettled is called once, and a submission leaves the map with it. A
+     * future of the pool settles its submission before it is done (ObservedFuture). Every other task is settled when
+     * it has returned: a future by its state, a Runnable by what it has thrown.
+     *
+     * A submission whose Runnable was removed from a user-supplied queue by its user, of which the pool is not notified,
+     * is settled when the pool terminates.
+     */
+
+    private static final Object ENTERING = new Object();
+    private static final Object RUNNING = new Object();
+
+    /** A Runnable, compared by identity. */
+    private static final class Key {
+        private final Runnable task;
+
+        Key(Runnable task) {
+            this.task = InvokeAny.futureOf(task);
+        }
+
+        @Override
+        public boolean equals(@Nullable Object other) {
+            return other instanceof Key key && key.task == task;
+        }
+
+        @Override
+        public int hashCode() {
+            return System.identityHashCode(task);
+        }
+    }
+
+    private final class Submission implements TaskIdentity {
+        private final Key key;
+        private final String name;
+        private final CapturedContext context = propagation.captureWithoutTaskContext();
+        private final long submittedAt = listener == null ? 0 : time.nanoTime();
+        private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
+        private volatile long startedAt; // written before the step to RUNNING
+        private volatile @Nullable Submission next; // of the same Runnable; changed in an operation of the map
+        private volatile boolean accepted;
+
+        Submission(Runnable task) {
+            this.key = new Key(task);
+            this.name = Reporter.nameOf(task);
+        }
+
+        Submission append(Submission last) {
+            Submission end = this;
+            for (Submission after = end.next; after != null; after = end.next) {
+                end = after;
+            }
+            end.next = last;
+            return this;
+        }
+
+        /** Returns the chain without a submission, which keeps its link for threads that search the chain meanwhile. */
+        @Nullable
+        Submission without(Submission removed) {
+            if (this == removed) {
+                return next;
+            }
+            for (Submission before = this; before != null; before = before.next) {
+                if (before.next == removed) {
+                    before.next = removed.next;
+                }
+            }
+            return this;
+        }
+
+        /** Calls the task in its context, after the notification of its start. */
+        void run(Runnable task) {
+            long now = listener == null ? 0 : time.nanoTime();
+            notifyListener("onStarted", target -> target.onStarted(this, Math.max(0, now - submittedAt)));
+            startedAt = now;
+            if (!state.compareAndSet(ENTERING, RUNNING)) {
+                notifySettled((Outcome<?>) state.get(), 0); // cancelled meanwhile
+            }
+            try {
+                context.call(() -> {
+                    task.run();
+                    return true;
+                });
+            } catch (Throwable failure) {
+                settle(Outcome.ofThrown(failure));
+                throw ObservedTasks.<RuntimeException>unchecked(failure);
+            }
+            if (!(key.task instanceof ObservedFuture<?> future) || future.isDone()) { // else its canceller settles it
+                settle(outcomeOf(key.task));
+            }
+        }
+
+        /** Settles this submission, unless it is settled. */
+        void settle(Outcome<?> outcome) {
+            Object before = state.get();
+            while (!(before instanceof Outcome<?>) && !state.compareAndSet(before, outcome)) {
+                before = state.get();
+            }
+            if (!(before instanceof Outcome<?>)) {
+                settled(before, outcome);
+            }
+        }
+
+        /** Called after the step to an outcome. */
+        void settled(@Nullable Object before, Outcome<?> outcome) {
+            submissions.computeIfPresent(key, (same, first) -> first.without(this));
+            if (before != ENTERING) { // otherwise the worker notifies
+                boolean ran = before == RUNNING && listener != null;
+                notifySettled(outcome, ran ? Math.max(0, time.nanoTime() - startedAt) : 0);
+            }
+        }
+
+        private void notifySettled(Outcome<?> outcome, long ranNanos) {
+            notifyListener("onSettled", target -> target.onSettled(this, outcome, ranNanos));
+        }
+
+        @Override
+        public String owner() {
+            return pool;
+        }
+
+        @Override
+        public String name() {
+            return name;
+        }
+
+        @Override
+        public String toString() {
+            return "task " + name + " of pool \"" + pool + "\"";
+        }
+    }
+
+    private final String pool;
+    private final TimeSource time;
+    private final @Nullable TaskListener listener;
+    private final Propagation propagation;
+    private final ConcurrentHashMap<Key, Submission> submissions = new ConcurrentHashMap<>(); // those that can still settle
+
+    ObservedTasks(
+            String pool,
+            TimeSource time,
+            @Nullable TaskListener listener,
+            List<ContextPropagator> propagators,
+            ExceptionSink sink) {
+        this.pool = pool;
+        this.time = time;
+        this.listener = listener;
+        this.propagation = new Propagation(propagators, List.of(), sink);
+    }
+
+    /** Captures the submitter's context and notifies the listener. A task of another API is left to that. */
+    void submitted(Runnable task) {
+        if (task instanceof TaskIdentity || task instanceof Placed) {
+            return;
+        }
+        Submission submission = new Submission(task);
+        submissions.merge(submission.key, submission, Submission::append);
+        notifyListener("onSubmitted", target -> target.onSubmitted(submission));
+    }
+
+    /** Submits a task once more, by an action that returns whether it was accepted or else has dropped the task. */
+    void resubmitted(Runnable task, BooleanSupplier submission) {
+        submitted(task);
+        try {
+            if (!submission.getAsBoolean()) {
+                notAccepted(task, new Outcome.Rejected<>("pool: it was dropped by pool \"" + pool + "\""));
+            }
+        } catch (Throwable failure) {
+            notAccepted(task, new Outcome.Failure<>(failure));
+            throw failure;
+        }
+    }
+
+    /** Notes that the pool has accepted a task. */
+    void accepted(Runnable task) {
+        Submission submission = find(task, true);
+        if (submission != null) {
+            submission.accepted = true;
+        }
+    }
+
+    /** Runs a task in its context and notifies the listener; only runs a task that is not observed or is settled. */
+    void run(Runnable task) {
+        Submission submission = move(task, false, ENTERING);
+        if (submission == null) {
+            task.run();
+        } else {
+            submission.run(task);
+        }
+    }
+
+    /** Settles the last submission of a task, which was not accepted. */
+    void notAccepted(Runnable task, Outcome<?> outcome) {
+        settleWaiting(task, true, outcome);
+    }
+
+    // Settle the first submission of a task, which was accepted and will not run.
+
+    void handedBack(Runnable task) {
+        settleWaiting(task, false, new Outcome.Rejected<>("shutdown: it was handed back by pool \"" + pool + "\""));
+    }
+
+    void dropped(Runnable task) {
+        settleWaiting(task, false, new Outcome.Rejected<>("pool: it was dropped by pool \"" + pool + "\""));
+    }
+
+    void skipped(Runnable task, Throwable failure) {
+        settleWaiting(task, false, new Outcome.Failure<>(failure));
+    }
+
+    void removed(Runnable task) {
+        settleWaiting(task, false, removal());
+    }
+
+    /** Settles the submission of a future that is about to be done. */
+    void done(Runnable future, Outcome<?> outcome) {
+        Submission submission = submissions.get(new Key(future));
+        if (submission != null) {
+            submission.settle(outcome);
+        }
+    }
+
+    /** Settles the accepted submissions of a pool that has terminated. */
+    void end() {
+        for (Submission first : submissions.values()) {
+            for (Submission each = first; each != null; each = each.next) {
+                if (each.accepted) {
+                    each.settle(removal());
+                }
+            }
+        }
+    }
+
+    private Outcome<?> removal() {
+        return new Outcome.Cancelled<>(new CancellationException("it was removed from the queue of pool \"" + pool + "\""));
+    }
+
+    private void settleWaiting(Runnable task, boolean last, Outcome<?> outcome) {
+        Submission submission = move(task, last, outcome);
+        if (submission != null) {
+            submission.settled(null, outcome);
+        }
+    }
+
+    /** Moves a submission of a task that has not started to another state. Returns null if there is none. */
+    private @Nullable Submission move(Runnable task, boolean last, Object to) {
+        Submission submission = find(task, last);
+        while (submission != null && !submission.state.compareAndSet(null, to)) {
+            submission = find(task, last);
+        }
+        return submission;
+    }
+
+    /** Returns the first or the last submission of a task that has not started. */
+    private @Nullable Submission find(Runnable task, boolean last) {
+        Submission found = null;
+        for (Submission each = submissions.get(new Key(task)); each != null; each = each.next) {
+            if (each.state.get() == null) {
+                found = each;
+                if (!last) {
+                    break;
+                }
+            }
+        }
+        return found;
+    }
+
+    private static Outcome<?> outcomeOf(Runnable task) {
+        if (task instanceof Future<?> future) {
+            try {
+                return switch (future.state()) {
+                    case SUCCESS -> new Outcome.Success<>(future.resultNow());
+                    case FAILED -> Outcome.ofThrown(future.exceptionNow());
+                    case CANCELLED -> new Outcome.Cancelled<>(new CancellationException("the future was cancelled"));
+                    case RUNNING -> new Outcome.Success<>(null); // is completed by other means than its run
+                };
+            } catch (Throwable failure) { // of a future of a user
+                Reporter.report(failure);
+            }
+        }
+        return new Outcome.Success<>(null);
+    }
+
+    private void notifyListener(String event, Consumer<TaskListener> notification) {
+        if (listener != null) {
+            try {
+                notification.accept(listener);
+            } catch (Throwable failure) {
+                propagation.sink().report(event + " of the listener of pool \"" + pool + "\"", failure);
+            }
+        }
+    }
+
+    /** Returns never: throws what a task has thrown, which may be a checked exception. */
+    @SuppressWarnings({"unchecked", "TypeParameterUnusedInFormals"})
+    private static <X extends Throwable> X unchecked(Throwable failure) throws X {
+        throw (X) failure;
+    }
+}
