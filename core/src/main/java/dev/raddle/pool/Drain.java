@@ -20,15 +20,27 @@ final class Drain {
         }
     }
 
-    private final ThreadPool pool;
+    private final String pool;
     private final Workers workers;
+    private final HandBack handBack;
+    private final RemovedTasks removed;
     private final TimeSource time;
+    private final Runnable shutdown;
     private boolean interrupted; // whether the caller was interrupted
 
-    Drain(ThreadPool pool, Workers workers, TimeSource time) {
+    Drain(
+            String pool,
+            Workers workers,
+            HandBack handBack,
+            RemovedTasks removed,
+            TimeSource time,
+            Runnable shutdown) {
         this.pool = pool;
         this.workers = workers;
+        this.handBack = handBack;
+        this.removed = removed;
         this.time = time;
+        this.shutdown = shutdown;
     }
 
     ShutdownReport run(Duration grace, Duration lastWait) {
@@ -40,11 +52,11 @@ final class Drain {
         List<InterruptedTask> interruptedTasks = new ArrayList<>();
         List<HandedBack> handedBack = List.of();
         if (!finished) {
-            List<Runnable> tasks = pool.stop(activity -> interruptedTasks.add(InterruptedTask.of(activity)));
+            List<Runnable> tasks = handBack.stop(activity -> interruptedTasks.add(InterruptedTask.of(activity)));
             handedBack = tasks.stream()
                     .map(task -> new HandedBack(task, PooledTask.original(task)))
                     .toList();
-            pool.cancelIfWanted(tasks);
+            handBack.cancel(tasks);
             awaitAfterStop(lastWait);
         }
         long end = time.nanoTime();
@@ -52,7 +64,7 @@ final class Drain {
         WorkerRegistry.Snapshot snapshot;
         List<StillRunning> stillRunning;
         do {
-            terminated = pool.isTerminated(); // before the snapshot, so that a terminated pool has no running task
+            terminated = workers.control.state() == Control.TERMINATED; // before the snapshot, so that a terminated pool has no running task
             snapshot = workers.registry.snapshot();
             stillRunning = readStacks(snapshot.running(), begin, end);
         } while (stillRunning.size() < snapshot.running().size()); // a task has ended meanwhile; no other begins
@@ -64,14 +76,14 @@ final class Drain {
             }
         }
         ShutdownReport report = new ShutdownReport(
-                pool.name(),
+                pool,
                 terminated,
                 completedBefore,
                 snapshot.completed() - completedBefore - ended.size(),
                 ended,
                 handedBack,
                 stillRunning,
-                pool.stats().removed() + workers.handedBack.sum() - handedBack.size(),
+                removed.sum() + workers.handedBack.sum() - handedBack.size(),
                 Duration.ofNanos(middle - begin),
                 Duration.ofNanos(end - middle));
         if (interrupted) {
@@ -82,7 +94,7 @@ final class Drain {
 
     private void shutDown() {
         try {
-            pool.shutdown();
+            shutdown.run();
         } catch (Throwable failure) {
             Reporter.report(failure); // terminated() has thrown; the pool has terminated nevertheless
         }
@@ -127,7 +139,7 @@ final class Drain {
 
     private StillRunning stillRunning(Activity activity, long begin, long now) {
         Worker worker = activity.worker();
-        boolean startKnown = pool.recordsTimes() && worker.activity().isRunning();
+        boolean startKnown = workers.recordsTimes() && worker.activity().isRunning();
         return new StillRunning(
                 worker.thread().getName(),
                 PooledTask.original(activity.requireTask()),

@@ -7,6 +7,7 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,14 +31,14 @@ final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Sc
     }
 
     private final transient Scheduler.Placeable task;
-    private final transient @Nullable ThreadPool pool; // whose queue it leaves when it is withdrawn
+    private final transient @Nullable Consumer<Runnable> remover; // of the pool whose queue it leaves
 
     @SuppressWarnings("UnusedVariable") // by TAKEN
     private volatile boolean taken;
 
-    Placed(Scheduler.Placeable task, @Nullable ThreadPool pool) {
+    Placed(Scheduler.Placeable task, @Nullable Consumer<Runnable> remover) {
         this.task = task;
-        this.pool = pool;
+        this.remover = remover;
     }
 
     private boolean take() {
@@ -80,8 +81,8 @@ final class Placed extends ForkJoinTask<Void> implements Scheduler.Placeable, Sc
             return false;
         }
         super.cancel(false);
-        if (pool != null) {
-            pool.remove(this);
+        if (remover != null) {
+            remover.accept(this);
         }
         return true;
     }

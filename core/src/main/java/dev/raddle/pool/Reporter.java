@@ -16,6 +16,8 @@ final class Reporter {
     private static final boolean HAS_RECORDER =
             ModuleLayer.boot().findModule("jdk.jfr").isPresent();
 
+    private static final String LOGGER = "dev.raddle.pool.ThreadPool";
+
     private final String pool;
     private final TimeSource time;
     private final @Nullable PoolListener listener;
@@ -91,7 +93,7 @@ final class Reporter {
             StringBuilder message = new StringBuilder("task " + text + " of pool \"" + pool + "\" has run for "
                     + ranFor.toMillis() + " ms in thread \"" + thread.getName() + "\"");
             stack.forEach(frame -> message.append("\n\tat ").append(frame));
-            UserCode.warn(ThreadPool.class.getName(), message.toString(), null);
+            UserCode.warn(LOGGER, message.toString(), null);
         }
     }
 

@@ -15,7 +15,6 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
 import java.util.PrimitiveIterator;
-import java.util.concurrent.AbstractExecutorService;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -64,7 +63,7 @@ import org.jspecify.annotations.Nullable;
  *
  * @see java.util.concurrent.ThreadPoolExecutor ThreadPoolExecutor, whose contract this class keeps
  */
-public class ThreadPool extends AbstractExecutorService {
+public class ThreadPool extends HookedExecutor {
 
     private static final Duration LAST_WAIT = Duration.ofSeconds(5);
 
@@ -76,8 +75,8 @@ public class ThreadPool extends AbstractExecutorService {
     private final RemovedTasks removed;
     private final @Nullable ObservedTasks observed; // null without a task listener and propagators
     private final Workers workers;
+    private final HandBack handBack;
     private final Duration lastWait;
-    private final boolean cancelHandedBack;
     private final LongAdder rejections = new LongAdder();
     private volatile RejectionHandler rejection;
 
@@ -292,24 +291,25 @@ public class ThreadPool extends AbstractExecutorService {
      */
     @SuppressWarnings("this-escape") // the workers call this pool only after a task has been submitted
     protected ThreadPool(Builder builder) {
-        builder.check();
-        name = builder.name;
-        time = builder.timeSource;
-        lastWait = builder.stuckAfter == null ? LAST_WAIT : builder.stuckAfter;
-        cancelHandedBack = builder.cancelHandedBack;
+        PoolSettings settings = builder.settings;
+        settings.check();
+        name = settings.name;
+        time = settings.timeSource;
+        lastWait = settings.stuckAfter == null ? LAST_WAIT : settings.stuckAfter;
         rejection = builder.rejection;
-        reporter = new Reporter(name, time, builder.listener, builder.stuckAfter != null);
-        observed = builder.observedTasks();
+        reporter = new Reporter(name, time, settings.listener, settings.stuckAfter != null);
+        observed = settings.observedTasks();
         removed = new RemovedTasks(observed);
-        if (builder.queue == null) {
-            TaskQueue builtIn = new TaskQueue(builder.queueCapacity, builder.priority, time, reporter::isOn, removed);
+        if (settings.queue == null) {
+            TaskQueue builtIn = new TaskQueue(settings.queueCapacity, settings.priority, time, reporter::isOn, removed);
             queue = builtIn;
             workQueue = builtIn;
         } else {
-            queue = builder.queue;
-            workQueue = new QueueAdapter(builder.queue, removed);
+            queue = settings.queue;
+            workQueue = new QueueAdapter(settings.queue, removed);
         }
-        workers = new Workers(this, builder, workQueue, reporter, observed);
+        workers = new Workers(this, settings, workQueue, reporter, observed);
+        handBack = new HandBack(name, workers, reporter, settings.cancelHandedBack);
     }
 
     /**
@@ -329,10 +329,6 @@ public class ThreadPool extends AbstractExecutorService {
      */
     public String name() {
         return name;
-    }
-
-    boolean recordsTimes() {
-        return reporter.recordsTimes();
     }
 
     // ---- submission
@@ -442,32 +438,6 @@ public class ThreadPool extends AbstractExecutorService {
         return new InvokeAny<T>(this, this::newTaskFor).call(tasks, unit.toNanos(timeout));
     }
 
-    /**
-     * Called in a worker's thread before each task. If this method throws, the task is skipped, and cancelled if it is
-     * a future. Then {@link #afterExecute} is called with the exception, unless the pool was created by a constructor
-     * that {@code ThreadPoolExecutor} has as well: then it is not called, as in the JDK. This implementation does
-     * nothing.
-     *
-     * @param thread the thread that will run the task
-     * @param task the task that will run
-     */
-    protected void beforeExecute(Thread thread, Runnable task) {}
-
-    /**
-     * Called in a worker's thread after each task. This implementation does nothing. A future catches what its callable
-     * throws, so {@code failure} is null for a task that was submitted; the future holds the exception.
-     *
-     * @param task the task that has run
-     * @param failure the exception thrown by the task or by {@link #beforeExecute}, or null if there was none
-     */
-    protected void afterExecute(Runnable task, @Nullable Throwable failure) {}
-
-    /**
-     * Called once, in the thread that completes the termination, before {@link #awaitTermination} returns. This
-     * implementation does nothing.
-     */
-    protected void terminated() {}
-
     // ---- shutdown
 
     /**
@@ -493,40 +463,7 @@ public class ThreadPool extends AbstractExecutorService {
      */
     @Override
     public List<Runnable> shutdownNow() {
-        List<Runnable> tasks = stop(interrupted -> {});
-        cancelIfWanted(tasks);
-        return tasks;
-    }
-
-    List<Runnable> stop(Consumer<Activity> interrupted) {
-        if (!reporter.isOn()) {
-            return workers.stop(interrupted, moment -> {});
-        }
-        LongStream.Builder moments = LongStream.builder();
-        List<Runnable> tasks = workers.stop(interrupted, moments);
-        PrimitiveIterator.OfLong acceptedAt = moments.build().iterator();
-        tasks.forEach(task -> reporter.handedBack(task, acceptedAt.nextLong()));
-        return tasks;
-    }
-
-    void cancelIfWanted(List<Runnable> tasks) {
-        tasks.forEach(task -> cancelIfWanted(task, "was handed back by pool"));
-    }
-
-    private void cancelIfWanted(Runnable task, String what) {
-        if (!Rejectable.reject(task, what + " \"" + name + "\", " + reasonToDrop()) && cancelHandedBack) {
-            cancel(task);
-        }
-    }
-
-    private String reasonToDrop() {
-        return isShutdown() ? "which was shut down" : "which is full";
-    }
-
-    private static void cancel(Runnable task) {
-        if (task instanceof Future<?> future) {
-            future.cancel(false);
-        }
+        return handBack.stop();
     }
 
     /**
@@ -542,7 +479,8 @@ public class ThreadPool extends AbstractExecutorService {
      * @return the report
      */
     public ShutdownReport drain(Duration grace) {
-        return new Drain(this, workers, time).run(Objects.requireNonNull(grace, "grace"), lastWait);
+        return new Drain(name, workers, handBack, removed, time, this::shutdown)
+                .run(Objects.requireNonNull(grace, "grace"), lastWait);
     }
 
     /**
@@ -683,7 +621,7 @@ public class ThreadPool extends AbstractExecutorService {
      * @throws IllegalStateException if the pool uses a user-supplied queue
      */
     public void setQueueCapacity(int capacity) {
-        builtInQueue().setCapacity(Builder.atLeast("queueCapacity", 1, capacity));
+        builtInQueue().setCapacity(PoolSettings.atLeast("queueCapacity", 1, capacity));
     }
 
     private TaskQueue builtInQueue() {
@@ -704,8 +642,8 @@ public class ThreadPool extends AbstractExecutorService {
      * @throws IllegalArgumentException if it is out of range
      */
     public void setCorePoolSize(int corePoolSize) {
-        Builder.atLeast("corePoolSize", 0, corePoolSize);
-        Builder.atLeast(
+        PoolSettings.atLeast("corePoolSize", 0, corePoolSize);
+        PoolSettings.atLeast(
                 "maximumPoolSize, with a corePoolSize of " + corePoolSize + ",", corePoolSize, workers.maxThreads);
         int more = corePoolSize - workers.coreThreads;
         workers.coreThreads = corePoolSize;
@@ -737,7 +675,7 @@ public class ThreadPool extends AbstractExecutorService {
      * @throws IllegalArgumentException if it is out of range
      */
     public void setMaximumPoolSize(int maximumPoolSize) {
-        Builder.atLeast("maximumPoolSize", Math.max(1, workers.coreThreads), maximumPoolSize);
+        PoolSettings.atLeast("maximumPoolSize", Math.max(1, workers.coreThreads), maximumPoolSize);
         workers.maxThreads = maximumPoolSize;
         if (workers.control.workers() > maximumPoolSize) {
             workers.interruptIdleWorkers();
@@ -764,7 +702,7 @@ public class ThreadPool extends AbstractExecutorService {
      * @throws IllegalArgumentException if it is out of range
      */
     public void setKeepAliveTime(long length, TimeUnit unit) {
-        checkKeepAlive(length, workers.coreTimeout);
+        PoolSettings.checkKeepAlive(length, workers.coreTimeout);
         workers.keepAliveNanos = unit.toNanos(length);
         workers.keepAliveChanged();
     }
@@ -786,19 +724,12 @@ public class ThreadPool extends AbstractExecutorService {
      * @throws IllegalArgumentException if the value is true and the keep-alive time is zero
      */
     public void allowCoreThreadTimeOut(boolean value) {
-        checkKeepAlive(workers.keepAliveNanos, value);
+        PoolSettings.checkKeepAlive(workers.keepAliveNanos, value);
         if (value != workers.coreTimeout) {
             workers.coreTimeout = value;
             if (value) {
                 workers.interruptIdleWorkers();
             }
-        }
-    }
-
-    private static void checkKeepAlive(long length, boolean coreTimeout) {
-        if (length < 0 || (length == 0 && coreTimeout)) {
-            throw new IllegalArgumentException("keepAliveTime must be " + (coreTimeout ? "more than" : "at least")
-                    + " 0" + (coreTimeout ? " if core threads may time out" : "") + ", was " + length);
         }
     }
 
@@ -995,7 +926,7 @@ public class ThreadPool extends AbstractExecutorService {
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
             if (pool.isShutdown()) {
-                pool.drop(task);
+                pool.handBack.drop(task);
             } else {
                 task.run();
             }
@@ -1009,7 +940,7 @@ public class ThreadPool extends AbstractExecutorService {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            pool.drop(task);
+            pool.handBack.drop(task);
         }
     }
 
@@ -1039,7 +970,7 @@ public class ThreadPool extends AbstractExecutorService {
                     pool.dropQueued(oldest);
                     pool.workers.tryTerminateQuietly(); // the pool may have been shut down, and this was its last task
                 } else if (foundNone || pool.isShutdown()) {
-                    pool.drop(task);
+                    pool.handBack.drop(task);
                     return false;
                 }
                 foundNone = oldest == null; // a worker took it first, or no thread is available and none will be
@@ -1052,11 +983,7 @@ public class ThreadPool extends AbstractExecutorService {
         if (observed != null) {
             observed.dropped(task);
         }
-        drop(task);
-    }
-
-    private void drop(Runnable task) {
-        cancelIfWanted(task, "was dropped by pool");
+        handBack.drop(task);
     }
 
     /**
@@ -1148,41 +1075,11 @@ public class ThreadPool extends AbstractExecutorService {
 
     /** The settings of a pool. A builder is confined to one thread, and may build several pools. */
     public static final class Builder {
-        final String name;
-        int coreThreads = Runtime.getRuntime().availableProcessors();
-        int maxThreads = coreThreads;
-        Duration keepAlive = Duration.ofSeconds(60);
-        boolean coreTimeout;
-        int queueCapacity = Integer.MAX_VALUE;
-
-        @Nullable
-        BlockingQueue<Runnable> queue;
-
-        @Nullable
-        ToIntFunction<Object> priority;
-
-        @Nullable
-        ThreadFactory threadFactory;
-
-        RejectionHandler rejection = new AbortPolicy();
-        TimeSource timeSource = TimeSource.system();
-
-        @Nullable
-        PoolListener listener;
-
-        private @Nullable TaskListener taskListener;
-        private List<ContextPropagator> propagators = List.of();
-        private ExceptionSink exceptionSink = ExceptionSink.logging();
-
-        @Nullable
-        Duration stuckAfter;
-
-        boolean jdkSemantics; // follow the JDK exactly where pools of a builder extend its contract
-        boolean scaleBeforeQueueing;
-        boolean cancelHandedBack = true;
+        private final PoolSettings settings;
+        private RejectionHandler rejection = new AbortPolicy();
 
         Builder(String name) {
-            this.name = Objects.requireNonNull(name, "name");
+            settings = new PoolSettings(Objects.requireNonNull(name, "name"));
         }
 
         /**
@@ -1193,8 +1090,8 @@ public class ThreadPool extends AbstractExecutorService {
          * @throws IllegalArgumentException if it is less than 0
          */
         public Builder coreThreads(int count) {
-            coreThreads = atLeast("coreThreads", 0, count);
-            maxThreads = Math.max(maxThreads, count);
+            settings.coreThreads = PoolSettings.atLeast("coreThreads", 0, count);
+            settings.maxThreads = Math.max(settings.maxThreads, count);
             return this;
         }
 
@@ -1206,8 +1103,8 @@ public class ThreadPool extends AbstractExecutorService {
          * @throws IllegalArgumentException if it is less than 1
          */
         public Builder maxThreads(int count) {
-            maxThreads = atLeast("maxThreads", 1, count);
-            coreThreads = Math.min(coreThreads, count);
+            settings.maxThreads = PoolSettings.atLeast("maxThreads", 1, count);
+            settings.coreThreads = Math.min(settings.coreThreads, count);
             return this;
         }
 
@@ -1219,18 +1116,18 @@ public class ThreadPool extends AbstractExecutorService {
          * @throws IllegalArgumentException if it is less than 1
          */
         public Builder threads(int count) {
-            return sizes(atLeast("threads", 1, count), count);
+            return sizes(PoolSettings.atLeast("threads", 1, count), count);
         }
 
         Builder jdkSemantics() {
-            jdkSemantics = true;
-            cancelHandedBack = false;
+            settings.jdkSemantics = true;
+            settings.cancelHandedBack = false;
             return this;
         }
 
         private Builder sizes(int core, int max) {
-            coreThreads = core;
-            maxThreads = max;
+            settings.coreThreads = core;
+            settings.maxThreads = max;
             return this;
         }
 
@@ -1242,7 +1139,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @throws IllegalArgumentException if it is less than 1
          */
         public Builder queueCapacity(int tasks) {
-            queueCapacity = atLeast("queueCapacity", 1, tasks);
+            settings.queueCapacity = PoolSettings.atLeast("queueCapacity", 1, tasks);
             return this;
         }
 
@@ -1253,7 +1150,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder queue(BlockingQueue<Runnable> userQueue) {
-            queue = Objects.requireNonNull(userQueue, "queue");
+            settings.queue = Objects.requireNonNull(userQueue, "queue");
             return this;
         }
 
@@ -1265,7 +1162,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder priority(ToIntFunction<Object> rank) {
-            priority = Objects.requireNonNull(rank, "priority");
+            settings.priority = Objects.requireNonNull(rank, "priority");
             return this;
         }
 
@@ -1280,7 +1177,7 @@ public class ThreadPool extends AbstractExecutorService {
             if (length.isNegative()) {
                 throw new IllegalArgumentException("keepAlive must not be negative, was " + length);
             }
-            keepAlive = length;
+            settings.keepAlive = length;
             return this;
         }
 
@@ -1291,7 +1188,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder allowCoreTimeout(boolean value) {
-            coreTimeout = value;
+            settings.coreTimeout = value;
             return this;
         }
 
@@ -1303,7 +1200,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder threadFactory(ThreadFactory factory) {
-            threadFactory = Objects.requireNonNull(factory, "threadFactory");
+            settings.threadFactory = Objects.requireNonNull(factory, "threadFactory");
             return this;
         }
 
@@ -1325,7 +1222,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder timeSource(TimeSource time) {
-            timeSource = UserCode.clock(Objects.requireNonNull(time, "timeSource"), UserCode::uncaught);
+            settings.timeSource = UserCode.clock(Objects.requireNonNull(time, "timeSource"), UserCode::uncaught);
             return this;
         }
 
@@ -1337,7 +1234,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder listener(PoolListener poolListener) {
-            listener = Objects.requireNonNull(poolListener, "listener");
+            settings.listener = Objects.requireNonNull(poolListener, "listener");
             return this;
         }
 
@@ -1350,7 +1247,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder taskListener(@Nullable TaskListener listener) {
-            taskListener = listener;
+            settings.taskListener = listener;
             return this;
         }
 
@@ -1363,7 +1260,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder propagators(List<ContextPropagator> list) {
-            propagators = List.copyOf(list);
+            settings.propagators = List.copyOf(list);
             return this;
         }
 
@@ -1375,7 +1272,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder exceptionSink(ExceptionSink sink) {
-            exceptionSink = Objects.requireNonNull(sink, "exceptionSink");
+            settings.exceptionSink = Objects.requireNonNull(sink, "exceptionSink");
             return this;
         }
 
@@ -1392,7 +1289,7 @@ public class ThreadPool extends AbstractExecutorService {
             if (!length.isPositive()) {
                 throw new IllegalArgumentException("stuckAfter must be more than zero, was " + length);
             }
-            stuckAfter = length;
+            settings.stuckAfter = length;
             return this;
         }
 
@@ -1405,7 +1302,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder scaleBeforeQueueing(boolean value) {
-            scaleBeforeQueueing = value;
+            settings.scaleBeforeQueueing = value;
             return this;
         }
 
@@ -1417,7 +1314,7 @@ public class ThreadPool extends AbstractExecutorService {
          * @return this builder
          */
         public Builder cancelHandedBack(boolean value) {
-            cancelHandedBack = value;
+            settings.cancelHandedBack = value;
             return this;
         }
 
@@ -1430,44 +1327,6 @@ public class ThreadPool extends AbstractExecutorService {
          */
         public ThreadPool build() {
             return new ThreadPool(this);
-        }
-
-        void check() {
-            atLeast("corePoolSize", 0, coreThreads);
-            atLeast("maximumPoolSize", Math.max(1, coreThreads), maxThreads);
-            checkKeepAlive(keepAliveNanos(), coreTimeout);
-            if (queue != null && (queueCapacity != Integer.MAX_VALUE || priority != null)) {
-                throw new IllegalArgumentException(
-                        "queueCapacity and priority are settings of the built-in queue; remove them, or configure the "
-                                + queue.getClass().getName() + " that was supplied");
-            }
-        }
-
-        @Nullable
-        ObservedTasks observedTasks() {
-            return taskListener == null && propagators.isEmpty()
-                    ? null
-                    : new ObservedTasks(name, timeSource, taskListener, propagators, exceptionSink);
-        }
-
-        long keepAliveNanos() {
-            return TimeUnit.NANOSECONDS.convert(keepAlive);
-        }
-
-        ThreadFactory factory() {
-            return threadFactory != null
-                    ? threadFactory
-                    : Thread.ofPlatform()
-                            .name(name + "-", 1)
-                            .inheritInheritableThreadLocals(false)
-                            .factory();
-        }
-
-        static int atLeast(String what, int least, int value) {
-            if (value < least) {
-                throw new IllegalArgumentException(what + " must be at least " + least + ", was " + value);
-            }
-            return value;
         }
     }
 }

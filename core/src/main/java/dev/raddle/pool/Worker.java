@@ -5,6 +5,7 @@ import dev.raddle.time.UserCode;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.Objects;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** A worker of a pool: one thread and its current activity. */
@@ -51,7 +52,7 @@ class Worker extends InterruptWindow implements Runnable {
     }
 
     final TaskBuffer.Timestamp queuedAt = new TaskBuffer.Timestamp();
-    private final Workers workers;
+    private final Consumer<Worker> loop;
     private @Nullable Thread thread; // set before the thread is started
     private volatile @Nullable Runnable firstTask; // null once it has begun or stop() has claimed it
     private volatile boolean firstTaskClaimed; // whether `firstTask` has been claimed
@@ -68,14 +69,14 @@ class Worker extends InterruptWindow implements Runnable {
     volatile boolean timed; // whether the keep-alive time applies to it
     volatile long idleSince;
 
-    private Worker(Workers workers, @Nullable Runnable firstTask) {
-        this.workers = workers;
+    private Worker(Consumer<Worker> loop, @Nullable Runnable firstTask) {
+        this.loop = loop;
         this.firstTask = firstTask;
         closeWindow();
     }
 
-    static Worker of(Workers workers, @Nullable Runnable firstTask) {
-        return new Padded(workers, firstTask);
+    static Worker of(Consumer<Worker> loop, @Nullable Runnable firstTask) {
+        return new Padded(loop, firstTask);
     }
 
     /**
@@ -86,8 +87,8 @@ class Worker extends InterruptWindow implements Runnable {
         @SuppressWarnings("unused")
         private long p0, p1, p2, p3, p4, p5, p6, p7, p8, p9, p10, p11, p12, p13, p14, p15;
 
-        Padded(Workers workers, @Nullable Runnable firstTask) {
-            super(workers, firstTask);
+        Padded(Consumer<Worker> loop, @Nullable Runnable firstTask) {
+            super(loop, firstTask);
         }
     }
 
@@ -130,7 +131,7 @@ class Worker extends InterruptWindow implements Runnable {
 
     @Override
     public void run() {
-        workers.runWorker(this);
+        loop.accept(this);
     }
 
     void becomeIdle() {

@@ -71,7 +71,7 @@ final class Workers {
     // the interval between checks of a worker that exceeds its keep-alive but must stay for delayed tasks
     private static final long MIN_RECHECK_NANOS = 10_000_000;
 
-    private final ThreadPool pool;
+    private final HookedExecutor pool;
     private final WorkQueue queue;
     private final boolean scaleBeforeQueueing;
     private final boolean jdkSemantics;
@@ -96,8 +96,8 @@ final class Workers {
     volatile ThreadFactory threadFactory;
 
     Workers(
-            ThreadPool pool,
-            ThreadPool.Builder plan,
+            HookedExecutor pool,
+            PoolSettings plan,
             WorkQueue queue,
             Reporter reporter,
             @Nullable ObservedTasks observed) {
@@ -115,6 +115,10 @@ final class Workers {
         this.threadFactory = plan.factory();
         this.keepAliveTimer = new SharedTimer(time, this::interruptOverdueWorkers);
         this.watchdog = new StuckTaskWatchdog(plan.name, registry, reporter, time, plan.stuckAfter);
+    }
+
+    boolean recordsTimes() {
+        return reporter.recordsTimes();
     }
 
     // ---- submission
@@ -211,7 +215,7 @@ final class Workers {
         Worker worker = null;
         boolean added = false;
         try {
-            worker = Worker.of(this, firstTask);
+            worker = Worker.of(this::runWorker, firstTask);
             added = tryStartThread(worker, null);
         } catch (Throwable failure) {
             if (firstTask == null || worker == null || worker.withdrawFirstTask() != null) {
@@ -319,7 +323,7 @@ final class Workers {
             return true;
         }
         try {
-            if (tryStartThread(Worker.of(this, null), worker)) {
+            if (tryStartThread(Worker.of(this::runWorker, null), worker)) {
                 return true;
             }
         } catch (Throwable noReplacement) {
@@ -359,7 +363,7 @@ final class Workers {
 
     // ---- running tasks
 
-    void runWorker(Worker worker) {
+    private void runWorker(Worker worker) {
         Thread thread = Thread.currentThread();
         Runnable task = worker.claimFirstTask();
         while (true) {
