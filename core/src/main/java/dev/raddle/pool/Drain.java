@@ -28,13 +28,7 @@ final class Drain {
     private final Runnable shutdown;
     private boolean interrupted; // whether the caller was interrupted
 
-    Drain(
-            String pool,
-            Workers workers,
-            HandBack handBack,
-            RemovedTasks removed,
-            TimeSource time,
-            Runnable shutdown) {
+    Drain(String pool, Workers workers, HandBack handBack, RemovedTasks removed, TimeSource time, Runnable shutdown) {
         this.pool = pool;
         this.workers = workers;
         this.handBack = handBack;
@@ -64,7 +58,8 @@ final class Drain {
         WorkerRegistry.Snapshot snapshot;
         List<StillRunning> stillRunning;
         do {
-            terminated = workers.control.state() == Control.TERMINATED; // before the snapshot, so that a terminated pool has no running task
+            terminated = workers.control.state()
+                    == Control.TERMINATED; // before the snapshot, so that a terminated pool has no running task
             snapshot = workers.registry.snapshot();
             stillRunning = readStacks(snapshot.running(), begin, end);
         } while (stillRunning.size() < snapshot.running().size()); // a task has ended meanwhile; no other begins

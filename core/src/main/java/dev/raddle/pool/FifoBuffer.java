@@ -210,6 +210,11 @@ final class FifoBuffer implements TaskBuffer {
     }
 
     @Override
+    public boolean hasTask() {
+        return head.index < tail.index;
+    }
+
+    @Override
     public int capacity() {
         return capacity;
     }

@@ -111,8 +111,8 @@ final class ObservedTasks {
             long now = listener == null ? 0 : time.nanoTime();
             notifyListener("onStarted", target -> target.onStarted(this, Math.max(0, now - submittedAt)));
             startedAt = now;
-            if (!state.compareAndSet(ENTERING, RUNNING)) {
-                notifySettled((Outcome<?>) state.get(), 0); // cancelled meanwhile
+            if (state.compareAndExchange(ENTERING, RUNNING) instanceof Outcome<?> outcome) {
+                notifySettled(outcome, 0); // cancelled meanwhile
             }
             try {
                 context.call(() -> {
@@ -172,7 +172,8 @@ final class ObservedTasks {
     private final TimeSource time;
     private final @Nullable TaskListener listener;
     private final Propagation propagation;
-    private final ConcurrentHashMap<Key, Submission> submissions = new ConcurrentHashMap<>(); // those that can still settle
+    private final ConcurrentHashMap<Key, Submission> submissions =
+            new ConcurrentHashMap<>(); // those that can still settle
 
     ObservedTasks(
             String pool,
@@ -270,7 +271,8 @@ final class ObservedTasks {
     }
 
     private Outcome<?> removal() {
-        return new Outcome.Cancelled<>(new CancellationException("it was removed from the queue of pool \"" + pool + "\""));
+        return new Outcome.Cancelled<>(
+                new CancellationException("it was removed from the queue of pool \"" + pool + "\""));
     }
 
     private void settleWaiting(Runnable task, boolean last, Outcome<?> outcome) {

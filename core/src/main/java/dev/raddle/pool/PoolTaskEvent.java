@@ -9,7 +9,10 @@ import jdk.jfr.StackTrace;
 import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
-/** The JFR event of one task of a pool. Disabled unless a recording enables it. */
+/**
+ * The JFR event of one task of a pool. Disabled unless a recording enables it. The class can be loaded only if the runtime
+ * image has the module jdk.jfr.
+ */
 @Name("dev.raddle.PoolTask")
 @Label("Pool Task")
 @Category("Raddle")
@@ -56,13 +59,5 @@ final class PoolTaskEvent extends Event {
         PoolTaskEvent event = of(task);
         event.begin();
         return event;
-    }
-
-    /**
-     * Returns whether a recording has enabled the event. This class can be loaded only if the runtime image has the
-     * module jdk.jfr.
-     */
-    static boolean isOn() {
-        return new PoolTaskEvent().isEnabled();
     }
 }

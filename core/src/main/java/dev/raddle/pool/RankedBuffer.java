@@ -119,6 +119,11 @@ final class RankedBuffer extends SpinLock implements TaskBuffer {
     }
 
     @Override
+    public boolean hasTask() {
+        return size != 0;
+    }
+
+    @Override
     public int capacity() {
         return capacity;
     }

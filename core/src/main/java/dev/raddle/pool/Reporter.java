@@ -32,7 +32,7 @@ final class Reporter {
 
     /** Returns whether events are reported at all. */
     boolean isOn() {
-        return recordsTimes || isRecording();
+        return recordsTimes || (HAS_RECORDER && new PoolTaskEvent().isEnabled());
     }
 
     /** Returns whether the times of every task are recorded, whether or not a recording is on. */
@@ -40,8 +40,13 @@ final class Reporter {
         return recordsTimes;
     }
 
+    /** Returns whether a listener is notified. */
+    boolean hasListener() {
+        return listener != null;
+    }
+
     private static boolean isRecording() {
-        return HAS_RECORDER && PoolTaskEvent.isOn();
+        return HAS_RECORDER && new PoolTaskEvent().isEnabled(); // the class needs the recorder
     }
 
     void accepted(Runnable task) {

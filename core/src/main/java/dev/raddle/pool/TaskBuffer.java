@@ -102,6 +102,9 @@ interface TaskBuffer {
     /** Returns the number of tasks; 0 only if the buffer was empty at some time during this call. */
     int size();
 
+    /** Returns whether there is a task; false only if the buffer was empty at some time during this call. */
+    boolean hasTask();
+
     int capacity();
 
     void setCapacity(int capacity);

@@ -75,7 +75,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
             BooleanSupplier recordsTimes,
             RemovedTasks removed) {
         this.buffer = rankFunction == null ? new FifoBuffer(capacity) : new RankedBuffer(capacity);
-        this.notEmpty = () -> buffer.size() != 0;
+        this.notEmpty = buffer::hasTask;
         this.notFull = () -> buffer.size() < buffer.capacity();
         this.rankFunction = rankFunction;
         this.time = time;
@@ -127,20 +127,22 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
 
     @Override
     public Runnable take(TaskBuffer.Timestamp stamp) throws InterruptedException {
-        Runnable task = poll(stamp);
-        if (task == null && takers.spin(notEmpty)) {
-            task = poll(stamp);
+        if (takers.spin(notEmpty)) {
+            Runnable task = poll(stamp);
             if (notEmpty.getAsBoolean()) {
                 takers.signal();
             }
+            if (task != null) {
+                return task;
+            }
         }
-        return task != null ? task : Objects.requireNonNull(awaitTask(stamp, new WaiterQueue.Waiter()));
+        return Objects.requireNonNull(awaitTask(stamp, new WaiterQueue.Waiter(null)));
     }
 
     private @Nullable Runnable awaitTask(TaskBuffer.Timestamp stamp, WaiterQueue.Waiter waiter)
             throws InterruptedException {
         TakeAttempt takeAttempt = new TakeAttempt(stamp);
-        takers.awaitUntil(waiter, takeAttempt, notEmpty);
+        takers.awaitUntil(waiter, takeAttempt, notEmpty, null);
         return takeAttempt.task;
     }
 
@@ -175,10 +177,10 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (timeout <= 0) {
             return false;
         }
-        WaiterQueue.Waiter waiter = new WaiterQueue.Waiter();
+        WaiterQueue.Waiter waiter = new WaiterQueue.Waiter(null);
         Alarm alarm = expire(waiter, unit.toNanos(timeout));
         try {
-            return putters.awaitUntil(waiter, () -> offer(task, rank), notFull);
+            return putters.awaitUntil(waiter, () -> offer(task, rank), notFull, null);
         } finally {
             alarm.cancel();
         }
@@ -202,7 +204,7 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
         if (task != null || timeout <= 0) {
             return received(task);
         }
-        WaiterQueue.Waiter waiter = new WaiterQueue.Waiter();
+        WaiterQueue.Waiter waiter = new WaiterQueue.Waiter(null);
         Alarm alarm = expire(waiter, unit.toNanos(timeout));
         try {
             return received(awaitTask(stamp, waiter));

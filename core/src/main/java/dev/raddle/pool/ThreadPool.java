@@ -1,6 +1,5 @@
 package dev.raddle.pool;
 
-import dev.raddle.pool.Worker.Activity;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
@@ -14,7 +13,6 @@ import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.Objects;
-import java.util.PrimitiveIterator;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutionException;
@@ -29,7 +27,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.ToIntFunction;
-import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -74,6 +71,7 @@ public class ThreadPool extends HookedExecutor {
     private final Reporter reporter;
     private final RemovedTasks removed;
     private final @Nullable ObservedTasks observed; // null without a task listener and propagators
+    private final boolean notesAccepted; // whether an acceptance is noted anywhere
     private final Workers workers;
     private final HandBack handBack;
     private final Duration lastWait;
@@ -299,6 +297,7 @@ public class ThreadPool extends HookedExecutor {
         rejection = builder.rejection;
         reporter = new Reporter(name, time, settings.listener, settings.stuckAfter != null);
         observed = settings.observedTasks();
+        notesAccepted = observed != null || reporter.hasListener();
         removed = new RemovedTasks(observed);
         if (settings.queue == null) {
             TaskQueue builtIn = new TaskQueue(settings.queueCapacity, settings.priority, time, reporter::isOn, removed);
@@ -341,16 +340,14 @@ public class ThreadPool extends HookedExecutor {
      */
     @Override
     public void execute(Runnable task) {
-        if (!tryExecute(Objects.requireNonNull(task, "task"))) {
+        Objects.requireNonNull(task, "task");
+        if (observed == null ? !tryAccept(task) : !tryAcceptObserved(task, observed)) {
             reject(task);
         }
     }
 
-    private boolean tryExecute(Runnable task) {
-        if (observed == null) {
-            return tryAccept(task);
-        }
-        observed.submitted(task);
+    private boolean tryAcceptObserved(Runnable task, ObservedTasks tasks) {
+        tasks.submitted(task);
         try {
             return tryAccept(task);
         } catch (Throwable failure) {
@@ -367,16 +364,14 @@ public class ThreadPool extends HookedExecutor {
 
     private boolean tryAccept(Runnable task) {
         boolean accepted = workers.accept(task);
-        if (accepted) {
-            recordAccepted(task);
+        if (accepted && notesAccepted) {
+            noteAccepted(task);
         }
         return accepted;
     }
 
-    private void recordAccepted(Runnable task) {
-        if (reporter.isOn()) {
-            reporter.accepted(task);
-        }
+    private void noteAccepted(Runnable task) {
+        reporter.accepted(task);
         if (observed != null) {
             observed.accepted(task);
         }
@@ -1067,7 +1062,7 @@ public class ThreadPool extends HookedExecutor {
         } finally {
             alarm.cancel();
         }
-        recordAccepted(task);
+        noteAccepted(task);
         return null;
     }
 

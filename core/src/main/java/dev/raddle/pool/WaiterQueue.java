@@ -64,12 +64,7 @@ final class WaiterQueue extends SpinLock {
         private boolean offered; // guarded by the queue's lock
         private volatile boolean taken; // written under the queue's lock
 
-        /** Creates a waiter without a task to offer. */
-        Waiter() {
-            this(null);
-        }
-
-        /** Creates a waiter with a task that another thread may take while this one waits. */
+        /** Creates a waiter, with a task that another thread may take while this one waits, or null. */
         Waiter(@Nullable Runnable task) {
             this.task = task;
         }
@@ -167,23 +162,17 @@ final class WaiterQueue extends SpinLock {
     }
 
     /**
-     * As {@link #awaitUntil(Waiter, BooleanSupplier, BooleanSupplier, Runnable)}, for a waiter without a task to offer.
-     */
-    boolean awaitUntil(Waiter waiter, BooleanSupplier attempt, BooleanSupplier more) throws InterruptedException {
-        return awaitUntil(waiter, attempt, more, () -> {});
-    }
-
-    /**
      * Repeats an attempt until it succeeds, and waits in between.
      *
      * @param waiter the node of the calling thread
      * @param attempt the attempt, made again each time it may succeed
      * @param more the condition under which another waiter may succeed as well
-     * @param onOffered the action to run after the waiter's task has been offered, to make the other side check
+     * @param onOffered the action to run after the waiter's task has been offered, to make the other side check; null
+     *     for a waiter without a task
      * @return true if an attempt succeeded, false if the waiter has expired
      * @throws InterruptedException if the thread is interrupted before or during the wait, and no attempt succeeded
      */
-    boolean awaitUntil(Waiter waiter, BooleanSupplier attempt, BooleanSupplier more, Runnable onOffered)
+    boolean awaitUntil(Waiter waiter, BooleanSupplier attempt, BooleanSupplier more, @Nullable Runnable onOffered)
             throws InterruptedException {
         while (true) {
             if (Thread.interrupted()) {
@@ -195,7 +184,9 @@ final class WaiterQueue extends SpinLock {
             try {
                 done = attempt.getAsBoolean();
                 if (!done) {
-                    offerTask(waiter, onOffered);
+                    if (onOffered != null && waiter.task != null) {
+                        offerTask(waiter, onOffered);
+                    }
                     await(waiter);
                 }
             } finally {
@@ -203,19 +194,15 @@ final class WaiterQueue extends SpinLock {
                     try {
                         done = done || waiter.taken || attempt.getAsBoolean();
                     } finally {
-                        signalIf(more);
+                        if (more.getAsBoolean()) {
+                            signal();
+                        }
                     }
                 }
             }
             if (done || waiter.expired) {
                 return done;
             }
-        }
-    }
-
-    private void signalIf(BooleanSupplier more) {
-        if (more.getAsBoolean()) {
-            signal();
         }
     }
 
@@ -263,16 +250,14 @@ final class WaiterQueue extends SpinLock {
     }
 
     private void offerTask(Waiter waiter, Runnable onOffered) {
-        if (waiter.task != null) {
-            lock();
-            try {
-                waiter.offered = waiter.listed;
-            } finally {
-                unlock();
-            }
-            VarHandle.fullFence();
-            onOffered.run();
+        lock();
+        try {
+            waiter.offered = waiter.listed;
+        } finally {
+            unlock();
         }
+        VarHandle.fullFence();
+        onOffered.run();
     }
 
     /**

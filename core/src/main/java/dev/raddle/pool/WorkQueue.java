@@ -16,7 +16,7 @@ interface WorkQueue {
     @Nullable
     Runnable poll(TaskBuffer.Timestamp stamp);
 
-    /** Waits for the first task for a worker, and removes and returns it. */
+    /** Waits for the first task for a worker that has just polled in vain, and removes and returns it. */
     Runnable take(TaskBuffer.Timestamp stamp) throws InterruptedException;
 
     /**

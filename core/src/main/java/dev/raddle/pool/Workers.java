@@ -246,10 +246,12 @@ final class Workers {
 
     private boolean canAddWorker(int word, boolean forQueue, boolean core) {
         int bound = Math.min(core ? coreThreads : maxThreads, Control.MAX_WORKERS);
-        return Control.workers(word) < bound && mayRunTasks(Control.state(word), forQueue);
+        return Control.workers(word) < bound && mayRunTasks(word, forQueue);
     }
 
-    private boolean mayRunTasks(int state, boolean forQueue) {
+    /** Returns whether tasks may run in a state of the pool: any task, or one of the queue. */
+    private boolean mayRunTasks(int word, boolean forQueue) {
+        int state = Control.state(word);
         return state == Control.RUNNING || (state == Control.SHUTDOWN && forQueue && !queue.isEmpty());
     }
 
@@ -300,7 +302,7 @@ final class Workers {
             if (needed == 0 && !queue.isEmpty()) {
                 needed = 1;
             }
-            if (!mayRunTasks(Control.state(word), true) || Control.workers(word) >= needed) {
+            if (!mayRunTasks(word, true) || Control.workers(word) >= needed) {
                 registry.remove(worker);
                 signalSubmitter();
                 tryTerminateQuietly();
@@ -317,7 +319,7 @@ final class Workers {
      * if it is unneeded. Returns false if its thread must continue because no replacement started.
      */
     private boolean replaceOrRemove(Worker worker, Throwable failure, boolean whileTaking) {
-        if (!mayRunTasks(control.state(), true) || (whileTaking && worker.completed() == 0)) {
+        if (!mayRunTasks(control.get(), true) || (whileTaking && worker.completed() == 0)) {
             removeWorker(worker); // no replacement: a queue that always throws would cost one thread after the other
             scheduleRescue();
             return true;
@@ -350,7 +352,7 @@ final class Workers {
     }
 
     private boolean hasStrandedTasks() {
-        return control.workers() == 0 && mayWait(control.get()) && !queue.isEmpty();
+        return control.workers() == 0 && mayRunTasks(control.get(), true) && !queue.isEmpty();
     }
 
     private void rescue() {
@@ -469,11 +471,12 @@ final class Workers {
         boolean overdue = false;
         while (true) {
             int word = control.get();
-            if (!mayWait(word)) {
+            if (!mayRunTasks(word, true)) {
                 control.removeWorker();
                 return null;
             }
-            if (isSurplus(word, overdue)) {
+            int count = Control.workers(word);
+            if (isSurplus(count, overdue)) {
                 if (control.tryRemoveWorker(word)) {
                     return null;
                 }
@@ -481,7 +484,7 @@ final class Workers {
             }
             Runnable task = queue.poll(worker.queuedAt);
             if (task == null) {
-                boolean timed = isTimed(word);
+                boolean timed = isTimed(count);
                 if (timed && !overdue && keepAliveNanos == 0) {
                     overdue = true;
                     continue;
@@ -506,7 +509,8 @@ final class Workers {
         worker.becomeIdle();
         try {
             int now = control.get();
-            if (!mayWait(now) || isSurplus(now, overdue) || (isTimed(now) && !timed)) {
+            int count = Control.workers(now);
+            if (!mayRunTasks(now, true) || isSurplus(count, overdue) || (!timed && isTimed(count))) {
                 return null;
             }
             if (timed) {
@@ -528,21 +532,16 @@ final class Workers {
         return control.state() == Control.RUNNING;
     }
 
-    private boolean mayWait(int word) {
-        return mayRunTasks(Control.state(word), true);
-    }
-
     /**
-     * Returns whether a worker may end: there are too many, or it is overdue; and the queue is empty or has another
-     * worker.
+     * Returns whether one of a number of workers may end: there are too many, or it is overdue; and the queue is empty or
+     * has another worker.
      */
-    private boolean isSurplus(int word, boolean overdue) {
-        int count = Control.workers(word);
-        return (count > maxThreads || (overdue && isTimed(word))) && (count > 1 || queue.isEmpty());
+    private boolean isSurplus(int count, boolean overdue) {
+        return (count > maxThreads || (overdue && isTimed(count))) && (count > 1 || queue.isEmpty());
     }
 
-    private boolean isTimed(int word) {
-        return coreTimeout || Control.workers(word) > coreThreads;
+    private boolean isTimed(int count) {
+        return coreTimeout || count > coreThreads;
     }
 
     private boolean isOverdue(Worker worker, long now) {

@@ -18,8 +18,8 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -173,7 +173,11 @@ class ObservedTasksTest {
                 })
                 .get();
 
-        assertThat(identities).singleElement().extracting(TaskIdentity::name).asString().contains("ObservedTasksTest");
+        assertThat(identities)
+                .singleElement()
+                .extracting(TaskIdentity::name)
+                .asString()
+                .contains("ObservedTasksTest");
     }
 
     @Test
@@ -228,8 +232,11 @@ class ObservedTasksTest {
         });
         end(pool);
 
-        assertThat(events).filteredOn(line -> line.contains(" in ")).satisfiesExactly(
-                line -> assertThat(line).contains("success value"), line -> assertThat(line).contains("failed broken"));
+        assertThat(events)
+                .filteredOn(line -> line.contains(" in "))
+                .satisfiesExactly(
+                        line -> assertThat(line).contains("success value"),
+                        line -> assertThat(line).contains("failed broken"));
     }
 
     @Test
@@ -283,7 +290,8 @@ class ObservedTasksTest {
         end(pool);
 
         assertThat(oldest.isCancelled()).isTrue();
-        assertThat(eventsOf("a")).containsExactly("p/a submitted", "a rejected pool: it was dropped by pool \"p\" in 0");
+        assertThat(eventsOf("a"))
+                .containsExactly("p/a submitted", "a rejected pool: it was dropped by pool \"p\" in 0");
         assertThat(eventsOf("b"))
                 .containsExactly(
                         "p/b submitted",
@@ -456,7 +464,8 @@ class ObservedTasksTest {
     void a_task_that_a_caller_removes_from_the_queue_is_settled_as_cancelled() throws Exception {
         ThreadPool pool = pool(builder());
         BlockingTask blocker = occupy(pool);
-        List<Named> tasks = List.of("a", "b", "c", "d", "e").stream().map(Named::of).toList();
+        List<Named> tasks =
+                List.of("a", "b", "c", "d", "e").stream().map(Named::of).toList();
         tasks.forEach(pool::execute);
         BlockingQueue<Runnable> queue = pool.getQueue();
         assertThat(pool.remove(tasks.get(0))).isTrue();
@@ -543,16 +552,17 @@ class ObservedTasksTest {
 
     @Test
     void a_task_that_beforeExecute_skips_is_settled_and_never_started() throws Exception {
-        ThreadPool pool = pools.keep(new ThreadPool(builder().threadFactory(task -> {
-            Thread thread = new Thread(task);
-            thread.setUncaughtExceptionHandler((where, failure) -> {});
-            return thread;
-        })) {
-            @Override
-            protected void beforeExecute(Thread thread, Runnable task) {
-                throw new IllegalStateException("not now");
-            }
-        });
+        ThreadPool pool = pools.keep(
+                new ThreadPool(builder().threadFactory(task -> {
+                    Thread thread = new Thread(task);
+                    thread.setUncaughtExceptionHandler((where, failure) -> {});
+                    return thread;
+                })) {
+                    @Override
+                    protected void beforeExecute(Thread thread, Runnable task) {
+                        throw new IllegalStateException("not now");
+                    }
+                });
         pool.execute(Named.of("a"));
         Future<?> future = pool.submit((Runnable) Named.of("b"));
         assertThatThrownBy(future::get).isInstanceOf(java.util.concurrent.CancellationException.class);
@@ -622,11 +632,13 @@ class ObservedTasksTest {
         })));
 
         assertThat(pool.submit((Callable<?>) Named.of("a")).get()).isEqualTo("a!");
-        assertThat(reports).hasSize(4).satisfiesExactly(
-                line -> assertThat(line).endsWith("0"),
-                line -> assertThat(line).isEqualTo("onSubmitted of the listener of pool \"p\": 1"),
-                line -> assertThat(line).isEqualTo("onStarted of the listener of pool \"p\": 2"),
-                line -> assertThat(line).isEqualTo("onSettled of the listener of pool \"p\": 3"));
+        assertThat(reports)
+                .hasSize(4)
+                .satisfiesExactly(
+                        line -> assertThat(line).endsWith("0"),
+                        line -> assertThat(line).isEqualTo("onSubmitted of the listener of pool \"p\": 1"),
+                        line -> assertThat(line).isEqualTo("onStarted of the listener of pool \"p\": 2"),
+                        line -> assertThat(line).isEqualTo("onSettled of the listener of pool \"p\": 3"));
     }
 
     @Test
@@ -655,7 +667,9 @@ class ObservedTasksTest {
                 .build();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             context.set("of the submitter");
-            assertThat(executor.submit("key", "a", () -> String.valueOf(context.get())).await().value())
+            assertThat(executor.submit("key", "a", () -> String.valueOf(context.get()))
+                            .await()
+                            .value())
                     .isEqualTo("null");
         }
 

@@ -96,8 +96,8 @@ class ObservabilityTest {
                         settled.countDown();
                     }
                 };
-                try (GroupExecutor executor = executor(
-                                new Observers(observers.listener().and(countDown), observers.propagators()));
+                try (GroupExecutor executor =
+                                executor(new Observers(observers.listener().and(countDown), observers.propagators()));
                         StructuredTaskScope<String> scope =
                                 new StructuredTaskScope<>(options.withScheduler(executor.scheduler("owner")))) {
                     scope.fork(new Named("a", a));
@@ -289,10 +289,7 @@ class ObservabilityTest {
                         .timer()
                         .count())
                 .isEqualTo(2);
-        assertThat(registry.get(prefix + ".wait")
-                        .tag(api.word, "owner")
-                        .timer()
-                        .count())
+        assertThat(registry.get(prefix + ".wait").tag(api.word, "owner").timer().count())
                 .isEqualTo(2);
         assertThat(registry.get(prefix + ".running")
                         .tag(api.word, "owner")
@@ -312,11 +309,7 @@ class ObservabilityTest {
         };
         MDC.put("request", "7");
         try {
-            api.run(
-                    new Observers(new TaskListener() {}, List.of(new MdcPropagator())),
-                    registry,
-                    task,
-                    task);
+            api.run(new Observers(new TaskListener() {}, List.of(new MdcPropagator())), registry, task, task);
             assertThat(MDC.get("request")).isEqualTo("7");
         } finally {
             MDC.clear();
