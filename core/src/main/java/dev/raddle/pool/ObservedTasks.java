@@ -26,11 +26,10 @@ final class ObservedTasks {
     /*
      * Overview.
      *
-     * The queue, the hooks and the handlers of a pool receive the Runnables of its users, which cannot be wrapped: a
-     * queue may order them, and a caller may search for them. So what is known about a submission is kept beside the
-     * Runnable, in a map by identity. A Runnable that was submitted several times has a chain of submissions. A worker
-     * begins the first of them that has not started, which one is the same to the listener; a rejection settles the
-     * last.
+     * A task cannot be wrapped: queues order the Runnables of users, callers search for them, and hooks and handlers
+     * receive them. So a submission is stored in a map, by the identity of its Runnable. A Runnable that was submitted
+     * several times has a chain of submissions: a worker runs the first that has not started, and a rejection settles
+     * the last.
      *
      * One field holds the state of a submission:
      *
@@ -68,6 +67,7 @@ final class ObservedTasks {
         }
     }
 
+    /** One submission of a task, from its notification to its end. */
     private final class Submission implements TaskIdentity {
         private final Key key;
         private final String name;
@@ -187,7 +187,7 @@ final class ObservedTasks {
         this.propagation = new Propagation(propagators, List.of(), sink);
     }
 
-    /** Captures the submitter's context and notifies the listener. A task of another API is left to that. */
+    /** Captures the submitter's context and notifies the listener. Ignores the tasks of other APIs. */
     void submitted(Runnable task) {
         if (task instanceof TaskIdentity || task instanceof Placed) {
             return;
@@ -220,6 +220,9 @@ final class ObservedTasks {
 
     /** Runs a task in its context and notifies the listener; only runs a task that is not observed or is settled. */
     void run(Runnable task) {
+        if (outcomeOf(InvokeAny.futureOf(task)) instanceof Outcome.Cancelled<?> cancelled) {
+            settleWaiting(task, false, cancelled); // a future that has not settled itself, and will not run
+        }
         Submission submission = move(task, false, ENTERING);
         if (submission == null) {
             task.run();

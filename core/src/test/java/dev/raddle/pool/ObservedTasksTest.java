@@ -22,8 +22,10 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -221,9 +223,8 @@ class ObservedTasksTest {
     void the_outcome_of_another_future_is_its_state() throws Exception {
         ThreadPool pool = pools.keep(new ThreadPool(builder()) {
             @Override
-            protected <T extends @Nullable Object> java.util.concurrent.RunnableFuture<T> newTaskFor(
-                    Callable<T> callable) {
-                return new java.util.concurrent.FutureTask<>(callable);
+            protected <T extends @Nullable Object> RunnableFuture<T> newTaskFor(Callable<T> callable) {
+                return new FutureTask<>(callable);
             }
         });
         pool.submit((Callable<?>) () -> "value");
@@ -237,6 +238,22 @@ class ObservedTasksTest {
                 .satisfiesExactly(
                         line -> assertThat(line).contains("success value"),
                         line -> assertThat(line).contains("failed broken"));
+    }
+
+    @Test
+    void another_future_that_is_cancelled_in_the_queue_is_settled_by_the_worker_and_never_started() throws Exception {
+        ThreadPool pool = pool(builder());
+        BlockingTask blocker = occupy(pool);
+        FutureTask<?> future = new FutureTask<>(() -> "value");
+        pool.execute(future);
+        future.cancel(false);
+        events.clear();
+        blocker.release();
+        end(pool);
+
+        assertThat(events)
+                .filteredOn(line -> !line.contains("BlockingTask"))
+                .containsExactly("java.util.concurrent.FutureTask cancelled the future was cancelled in 0");
     }
 
     @Test
