@@ -315,7 +315,7 @@ abstract class Engine extends Dispatcher {
             FlowJournal.Recorded record = recorded[node];
             if (record != null) {
                 NodeEnd restored = new NodeEnd(
-                        NodeState.SUCCESS, Via.JOURNAL, record.value(), null, NodeEnd.Reason.RESTORED, -1, now());
+                        NodeState.SUCCESS, ValueSource.JOURNAL, record.value(), null, NodeEnd.Reason.RESTORED, -1, now());
                 if (!states.compareAndSet(node, null, restored)) {
                     recorded[node] = null; // the deadline had passed
                 }

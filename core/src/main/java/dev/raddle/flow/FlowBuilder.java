@@ -60,7 +60,7 @@ public final class FlowBuilder<P> {
 
     /** Performs the action of a node without a value. */
     @SuppressWarnings("NullAway") // null is a value
-    private static Object done(Fn.V0 action) throws Exception {
+    private static Object done(CheckedFunction.V0 action) throws Exception {
         action.accept();
         return null;
     }
@@ -87,7 +87,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <T> Node<T> node(String id, Fn.F0<? extends T> action) {
+    public <T> Node<T> node(String id, CheckedFunction.F0<? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> action.apply());
     }
@@ -100,7 +100,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <T> Node<T> node(String id, Fn.F1<? super NodeContext<P>, ? extends T> action) {
+    public <T> Node<T> node(String id, CheckedFunction.F1<? super NodeContext<P>, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> action.apply(context(run, node)));
     }
@@ -115,7 +115,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <A, T> Node<T> node(String id, Dependency<A> a, Fn.F1<? super A, ? extends T> action) {
+    public <A, T> Node<T> node(String id, Dependency<A> a, CheckedFunction.F1<? super A, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> action.apply(argument(run, node, 0)), a);
     }
@@ -131,7 +131,7 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <A, T> Node<T> node(
-            String id, Dependency<A> a, Fn.F2<? super NodeContext<P>, ? super A, ? extends T> action) {
+            String id, Dependency<A> a, CheckedFunction.F2<? super NodeContext<P>, ? super A, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> action.apply(context(run, node), argument(run, node, 0)), a);
     }
@@ -149,7 +149,7 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <A, B, T> Node<T> node(
-            String id, Dependency<A> a, Dependency<B> b, Fn.F2<? super A, ? super B, ? extends T> action) {
+            String id, Dependency<A> a, Dependency<B> b, CheckedFunction.F2<? super A, ? super B, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> action.apply(argument(run, node, 0), argument(run, node, 1)), a, b);
     }
@@ -170,7 +170,7 @@ public final class FlowBuilder<P> {
             String id,
             Dependency<A> a,
             Dependency<B> b,
-            Fn.F3<? super NodeContext<P>, ? super A, ? super B, ? extends T> action) {
+            CheckedFunction.F3<? super NodeContext<P>, ? super A, ? super B, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -198,7 +198,7 @@ public final class FlowBuilder<P> {
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
-            Fn.F3<? super A, ? super B, ? super C, ? extends T> action) {
+            CheckedFunction.F3<? super A, ? super B, ? super C, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -227,7 +227,7 @@ public final class FlowBuilder<P> {
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
-            Fn.F4<? super NodeContext<P>, ? super A, ? super B, ? super C, ? extends T> action) {
+            CheckedFunction.F4<? super NodeContext<P>, ? super A, ? super B, ? super C, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -260,7 +260,7 @@ public final class FlowBuilder<P> {
             Dependency<B> b,
             Dependency<C> c,
             Dependency<D> d,
-            Fn.F4<? super A, ? super B, ? super C, ? super D, ? extends T> action) {
+            CheckedFunction.F4<? super A, ? super B, ? super C, ? super D, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -294,7 +294,7 @@ public final class FlowBuilder<P> {
             Dependency<B> b,
             Dependency<C> c,
             Dependency<D> d,
-            Fn.F5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? extends T> action) {
+            CheckedFunction.F5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -335,7 +335,7 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             Dependency<E> e,
-            Fn.F5<? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
+            CheckedFunction.F5<? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -377,7 +377,7 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             Dependency<E> e,
-            Fn.F6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
+            CheckedFunction.F6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -423,7 +423,7 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             Dependency<F> f,
-            Fn.F6<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? extends T> action) {
+            CheckedFunction.F6<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -470,7 +470,7 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             Dependency<F> f,
-            Fn.F7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? extends T>
+            CheckedFunction.F7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? extends T>
                     action) {
         Objects.requireNonNull(action, "action");
         return add(
@@ -522,7 +522,7 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            Fn.F7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? extends T> action) {
+            CheckedFunction.F7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -574,7 +574,7 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            Fn.F8<
+            CheckedFunction.F8<
                             ? super NodeContext<P>,
                             ? super A,
                             ? super B,
@@ -640,7 +640,7 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            Fn.F8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H, ? extends T>
+            CheckedFunction.F8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H, ? extends T>
                     action) {
         Objects.requireNonNull(action, "action");
         return add(
@@ -698,7 +698,7 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            Fn.F9<
+            CheckedFunction.F9<
                             ? super NodeContext<P>,
                             ? super A,
                             ? super B,
@@ -740,7 +740,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public Node<Void> action(String id, Fn.V0 action) {
+    public Node<Void> action(String id, CheckedFunction.V0 action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept()));
     }
@@ -753,7 +753,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public Node<Void> action(String id, Fn.V1<? super NodeContext<P>> action) {
+    public Node<Void> action(String id, CheckedFunction.V1<? super NodeContext<P>> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept(context(run, node))));
     }
@@ -767,7 +767,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <A> Node<Void> action(String id, Dependency<A> a, Fn.V1<? super A> action) {
+    public <A> Node<Void> action(String id, Dependency<A> a, CheckedFunction.V1<? super A> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept(argument(run, node, 0))), a);
     }
@@ -782,7 +782,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <A> Node<Void> action(String id, Dependency<A> a, Fn.V2<? super NodeContext<P>, ? super A> action) {
+    public <A> Node<Void> action(String id, Dependency<A> a, CheckedFunction.V2<? super NodeContext<P>, ? super A> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept(context(run, node), argument(run, node, 0))), a);
     }
@@ -798,7 +798,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <A, B> Node<Void> action(String id, Dependency<A> a, Dependency<B> b, Fn.V2<? super A, ? super B> action) {
+    public <A, B> Node<Void> action(String id, Dependency<A> a, Dependency<B> b, CheckedFunction.V2<? super A, ? super B> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept(argument(run, node, 0), argument(run, node, 1))), a, b);
     }
@@ -816,7 +816,7 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <A, B> Node<Void> action(
-            String id, Dependency<A> a, Dependency<B> b, Fn.V3<? super NodeContext<P>, ? super A, ? super B> action) {
+            String id, Dependency<A> a, Dependency<B> b, CheckedFunction.V3<? super NodeContext<P>, ? super A, ? super B> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -844,7 +844,7 @@ public final class FlowBuilder<P> {
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
-            Fn.V3<? super A, ? super B, ? super C> action) {
+            CheckedFunction.V3<? super A, ? super B, ? super C> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -874,7 +874,7 @@ public final class FlowBuilder<P> {
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
-            Fn.V4<? super NodeContext<P>, ? super A, ? super B, ? super C> action) {
+            CheckedFunction.V4<? super NodeContext<P>, ? super A, ? super B, ? super C> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -906,7 +906,7 @@ public final class FlowBuilder<P> {
             Dependency<B> b,
             Dependency<C> c,
             Dependency<D> d,
-            Fn.V4<? super A, ? super B, ? super C, ? super D> action) {
+            CheckedFunction.V4<? super A, ? super B, ? super C, ? super D> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -943,7 +943,7 @@ public final class FlowBuilder<P> {
             Dependency<B> b,
             Dependency<C> c,
             Dependency<D> d,
-            Fn.V5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D> action) {
+            CheckedFunction.V5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -983,7 +983,7 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             Dependency<E> e,
-            Fn.V5<? super A, ? super B, ? super C, ? super D, ? super E> action) {
+            CheckedFunction.V5<? super A, ? super B, ? super C, ? super D, ? super E> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1025,7 +1025,7 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             Dependency<E> e,
-            Fn.V6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E> action) {
+            CheckedFunction.V6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1070,7 +1070,7 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             Dependency<F> f,
-            Fn.V6<? super A, ? super B, ? super C, ? super D, ? super E, ? super F> action) {
+            CheckedFunction.V6<? super A, ? super B, ? super C, ? super D, ? super E, ? super F> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1117,7 +1117,7 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             Dependency<F> f,
-            Fn.V7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F> action) {
+            CheckedFunction.V7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1167,7 +1167,7 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            Fn.V7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G> action) {
+            CheckedFunction.V7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1219,7 +1219,7 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            Fn.V8<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G>
+            CheckedFunction.V8<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G>
                     action) {
         Objects.requireNonNull(action, "action");
         return add(
@@ -1275,7 +1275,7 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            Fn.V8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H> action) {
+            CheckedFunction.V8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1332,7 +1332,7 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            Fn.V9<
+            CheckedFunction.V9<
                             ? super NodeContext<P>,
                             ? super A,
                             ? super B,
@@ -1395,10 +1395,10 @@ public final class FlowBuilder<P> {
      * @param items the dependency whose value is the collection
      * @param each the function
      * @return the new node
-     * @see #map(String, Dependency, MapOptions, Fn.F1)
+     * @see #map(String, Dependency, MapOptions, CheckedFunction.F1)
      */
     public <X, T> Node<List<T>> map(
-            String id, Dependency<? extends Collection<? extends X>> items, Fn.F1<? super X, ? extends T> each) {
+            String id, Dependency<? extends Collection<? extends X>> items, CheckedFunction.F1<? super X, ? extends T> each) {
         return map(id, items, MapOptions.defaults(), each);
     }
 
@@ -1427,7 +1427,7 @@ public final class FlowBuilder<P> {
             String id,
             Dependency<? extends Collection<? extends X>> items,
             MapOptions options,
-            Fn.F1<? super X, ? extends T> each) {
+            CheckedFunction.F1<? super X, ? extends T> each) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(each, "each");
         Body.Nested body = (run, node) -> {
@@ -1438,7 +1438,7 @@ public final class FlowBuilder<P> {
     }
 
     private static <X, T> FlowPlan<Void, List<Object>> mapped(
-            String id, Collection<? extends X> elements, MapOptions options, Fn.F1<? super X, ? extends T> each) {
+            String id, Collection<? extends X> elements, MapOptions options, CheckedFunction.F1<? super X, ? extends T> each) {
         FlowBuilder<Void> inner = new FlowBuilder<>(id);
         int position = 0;
         for (X element : elements) {

@@ -100,7 +100,7 @@ final class FlowEvents {
 
     void notifyEnded(int node) {
         NodeOptions own = run.graph.options[node];
-        if (own != null && own.result() != null && run.states.via(node) != Via.JOURNAL) {
+        if (own != null && own.result() != null && run.states.via(node) != ValueSource.JOURNAL) {
             Consumer<? super NodeReport<?>> callback = own.result();
             inContext(() -> callEach("result callback", node, callback, run.states.report(node)));
         }

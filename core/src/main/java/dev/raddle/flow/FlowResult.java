@@ -64,7 +64,7 @@ public final class FlowResult<R> {
 
     @Nullable
     Object outputOf(int node) {
-        if (states.via(node) == Via.NONE) {
+        if (states.via(node) == ValueSource.NONE) {
             throw new FlowFailedException(
                     "flow \"" + graph.name + "\" has no value, it is " + status + ": " + explain(graph.ids[node]),
                     status,

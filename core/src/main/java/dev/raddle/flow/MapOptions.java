@@ -6,7 +6,7 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The options of a {@linkplain FlowBuilder#map(String, Dependency, MapOptions, Fn.F1) map} over a collection.
+ * The options of a {@linkplain FlowBuilder#map(String, Dependency, MapOptions, CheckedFunction.F1) map} over a collection.
  * Immutable; each method returns a changed copy.
  *
  * {@snippet :

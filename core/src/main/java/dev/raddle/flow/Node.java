@@ -137,7 +137,7 @@ public final class Node<T> extends Dependency<T> {
      * @param recovery a function of the exception of the last attempt; if it throws, the node fails
      * @return this node
      */
-    public Node<T> fallback(Fn.F1<Throwable, ? extends T> recovery) {
+    public Node<T> fallback(CheckedFunction.F1<Throwable, ? extends T> recovery) {
         Objects.requireNonNull(recovery, "fallback");
         return with(options.withFallback(recovery));
     }
@@ -147,7 +147,7 @@ public final class Node<T> extends Dependency<T> {
      *
      * @param value the value, may be null
      * @return this node
-     * @see #fallback(Fn.F1)
+     * @see #fallback(CheckedFunction.F1)
      */
     @SuppressWarnings("NullAway") // null is a value
     public Node<T> fallbackValue(@Nullable T value) {
@@ -262,7 +262,7 @@ public final class Node<T> extends Dependency<T> {
      *     not undone
      * @return this node
      */
-    public Node<T> compensate(Fn.V1<? super T> undo) {
+    public Node<T> compensate(CheckedFunction.V1<? super T> undo) {
         Objects.requireNonNull(undo, "compensate");
         return with(options.withCompensation(undo));
     }

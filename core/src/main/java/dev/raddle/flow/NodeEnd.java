@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  */
 record NodeEnd(
         NodeState state,
-        Via via,
+        ValueSource via,
         @Nullable Object value,
         @Nullable Throwable cause,
         Reason reason,
@@ -36,6 +36,6 @@ record NodeEnd(
     static final int NO_NODE = -1;
 
     boolean hasValue() {
-        return via != Via.NONE;
+        return via != ValueSource.NONE;
     }
 }

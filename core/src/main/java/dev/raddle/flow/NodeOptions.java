@@ -13,13 +13,13 @@ record NodeOptions(
         int flags,
         @Nullable Duration timeout,
         @Nullable RetryPolicy retry,
-        Fn.@Nullable F1<Throwable, ?> fallback,
+        CheckedFunction.@Nullable F1<Throwable, ?> fallback,
         @Nullable Supplier<?> defaultValue,
         @Nullable Predicate<? super NodeContext<?>> condition,
         @Nullable Function<? super NodeContext<?>, String> group,
         @Nullable Consumer<? super NodeContext<?>> begin,
         @Nullable Consumer<? super NodeReport<?>> result,
-        Fn.@Nullable V1<Object> compensation) {
+        CheckedFunction.@Nullable V1<Object> compensation) {
 
     static final NodeOptions NONE = new NodeOptions(0, null, null, null, null, null, null, null, null, null);
 
@@ -60,7 +60,7 @@ record NodeOptions(
                 flags, timeout, policy, fallback, defaultValue, condition, group, begin, result, compensation);
     }
 
-    NodeOptions withFallback(Fn.F1<Throwable, ?> recovery) {
+    NodeOptions withFallback(CheckedFunction.F1<Throwable, ?> recovery) {
         return new NodeOptions(
                 flags, timeout, retry, recovery, defaultValue, condition, group, begin, result, compensation);
     }
@@ -119,7 +119,7 @@ record NodeOptions(
     }
 
     @SuppressWarnings("unchecked") // the node's values are of the function's type
-    <T> NodeOptions withCompensation(Fn.V1<? super T> undo) {
+    <T> NodeOptions withCompensation(CheckedFunction.V1<? super T> undo) {
         return new NodeOptions(
                 flags,
                 timeout,

@@ -18,7 +18,7 @@ public record NodeReport<T>(
         String id,
         NodeState state,
         @Nullable T value,
-        Via via,
+        ValueSource via,
         @Nullable Throwable cause,
         long startNanos,
         long endNanos) {}

@@ -190,12 +190,12 @@ final class NodeStates {
         return slot instanceof NodeEnd end ? end.state() : NodeState.SUCCESS;
     }
 
-    Via via(int node) {
+    ValueSource via(int node) {
         Object slot = get(node);
         if (!isEnd(slot)) {
-            return Via.NONE;
+            return ValueSource.NONE;
         }
-        return slot instanceof NodeEnd end ? end.via() : Via.ACTION;
+        return slot instanceof NodeEnd end ? end.via() : ValueSource.ACTION;
     }
 
     @Nullable

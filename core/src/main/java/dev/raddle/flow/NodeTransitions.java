@@ -158,7 +158,7 @@ abstract class NodeTransitions extends EnclosingScope {
     }
 
     final void fail(Runner runner, int node, Object expected, Throwable failure) {
-        Fn.F1<Throwable, ?> fallback = graph.optionsOf(node).fallback();
+        CheckedFunction.F1<Throwable, ?> fallback = graph.optionsOf(node).fallback();
         Throwable cause = failure;
         if (fallback != null && states.get(node) == expected) {
             try {
@@ -167,7 +167,7 @@ abstract class NodeTransitions extends EnclosingScope {
                         runner,
                         node,
                         expected,
-                        new NodeEnd(NodeState.SUCCESS, Via.FALLBACK, value, failure, NodeEnd.Reason.ACTION, -1, now()));
+                        new NodeEnd(NodeState.SUCCESS, ValueSource.FALLBACK, value, failure, NodeEnd.Reason.ACTION, -1, now()));
                 return;
             } catch (Throwable again) {
                 cause = withSuppressed(again, failure);
@@ -241,11 +241,11 @@ abstract class NodeTransitions extends EnclosingScope {
                     runner,
                     node,
                     expected,
-                    new NodeEnd(state, Via.DEFAULT, value, cause, reason, causedBy, now),
+                    new NodeEnd(state, ValueSource.DEFAULT, value, cause, reason, causedBy, now),
                     inThread);
         } else if (otherwise == null) {
             ended = leaveOrCompareAndSet(
-                    runner, node, expected, new NodeEnd(state, Via.NONE, null, cause, reason, causedBy, now), inThread);
+                    runner, node, expected, new NodeEnd(state, ValueSource.NONE, null, cause, reason, causedBy, now), inThread);
         } else {
             ended = leaveOrCompareAndSet(runner, node, expected, NodePhase.Plain.ENDING, inThread);
             if (ended) {
@@ -292,14 +292,14 @@ abstract class NodeTransitions extends EnclosingScope {
             int causedBy,
             long now) {
         try {
-            return new NodeEnd(state, Via.DEFAULT, callInStarterContext(otherwise::get), cause, reason, causedBy, now);
+            return new NodeEnd(state, ValueSource.DEFAULT, callInStarterContext(otherwise::get), cause, reason, causedBy, now);
         } catch (Throwable failure) {
             if (cause == null) {
                 options.sink.report("default of a node of flow \"" + graph.name + "\"", failure);
             } else {
                 withSuppressed(cause, failure);
             }
-            return new NodeEnd(state, Via.NONE, null, cause, reason, causedBy, now);
+            return new NodeEnd(state, ValueSource.NONE, null, cause, reason, causedBy, now);
         }
     }
 
@@ -492,7 +492,7 @@ abstract class NodeTransitions extends EnclosingScope {
                     return;
                 }
             } else {
-                if (options.obsolete == Obsolete.INTERRUPT && !NodeStates.isEnd(slot)) {
+                if (options.obsolete == UnneededPolicy.INTERRUPT && !NodeStates.isEnd(slot)) {
                     CancelledException cause = new CancelledException("node \"" + graph.ids[node] + "\" of flow \""
                             + graph.name + "\" is not needed any more: \"" + graph.ids[decided] + "\" was decided");
                     endFromOutside(runner, node, NodeState.CANCELLED, cause, NodeEnd.Reason.OBSOLETE, decided);

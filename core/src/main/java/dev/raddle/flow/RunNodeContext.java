@@ -63,7 +63,7 @@ record RunNodeContext(Engine run, int node) implements NodeContext<Object> {
 
     @SuppressWarnings("NullAway") // null is a value
     private Object read(int index) {
-        if (states().via(index) == Via.NONE) {
+        if (states().via(index) == ValueSource.NONE) {
             throw new IllegalStateException("node \"" + states().graph.ids[index] + "\" has no value, it is "
                     + states().state(index) + "; use peek, or give it a default");
         }

@@ -49,7 +49,7 @@ public final class RunOptions {
     List<ScopedValue<?>> scopedValues = List.of();
     ExceptionSink sink = LOG;
     OnFailure onFailure = OnFailure.CONTINUE;
-    Obsolete obsolete = Obsolete.FINISH;
+    UnneededPolicy obsolete = UnneededPolicy.FINISH;
     List<String> only = List.of();
 
     @Nullable
@@ -291,12 +291,12 @@ public final class RunOptions {
     }
 
     /**
-     * Sets the treatment of a running node that has become unneeded; the default is {@link Obsolete#FINISH}.
+     * Sets the treatment of a running node that has become unneeded; the default is {@link UnneededPolicy#FINISH}.
      *
      * @param policy the policy
      * @return a changed copy
      */
-    public RunOptions obsolete(Obsolete policy) {
+    public RunOptions obsolete(UnneededPolicy policy) {
         RunOptions changed = copy();
         changed.obsolete = Objects.requireNonNull(policy, "obsolete");
         return changed;

@@ -32,7 +32,6 @@ import org.junit.jupiter.api.condition.DisabledOnOs;
 import org.junit.jupiter.api.condition.OS;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 @Timeout(60)
 class FileJournalTest {
@@ -204,7 +203,7 @@ class FileJournalTest {
         assertThatThrownBy(() -> run(greeting("greeting", "more"), "alice", null))
                 .hasMessageContaining("with other nodes or dependencies");
         assertThat(file).hasBinaryContent(before);
-        assertThat(run(greeting("greeting"), "alice", null).node("hello").via()).isEqualTo(Via.JOURNAL);
+        assertThat(run(greeting("greeting"), "alice", null).node("hello").via()).isEqualTo(ValueSource.JOURNAL);
     }
 
     @Test
@@ -213,7 +212,7 @@ class FileJournalTest {
             file = folder.resolve(parameter.getClass().getSimpleName());
             run(greeting("greeting"), parameter, null);
             assertThat(run(greeting("greeting"), parameter, null).node("hello").via())
-                    .isEqualTo(Via.JOURNAL);
+                    .isEqualTo(ValueSource.JOURNAL);
             assertThatThrownBy(() -> run(greeting("greeting"), parameter.toString(), null))
                     .hasMessageContaining("another parameter");
         }
@@ -254,7 +253,7 @@ class FileJournalTest {
     }
 
     @ParameterizedTest
-    @ValueSource(
+    @org.junit.jupiter.params.provider.ValueSource(
             strings = {"something else\n", "something else", "raddle-flow-journal/1\n", "raddle-flow-journal/10", "r"})
     void a_file_that_is_not_a_journal_is_refused_and_not_changed(String content) throws IOException {
         Files.writeString(file, content);
@@ -344,7 +343,7 @@ class FileJournalTest {
     }
 
     @ParameterizedTest
-    @ValueSource(longs = {Integer.MAX_VALUE - 7L, Integer.MAX_VALUE + 1L, 1L << 40})
+    @org.junit.jupiter.params.provider.ValueSource(longs = {Integer.MAX_VALUE - 7L, Integer.MAX_VALUE + 1L, 1L << 40})
     void a_file_that_is_too_large_is_refused_and_not_changed(long length) throws IOException {
         open().close();
         Opening opening = path -> new RandomAccessFile(path, "rw") {
@@ -408,7 +407,7 @@ class FileJournalTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
+    @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
     void interrupts_of_a_recording_thread_are_harmless_at_any_time(boolean virtual) throws Exception {
         AtomicBoolean kept = new AtomicBoolean();
         try (FileJournal journal = open()) {
@@ -514,7 +513,7 @@ class FileJournalTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"", " ", "%", "%41", "+", "a b\nc", "-", "\u00fc\ud83d\ude00", "=", "\r"})
+    @org.junit.jupiter.params.provider.ValueSource(strings = {"", " ", "%", "%41", "+", "a b\nc", "-", "\u00fc\ud83d\ude00", "=", "\r"})
     void ids_and_values_can_be_any_text(String text) throws IOException {
         try (FileJournal journal = open()) {
             journal.finished(text, text);
@@ -607,7 +606,7 @@ class FileJournalTest {
         try (FileJournal journal = open()) {
             FlowResult<String> result = plan.run(null, RunOptions.defaults().withJournal(journal));
             assertThat(result.value()).isEqualTo("A1B");
-            assertThat(result.node("a").via()).isEqualTo(Via.JOURNAL);
+            assertThat(result.node("a").via()).isEqualTo(ValueSource.JOURNAL);
         }
         assertThat(runsOfA).hasValue(1);
     }

@@ -191,7 +191,7 @@ class FlowBuildErrorsTest {
     @Test
     void null_and_out_of_range_arguments_are_refused_immediately() {
         assertThatNullPointerException().isThrownBy(() -> f.node(null, () -> 1));
-        assertThatNullPointerException().isThrownBy(() -> f.node("x", (Fn.F0<Integer>) null));
+        assertThatNullPointerException().isThrownBy(() -> f.node("x", (CheckedFunction.F0<Integer>) null));
         assertThatNullPointerException().isThrownBy(() -> a.retry(null));
         assertThatThrownBy(() -> a.timeout(Duration.ZERO))
                 .isInstanceOf(IllegalArgumentException.class)

@@ -98,7 +98,7 @@ class FlowCallbacksTest {
         FlowResult<String> result = f.returning(d).run(null, options);
         assertThat(result.value()).isEqualTo("Optional.emptynull!");
         assertThat(result.node(b).state()).isEqualTo(NodeState.SUCCESS);
-        assertThat(result.node(b).via()).isEqualTo(Via.ACTION);
+        assertThat(result.node(b).via()).isEqualTo(ValueSource.ACTION);
         assertThat(result.outcome(a)).isEqualTo(new Outcome.Success<>(null));
         FlowResult<String> nothing = f.returning(b).run(null, options.inCallersThread());
         assertThat(nothing.value()).isNull();
@@ -199,7 +199,7 @@ class FlowCallbacksTest {
         });
         FlowResult<String> result = f.returning(a).run(null, options);
         assertThat(asked).hasValue(1);
-        assertThat(result.node(a).via()).isEqualTo(Via.NONE);
+        assertThat(result.node(a).via()).isEqualTo(ValueSource.NONE);
         assertThat(result.node(a).cause()).hasMessage("a is broken");
         assertThat(result.node(a).cause().getSuppressed()[0]).hasMessage("default is broken");
         assertThatThrownBy(result::value)
@@ -215,7 +215,7 @@ class FlowCallbacksTest {
         Node<String> b = f.node("b", () -> "B").defaultFrom(() -> "D" + asked.incrementAndGet());
         FlowResult<String> result = f.returning(a).run(null, options);
         assertThat(result.value()).isNull();
-        assertThat(result.node(a).via()).isEqualTo(Via.DEFAULT);
+        assertThat(result.node(a).via()).isEqualTo(ValueSource.DEFAULT);
         assertThat(result.node(b).value()).isEqualTo("B");
         assertThat(asked).hasValue(0);
     }

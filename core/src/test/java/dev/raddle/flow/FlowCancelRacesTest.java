@@ -30,9 +30,9 @@ class FlowCancelRacesTest {
     private enum Way {
         HERE(RunOptions.defaults().inCallersThread()),
         HERE_AND_FAILING_FAST(HERE.options.onFailure(OnFailure.FAIL_FAST)),
-        HERE_AND_INTERRUPTING_LOSERS(HERE.options.obsolete(Obsolete.INTERRUPT)),
+        HERE_AND_INTERRUPTING_LOSERS(HERE.options.obsolete(UnneededPolicy.INTERRUPT)),
         IN_THREADS_AND_FAILING_FAST(RunOptions.defaults().onFailure(OnFailure.FAIL_FAST)),
-        IN_THREADS_AND_INTERRUPTING_LOSERS(RunOptions.defaults().obsolete(Obsolete.INTERRUPT));
+        IN_THREADS_AND_INTERRUPTING_LOSERS(RunOptions.defaults().obsolete(UnneededPolicy.INTERRUPT));
 
         private final RunOptions options;
 
@@ -118,7 +118,7 @@ class FlowCancelRacesTest {
         return node(id, c -> c.id(), needs);
     }
 
-    private Node<String> node(String id, Fn.F1<NodeContext<Play>, String> action, Dependency<?>... needs) {
+    private Node<String> node(String id, CheckedFunction.F1<NodeContext<Play>, String> action, Dependency<?>... needs) {
         return flow.node(id, (NodeContext<Play> c) -> {
                     c.param().entered.incrementAndGet(numberOf(id));
                     int entry = c.param().entries.incrementAndGet();

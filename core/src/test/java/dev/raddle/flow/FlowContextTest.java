@@ -57,7 +57,7 @@ class FlowContextTest {
         seen.put(where, context());
     }
 
-    private static <R> FlowResult<R> inContext(Fn.F0<FlowResult<R>> action) throws Exception {
+    private static <R> FlowResult<R> inContext(CheckedFunction.F0<FlowResult<R>> action) throws Exception {
         MDC.set("request 7");
         try {
             return ScopedValue.where(LOCALE, "fr")

@@ -38,7 +38,6 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** Premature ends of runs and nodes: deadlines, timeouts, cancels, first failures, closes, interrupts. */
 @Timeout(60)
@@ -81,12 +80,12 @@ class FlowDeadlinesTest {
         assertThat(result.node(quick).state()).isEqualTo(NodeState.SUCCESS);
         assertThat(result.node(a).state()).isEqualTo(NodeState.TIMED_OUT);
         assertThat(result.node(a).value()).isEqualTo("DA");
-        assertThat(result.node(a).via()).isEqualTo(Via.DEFAULT);
+        assertThat(result.node(a).via()).isEqualTo(ValueSource.DEFAULT);
         assertThat(result.node(a).cause())
                 .isInstanceOf(TaskTimeoutException.class)
                 .hasMessageContaining("1000 ms");
         assertThat(result.value()).isEqualTo("DB");
-        assertThat(result.node("c").via()).isEqualTo(Via.NONE);
+        assertThat(result.node("c").via()).isEqualTo(ValueSource.NONE);
         assertThat(result.elapsed()).isEqualTo(SECOND);
         slow.awaitInterrupt();
         slow.release();
@@ -115,7 +114,7 @@ class FlowDeadlinesTest {
 
     // F8
     @ParameterizedTest
-    @ValueSource(longs = {0, -1, -1_000_000_000_000L})
+    @org.junit.jupiter.params.provider.ValueSource(longs = {0, -1, -1_000_000_000_000L})
     void no_node_runs_if_the_deadline_has_passed(long nanos) throws Exception {
         AtomicInteger ran = new AtomicInteger();
         AtomicInteger results = new AtomicInteger();
@@ -179,19 +178,19 @@ class FlowDeadlinesTest {
 
     // F3, F8, F9: the deadline, or a cancel, races with the begin and the end of every node
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
+    @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
     void callbacks_are_called_exactly_once_in_any_race_with_the_deadline(boolean cancel) throws Exception {
         FlowBuilder<Tally> g = FlowPlan.define("tally", Tally.class);
         AtomicReference<Tally> now = new AtomicReference<>();
         AtomicInteger spins =
                 new AtomicInteger(); // of each action: a deadline acts in a thread that must be started first
-        Fn.F1<NodeContext<Tally>, String> action = c -> {
+        CheckedFunction.F1<NodeContext<Tally>, String> action = c -> {
             c.param().add(c.param().entered, c.id());
             spin(spins.get());
             return c.id();
         };
-        Fn.F2<NodeContext<Tally>, Object, String> next = (c, x) -> action.apply(c);
-        Fn.F1<NodeContext<Tally>, String> failing = c -> {
+        CheckedFunction.F2<NodeContext<Tally>, Object, String> next = (c, x) -> action.apply(c);
+        CheckedFunction.F1<NodeContext<Tally>, String> failing = c -> {
             action.apply(c);
             throw new IllegalStateException("broken");
         };
@@ -558,7 +557,7 @@ class FlowDeadlinesTest {
 
     @Test
     void a_scope_opened_in_a_node_is_limited_by_the_deadlines_of_the_node_and_the_run() throws Exception {
-        Fn.F0<Optional<Duration>> left = () -> {
+        CheckedFunction.F0<Optional<Duration>> left = () -> {
             try (ThreadScope scope = ThreadScope.open().withTimeSource(time)) {
                 return scope.remaining();
             }
@@ -617,7 +616,7 @@ class FlowDeadlinesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {false, true})
+    @org.junit.jupiter.params.provider.ValueSource(booleans = {false, true})
     void an_action_that_closes_its_own_run_receives_an_exception(boolean withTimeout) throws Exception {
         AtomicReference<FlowRun<?>> itself = new AtomicReference<>();
         AtomicReference<Throwable> thrown = new AtomicReference<>();
@@ -815,7 +814,7 @@ class FlowDeadlinesTest {
 
     // D3, F9: a fallback is for exceptions of the action
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
+    @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
     void a_retry_that_would_begin_too_late_is_a_timeout_and_not_a_failure(boolean ofTheRun) throws Exception {
         Duration length = Duration.ofMillis(100);
         AtomicInteger asked = new AtomicInteger();
@@ -830,7 +829,7 @@ class FlowDeadlinesTest {
         RunOptions options = RunOptions.defaults().withTimeSource(time);
         FlowResult<Void> result = f.build().run(null, ofTheRun ? options.withTimeout(length) : options);
         assertThat(result.node(a).state()).isEqualTo(NodeState.TIMED_OUT);
-        assertThat(result.node(a).via()).isEqualTo(Via.DEFAULT);
+        assertThat(result.node(a).via()).isEqualTo(ValueSource.DEFAULT);
         assertThat(asked).hasValue(0);
         assertThat(result.node(a).cause())
                 .isInstanceOf(TaskTimeoutException.class)
@@ -972,7 +971,7 @@ class FlowDeadlinesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
+    @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
     void a_node_that_is_ended_while_it_runs_has_the_begin_time_of_its_entry(boolean interrupted) throws Exception {
         BlockingTask slow = new BlockingTask();
         Node<String> a = f.node("a", slow::call);
@@ -993,7 +992,7 @@ class FlowDeadlinesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
+    @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
     void a_node_begins_after_the_callbacks_of_its_upstreams_and_after_its_condition(boolean conditional)
             throws Exception {
         Node<Integer> a = f.node("a", () -> 1);
@@ -1014,7 +1013,7 @@ class FlowDeadlinesTest {
 
     // exceptions inside the engine
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
+    @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
     void a_timeout_that_cannot_be_set_fails_its_node_and_the_run_continues(boolean chooses) throws Exception {
         Hooked broken = new Hooked();
         Node<String> root = f.node("root", () -> {
@@ -1038,7 +1037,7 @@ class FlowDeadlinesTest {
     }
 
     @ParameterizedTest
-    @ValueSource(booleans = {true, false})
+    @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
     void a_run_ends_if_the_timeouts_of_all_its_roots_cannot_be_set(boolean inCallersThread) throws Exception {
         Hooked broken = new Hooked();
         broken.beforeAlarm = () -> {

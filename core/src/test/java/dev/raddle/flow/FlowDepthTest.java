@@ -50,7 +50,7 @@ class FlowDepthTest {
     private final AtomicInteger undone = new AtomicInteger();
 
     /** Returns a plan that adds one to its parameter at each level, and then the value of the innermost node. */
-    private FlowPlan<Integer, Integer> nested(int levels, Where where, Fn.F1<Integer, Integer> innermost) {
+    private FlowPlan<Integer, Integer> nested(int levels, Where where, CheckedFunction.F1<Integer, Integer> innermost) {
         FlowBuilder<Integer> inner = FlowPlan.define("level 0", Integer.class);
         FlowPlan<Integer, Integer> plan = inner.returning(inner.node("innermost", c -> innermost.apply(c.param())));
         for (int level = 1; level <= levels; level++) {

@@ -87,7 +87,7 @@ class FlowJournalTest {
         assertThat(second.value()).isEqualTo("Abmended");
         assertThat(ran).containsExactly("a", "c", "c");
         assertThat(reported).hasValue(2);
-        assertThat(second.node(a).via()).isEqualTo(Via.JOURNAL);
+        assertThat(second.node(a).via()).isEqualTo(ValueSource.JOURNAL);
         assertThat(second.node(a).state()).isEqualTo(NodeState.SUCCESS);
         assertThat(second.node(a).startNanos()).isEqualTo(-1);
         assertThat(second.explain("a")).isEqualTo("SUCCESS: an earlier run had finished it, says the journal");
@@ -169,7 +169,7 @@ class FlowJournalTest {
                 .hasMessageContaining("with other nodes or dependencies");
         assertThatThrownBy(() -> FlowPlan.define("other").build().run(null, options))
                 .hasMessageContaining("flow \"greeting\", and this is flow \"other\"");
-        assertThat(greeting.run("alice", options).node("hello").via()).isEqualTo(Via.JOURNAL);
+        assertThat(greeting.run("alice", options).node("hello").via()).isEqualTo(ValueSource.JOURNAL);
     }
 
     @Test
@@ -180,7 +180,7 @@ class FlowJournalTest {
         assertThat(plan.run(new Object(), options.withJournal(journal, "order-17"))
                         .node("hello")
                         .via())
-                .isEqualTo(Via.JOURNAL);
+                .isEqualTo(ValueSource.JOURNAL);
         assertThatThrownBy(() -> plan.run(new Object(), options.withJournal(journal, "order-18")))
                 .hasMessageContaining("another parameter");
     }

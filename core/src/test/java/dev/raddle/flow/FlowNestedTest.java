@@ -154,7 +154,7 @@ class FlowNestedTest {
             return "F";
         });
         Node<String> end = f.node("end", anyOf(sub, fast), x -> x);
-        FlowRun<String> run = f.returning(end).start(null, RunOptions.defaults().obsolete(Obsolete.INTERRUPT));
+        FlowRun<String> run = f.returning(end).start(null, RunOptions.defaults().obsolete(UnneededPolicy.INTERRUPT));
         assertThat(run.get()).isEqualTo("F");
         slow.awaitInterrupt();
         assertThat(run.join().node(sub).state()).isEqualTo(NodeState.CANCELLED);

@@ -48,7 +48,7 @@ class FlowReadsTest {
     @Test
     void reading_a_node_that_is_not_upstream_fails_with_its_id() throws Exception {
         List<Throwable> thrown = new ArrayList<>();
-        List<Fn.V1<NodeContext<Void>>> reads = List.of(
+        List<CheckedFunction.V1<NodeContext<Void>>> reads = List.of(
                 c -> c.read("other"),
                 c -> c.read(other),
                 c -> c.peek("other"),
@@ -57,7 +57,7 @@ class FlowReadsTest {
                 c -> c.outcome("other"),
                 c -> c.read("end"));
         Node<String> end = f.node("end", root, (c, x) -> {
-            for (Fn.V1<NodeContext<Void>> read : reads) {
+            for (CheckedFunction.V1<NodeContext<Void>> read : reads) {
                 try {
                     read.accept(c);
                 } catch (IllegalArgumentException expected) {
@@ -213,10 +213,10 @@ class FlowReadsTest {
         Node<Integer> foreign = another.node("root", () -> 1);
         Node<Integer> unknown = another.node("unknown", () -> 1);
         List<Throwable> thrown = new ArrayList<>();
-        List<Fn.V1<NodeContext<Void>>> reads =
+        List<CheckedFunction.V1<NodeContext<Void>>> reads =
                 List.of(c -> c.read(foreign), c -> c.peek(foreign), c -> c.read(unknown), c -> c.peek(unknown));
         Node<String> end = f.node("end", root, (c, x) -> {
-            for (Fn.V1<NodeContext<Void>> read : reads) {
+            for (CheckedFunction.V1<NodeContext<Void>> read : reads) {
                 try {
                     read.accept(c);
                 } catch (IllegalArgumentException refused) {

@@ -289,9 +289,9 @@ final class FlowReference {
 
     private boolean hasDefault(int node, NodeReport<?> report) {
         return switch (spec(node).defaultValue()) {
-            case VALUE -> report.via() == Via.DEFAULT && defaultValue(node).equals(report.value());
-            case NULL -> report.via() == Via.DEFAULT && report.value() == null;
-            case NONE, THROWS -> report.via() == Via.NONE && report.value() == null;
+            case VALUE -> report.via() == ValueSource.DEFAULT && defaultValue(node).equals(report.value());
+            case NULL -> report.via() == ValueSource.DEFAULT && report.value() == null;
+            case NONE, THROWS -> report.via() == ValueSource.NONE && report.value() == null;
         };
     }
 
@@ -310,7 +310,7 @@ final class FlowReference {
         Spec spec = spec(node);
         if (!spec.actionFails()) {
             return report.state() == NodeState.SUCCESS
-                    && report.via() == Via.ACTION
+                    && report.via() == ValueSource.ACTION
                     && report.cause() == null
                     && Objects.equals(report.value(), value(node));
         }
@@ -340,7 +340,7 @@ final class FlowReference {
     }
 
     private static boolean isFallback(NodeReport<?> report) {
-        return report.state() == NodeState.SUCCESS && report.via() == Via.FALLBACK;
+        return report.state() == NodeState.SUCCESS && report.via() == ValueSource.FALLBACK;
     }
 
     private static boolean hasMessage(Throwable cause, String message) {

@@ -278,7 +278,7 @@ class FlowSkipsTest {
         Node<String> end = f.node("end", anyOf(loser, fast), (c, x) -> x + c.state("loser"));
         loser.onResult(report -> later.incrementAndGet());
         try (FlowRun<String> run =
-                f.returning(end).start(null, RunOptions.defaults().obsolete(Obsolete.INTERRUPT))) {
+                f.returning(end).start(null, RunOptions.defaults().obsolete(UnneededPolicy.INTERRUPT))) {
             assertThat(run.get()).isEqualTo("fastCANCELLED");
             slow.awaitInterrupt();
             slow.release();
@@ -304,7 +304,7 @@ class FlowSkipsTest {
         });
         Node<String> end = f.node("end", anyOf(loser, fast), x -> x);
         try (FlowRun<String> run =
-                f.returning(end).start(null, RunOptions.defaults().obsolete(Obsolete.INTERRUPT))) {
+                f.returning(end).start(null, RunOptions.defaults().obsolete(UnneededPolicy.INTERRUPT))) {
             FlowResult<String> result = run.join();
             assertThat(result.node(loser).state()).isEqualTo(NodeState.CANCELLED);
             slow.release();

@@ -116,10 +116,10 @@ class FlowTriggersTest {
         assertThat(result.value()).isEqualTo("DB");
         NodeReport<String> report = result.node(b);
         assertThat(report.state()).isEqualTo(NodeState.FAILED);
-        assertThat(report.via()).isEqualTo(Via.DEFAULT);
+        assertThat(report.via()).isEqualTo(ValueSource.DEFAULT);
         assertThat(report.cause()).isNotNull().isSameAs(result.node(a).cause());
         assertThat(result.node("c").cause()).isSameAs(report.cause());
-        assertThat(result.node("c").via()).isEqualTo(Via.NONE);
+        assertThat(result.node("c").via()).isEqualTo(ValueSource.NONE);
         assertThat(report.startNanos()).isEqualTo(-1);
         assertThat(ran).hasValue(0);
     }
@@ -138,7 +138,7 @@ class FlowTriggersTest {
 
         assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
         assertThat(result.value()).isEqualTo("FB");
-        assertThat(result.node(a).via()).isEqualTo(Via.FALLBACK);
+        assertThat(result.node(a).via()).isEqualTo(ValueSource.FALLBACK);
         assertThat(result.node(a).state()).isEqualTo(NodeState.SUCCESS);
         assertThat(asked.get()).hasMessage("a is broken");
     }
@@ -537,7 +537,7 @@ class FlowTriggersTest {
         assertThat(calls).hasValue(0);
         assertThat(result.node(a).state()).isEqualTo(NodeState.FAILED);
         assertThat(result.node(a).cause()).hasMessage("condition is broken");
-        assertThat(result.node(a).via()).isEqualTo(Via.DEFAULT);
+        assertThat(result.node(a).via()).isEqualTo(ValueSource.DEFAULT);
     }
 
     // F15

@@ -138,7 +138,7 @@ final class RandomFlowPlay {
     private static NodeReport<?> restored(String id, FlowJournal.Recorded recorded) {
         return recorded == null
                 ? null
-                : new NodeReport<>(id, NodeState.SUCCESS, recorded.value(), Via.JOURNAL, null, -1, -1);
+                : new NodeReport<>(id, NodeState.SUCCESS, recorded.value(), ValueSource.JOURNAL, null, -1, -1);
     }
 
     private void interruptedRun() throws Exception {
@@ -155,7 +155,7 @@ final class RandomFlowPlay {
                 .withTimeSource(time)
                 .withTimeout(Duration.ofDays(1))
                 .withExceptionSink(ExceptionSink.to((source, failure) -> {}))
-                .obsolete(flow.interruptObsolete() ? Obsolete.INTERRUPT : Obsolete.FINISH)
+                .obsolete(flow.interruptObsolete() ? UnneededPolicy.INTERRUPT : UnneededPolicy.FINISH)
                 .onFailure(flow.failFast() ? OnFailure.FAIL_FAST : OnFailure.CONTINUE)
                 .only(flow.only().stream().map(RandomFlow::id).toArray(String[]::new));
     }
@@ -667,7 +667,7 @@ final class RandomFlowPlay {
             require(run.state(RandomFlow.id(node)) == report.state(), node, "has two states");
             require(isTerminal(report.state()), node, "has not ended: " + report.state());
             require(!result.explain(RandomFlow.id(node)).isBlank(), node, "is not explained");
-            if (report.state() == NodeState.SUCCESS && report.via() == Via.ACTION) {
+            if (report.state() == NodeState.SUCCESS && report.via() == ValueSource.ACTION) {
                 require(runs == spec.attempts(), node, "needs " + spec.attempts() + " attempts, had " + runs);
                 musts(node, spec, result);
             }

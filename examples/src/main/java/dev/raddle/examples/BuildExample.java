@@ -10,7 +10,7 @@ import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeReport;
 import dev.raddle.flow.RunOptions;
-import dev.raddle.flow.Via;
+import dev.raddle.flow.ValueSource;
 import java.io.File;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -195,7 +195,7 @@ public final class BuildExample {
     /** Returns the ids of the nodes that ran: neither skipped nor restored from the journal. */
     static List<String> done(FlowResult<?> result) {
         return result.nodes().stream()
-                .filter(node -> node.via() == Via.ACTION)
+                .filter(node -> node.via() == ValueSource.ACTION)
                 .map(NodeReport::id)
                 .toList();
     }

@@ -8,7 +8,7 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.Node;
-import dev.raddle.flow.Obsolete;
+import dev.raddle.flow.UnneededPolicy;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskListener;
@@ -117,7 +117,7 @@ public final class CheckoutExample {
                 RunOptions.timeout(DEADLINE)
                         .withTimeSource(time)
                         .withListener(listener)
-                        .obsolete(Obsolete.INTERRUPT)); // the slower source is interrupted
+                        .obsolete(UnneededPolicy.INTERRUPT)); // the slower source is interrupted
     }
 
     private int number(String path) throws IOException, InterruptedException {

@@ -6,7 +6,7 @@ import dev.raddle.examples.BuildExample.Build;
 import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.NodeState;
-import dev.raddle.flow.Via;
+import dev.raddle.flow.ValueSource;
 import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
@@ -79,7 +79,7 @@ class BuildExampleTest {
         assertThat(BuildExample.done(second)).isEmpty();
         assertThat(second.status()).isEqualTo(FlowStatus.SUCCESS);
         assertThat(second.value()).isEqualTo(first.value());
-        assertThat(second.node("package").via()).isEqualTo(Via.JOURNAL);
+        assertThat(second.node("package").via()).isEqualTo(ValueSource.JOURNAL);
         assertThat(second.explain("package")).isEqualTo("SUCCESS: an earlier run had finished it, says the journal");
     }
 

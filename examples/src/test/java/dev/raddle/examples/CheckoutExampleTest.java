@@ -8,7 +8,7 @@ import dev.raddle.examples.CheckoutExample.Shop;
 import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.FlowStatus;
 import dev.raddle.flow.NodeState;
-import dev.raddle.flow.Via;
+import dev.raddle.flow.ValueSource;
 import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Task;
@@ -75,7 +75,7 @@ class CheckoutExampleTest {
             assertThat(result.value()).isEqualTo(new Page("Ada", 2000, true));
             assertThat(result.status()).isEqualTo(FlowStatus.DEGRADED);
             assertThat(result.node("promo").state()).isEqualTo(NodeState.TIMED_OUT);
-            assertThat(result.node("promo").via()).isEqualTo(Via.DEFAULT);
+            assertThat(result.node("promo").via()).isEqualTo(ValueSource.DEFAULT);
         }
     }
 

@@ -10,7 +10,7 @@ import dev.raddle.flow.Node;
 import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeReport;
 import dev.raddle.flow.NodeState;
-import dev.raddle.flow.Via;
+import dev.raddle.flow.ValueSource;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
 import java.time.Duration;
@@ -284,7 +284,7 @@ final class CasePlan {
         };
     }
 
-    static String word(Via via) {
+    static String word(ValueSource via) {
         return via.name();
     }
 }

@@ -4,7 +4,7 @@ import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.FlowRun;
 import dev.raddle.flow.NodeReport;
 import dev.raddle.flow.NodeState;
-import dev.raddle.flow.Obsolete;
+import dev.raddle.flow.UnneededPolicy;
 import dev.raddle.flow.OnFailure;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.task.ExceptionSink;
@@ -86,7 +86,7 @@ final class CaseRun {
         RunOptions options = RunOptions.defaults()
                 .withExceptionSink(sink)
                 .onFailure(settings.failFast() ? OnFailure.FAIL_FAST : OnFailure.CONTINUE)
-                .obsolete(settings.interruptObsolete() ? Obsolete.INTERRUPT : Obsolete.FINISH);
+                .obsolete(settings.interruptObsolete() ? UnneededPolicy.INTERRUPT : UnneededPolicy.FINISH);
         if (settings.timeoutMs() > 0) {
             options = options.withTimeout(Duration.ofMillis(settings.timeoutMs()));
         } else if (settings.timeoutMs() < 0) {

@@ -4,7 +4,7 @@ import dev.raddle.checks.flow.CaseNode.Join;
 import dev.raddle.checks.flow.Expectation.Order;
 import dev.raddle.flow.NodeReport;
 import dev.raddle.flow.NodeState;
-import dev.raddle.flow.Via;
+import dev.raddle.flow.ValueSource;
 import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -178,10 +178,10 @@ final class Judge {
             complain(what + "a node of a finished run must have ended, was " + state);
         }
         boolean success = state == NodeState.SUCCESS;
-        if (success != (report.via() == Via.ACTION || report.via() == Via.FALLBACK)) {
+        if (success != (report.via() == ValueSource.ACTION || report.via() == ValueSource.FALLBACK)) {
             complain(what + "the value of a node that is " + state + " cannot come from " + report.via());
         }
-        if (report.via() == Via.NONE && report.value() != null) {
+        if (report.via() == ValueSource.NONE && report.value() != null) {
             complain(what + "a node without a value has the value " + report.value());
         }
         if ((success && report.cause() != null) || (state == NodeState.FAILED && report.cause() == null)) {

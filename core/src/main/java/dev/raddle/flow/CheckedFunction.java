@@ -3,9 +3,9 @@ package dev.raddle.flow;
 /**
  * Functions of zero to nine arguments, with or without a result, that may throw any exception: the actions of nodes.
  */
-public final class Fn {
+public final class CheckedFunction {
 
-    private Fn() {}
+    private CheckedFunction() {}
 
     /**
      * An action on a value.

@@ -1,7 +1,7 @@
 package dev.raddle.flow;
 
 /** The source of a node's value. */
-public enum Via {
+public enum ValueSource {
     /** The action. */
     ACTION,
     /** The fallback, after the action had failed. The node has succeeded. */
