@@ -23,7 +23,7 @@ final class Compensations {
     }
 
     /** Undoes all nodes, the last to complete first, and returns the exceptions. */
-    List<Throwable> undo(Engine run) {
+    List<Throwable> undo(RunEnvironment run) {
         List<Throwable> failures = new ArrayList<>();
         for (Completed each = completed.get(); each != null; each = each.earlier()) {
             try {
@@ -40,7 +40,7 @@ final class Compensations {
      * tolerate, whereas a node that is recorded as finished has certainly not been undone. So a node whose compensation
      * fails is recorded as finished again, and a node that cannot be recorded as undone is not undone.
      */
-    private static void undo(Engine run, int node) throws Exception {
+    private static void undo(RunEnvironment run, int node) throws Exception {
         FlowJournal journal = run.options.journal;
         String id = run.graph.ids[node];
         if (journal != null) {
@@ -67,7 +67,7 @@ final class Compensations {
     }
 
     @SuppressWarnings("NullAway") // null is a value
-    private static Engine call(Engine run, int node) throws Exception {
+    private static RunEnvironment call(RunEnvironment run, int node) throws Exception {
         Objects.requireNonNull(run.graph.optionsOf(node).compensation()).accept(run.states.value(node));
         return run;
     }

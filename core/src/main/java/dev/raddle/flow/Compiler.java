@@ -15,7 +15,7 @@ final class Compiler {
     final int size;
     final String[] ids;
     final Ids index;
-    final Body[] bodies;
+    final Node.Body[] bodies;
     final @Nullable NodeOptions[] options;
     final byte[] traits;
     final boolean[] sinks;
@@ -58,7 +58,7 @@ final class Compiler {
         size = nodes.size();
         index = declaredIds;
         ids = index.byPosition();
-        bodies = new Body[size];
+        bodies = new Node.Body[size];
         options = new NodeOptions[size];
         traits = new byte[size];
         usedBy = new int[size];
@@ -75,7 +75,7 @@ final class Compiler {
             bodies[node] = declaredNode.body;
             NodeOptions own = declaredNode.options;
             options[node] = own == NodeOptions.NONE ? null : own;
-            traits[node] = own == NodeOptions.NONE && !declaredNode.isNested ? Graph.PLAIN : 0;
+            traits[node] = declaredNode.isNested ? Graph.NESTED : own == NodeOptions.NONE ? Graph.PLAIN : 0;
             if (declaredNode.isNested && own.retry() != null) {
                 problems.add("node \"" + ids[node]
                         + "\" is a nested run and has a retry policy; set it on the nodes of that run");
@@ -232,7 +232,7 @@ final class Compiler {
         return problems;
     }
 
-    Graph compile(List<? extends Node<?>> requested) {
+    Graph compile(List<? extends Node<?>> requested, Graph.Returns returns) {
         for (Node<?> output : requested) {
             if (output.position >= size || nodes.get(output.position) != output) {
                 problems.add("unreachable output: " + output + " is not a node of this flow");
@@ -247,7 +247,7 @@ final class Compiler {
         count();
         outputs =
                 requested.stream().mapToInt(output -> output.position).sorted().toArray();
-        return new Graph(this);
+        return new Graph(this, returns);
     }
 
     /** Lists the edges by their upstream nodes, and searches for cycles. */

@@ -29,7 +29,12 @@ public abstract sealed class Dependency<T> permits Node, Dependency.Clause {
         AFTER,
         ANY,
         AT_LEAST,
-        ALL
+        ALL;
+
+        /** Returns whether the node cannot begin unless the upstream node succeeds. */
+        boolean isMust() {
+            return this == MUST || this == ORDER || this == ALL;
+        }
     }
 
     /** A dependency that is not a {@link Node} itself. */

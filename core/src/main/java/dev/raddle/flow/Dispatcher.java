@@ -2,16 +2,13 @@ package dev.raddle.flow;
 
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.Scheduler;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.Objects;
 import java.util.concurrent.RejectedExecutionException;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** Dispatches the triggered nodes of a run: to the current thread, to threads of a scheduler, or to their groups. */
-abstract class Dispatcher extends NodeTransitions {
+final class Dispatcher {
 
     /*
      * Overview.
@@ -19,9 +16,9 @@ abstract class Dispatcher extends NodeTransitions {
      * When a node has ended, the nodes that it triggered are pushed onto a stack (ReadyStack), except for one, which
      * the runner keeps and runs next. There is one stack for each place: the scheduler of the run, and the scheduler
      * for compute nodes. The scheduler receives one request (RunRequest) for each pushed node, or as many requests as
-     * it has threads. A thread that executes a request takes nodes until there are none; so may any idle
-     * runner. A request that finds no node returns. If a request is refused, one node of the stack fails, unless
-     * requests are counted and another one is outstanding.
+     * it has threads. A thread that executes a request enters the run (RunEntry) and takes nodes until there are none;
+     * so may any idle runner. A request that finds no node returns. If a request is refused, one node of the stack
+     * fails, unless requests are counted and another one is outstanding.
      *
      * Nodes with a group are placed there one by one, each by its own GroupPlacement, and the thread that receives the
      * permit runs that node only. If this is the placing thread, its runner processes the consequences after it has
@@ -31,105 +28,53 @@ abstract class Dispatcher extends NodeTransitions {
      * its own, takes the nodes that other threads have pushed, and is unparked instead of requested.
      */
 
-    private static final VarHandle ALARM_THREAD;
-
-    static {
-        try {
-            ALARM_THREAD = MethodHandles.lookup().findVarHandle(Dispatcher.class, "alarmThread", AlarmThread.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
-
-    static final byte RUN_SCHEDULER = 0;
-    static final byte COMPUTE_SCHEDULER = 1;
-    static final byte GROUPED = 2;
-
+    private final RunEnvironment run;
+    private final RunEntry entry;
+    private final NodeTransitions transitions;
+    final @Nullable GroupWaits waits; // null if the run has no groups
     private final ReadyStack ready;
     private final @Nullable ReadyStack readyToCompute; // null if all nodes run in the same place
-    private volatile @Nullable AlarmThread alarmThread; // created on first use
     private @Nullable RunRequest reusable; // can be placed again; a race creates two, either can be used
 
-    Dispatcher(Graph graph, RunOptions options) {
-        super(graph, options);
-        ready = new ReadyStack(states, options.scheduler);
-        Scheduler compute = options.compute;
-        readyToCompute =
-                graph.hasComputing ? new ReadyStack(states, compute == null ? Scheduler.commonPool() : compute) : null;
-    }
-
-    /** Returns whether the joining thread executes the nodes. */
-    abstract boolean runsInJoiner();
-
-    /**
-     * Registers that the joining thread, if there is one, waits for a node in its group; throws if the node could never
-     * begin.
-     */
-    abstract void registerWait(GroupPlacement placement);
-
-    /** Unparks the joining thread, because there are nodes for it. */
-    abstract void wakeJoiner();
-
-    /** Returns the context that the group, condition and action functions of a node receive. */
-    abstract NodeContext<?> contextOf(int node);
-
-    abstract AlarmThread newAlarmThread();
-
-    abstract RunRequest newRequest(byte place);
-
-    abstract GroupPlacement newPlacement(int node);
-
-    /** Increments the count that must be zero before the run ends. */
-    abstract void addRemaining();
-
-    /**
-     * Applies transitions in a thread that runs no node, processes their consequences, and dispatches the triggered
-     * nodes.
-     */
-    abstract void runTransitions(Consumer<Runner> action);
-
-    final AlarmThread alarmThread() {
-        AlarmThread known = alarmThread;
-        if (known == null) {
-            ALARM_THREAD.compareAndSet(this, (AlarmThread) null, newAlarmThread());
-            known = Objects.requireNonNull(alarmThread);
-        }
-        return known;
+    Dispatcher(RunEnvironment run, RunEntry entry, NodeTransitions transitions, @Nullable GroupWaits waits) {
+        this.run = run;
+        this.entry = entry;
+        this.transitions = transitions;
+        this.waits = waits;
+        ready = new ReadyStack(run.states, run.options.scheduler);
+        Scheduler compute = run.options.compute;
+        readyToCompute = run.graph.hasComputing
+                ? new ReadyStack(run.states, compute == null ? Scheduler.commonPool() : compute)
+                : null;
     }
 
     // Dispatching.
 
-    /** Dispatches the triggered nodes, except for one that this runner keeps. The joiner keeps all of them. */
-    final void dispatch(Runner runner) {
-        if (runner.hasEnded()) {
-            settleAll(runner); // some nodes ended while they were triggered
-        }
-        dispatchReady(runner);
-        if (runner.grouped.count > 0 && isOnAlarmThread() && !runner.placesAnywhere) {
-            placeElsewhere(runner.grouped.takeAll());
-        }
-        for (int node; (node = runner.grouped.takeFirst(states)) >= 0; ) {
-            placeInGroup(runner, node);
-            settleAll(runner); // it was refused, or has been run in this thread
+    /**
+     * Dispatches the triggered nodes, except for one that this runner keeps. The joiner keeps all of them.
+     *
+     * @return false if nodes have ended, or may have; then the caller processes their ends and calls this method again
+     */
+    boolean dispatch(Runner runner) {
+        if (runner.ready.count > 0) {
             dispatchReady(runner);
+            if (runner.hasEnded()) {
+                return false; // some nodes were refused
+            }
         }
+        return runner.grouped.count == 0 || !placeNext(runner);
     }
 
     private void dispatchReady(Runner runner) {
-        while (runner.ready.count > 0) {
-            ReadyNodes nodes = runner.ready;
-            int first = nodes.first;
-            int last = nodes.last;
-            int count = nodes.count;
-            nodes.clear();
-            if (graph.hasComputing) {
-                dispatchByPlace(runner, first, count);
-            } else {
-                dispatch(runner, RUN_SCHEDULER, first, last, count);
-            }
-            if (runner.hasEnded()) {
-                settleAll(runner); // some nodes were refused
-            }
+        ReadyNodes nodes = runner.ready;
+        int first = nodes.first;
+        int last = nodes.last;
+        int count = nodes.count;
+        nodes.clear();
+        if (run.graph.hasComputing) {
+            dispatchByPlace(runner, first, count);
+        } else {
+            dispatch(runner, Runner.RUN_SCHEDULER, first, last, count);
         }
     }
 
@@ -139,11 +84,11 @@ abstract class Dispatcher extends NodeTransitions {
         int next = first;
         for (int each = 0; each < count; each++) {
             int node = next;
-            next = states.below(node);
-            (placeOf(node) == COMPUTE_SCHEDULER ? computing : here).add(states, node);
+            next = run.states.below(node);
+            (placeOf(node) == Runner.COMPUTE_SCHEDULER ? computing : here).add(run.states, node);
         }
-        dispatch(runner, RUN_SCHEDULER, here.first, here.last, here.count);
-        dispatch(runner, COMPUTE_SCHEDULER, computing.first, computing.last, computing.count);
+        dispatch(runner, Runner.RUN_SCHEDULER, here.first, here.last, here.count);
+        dispatch(runner, Runner.COMPUTE_SCHEDULER, computing.first, computing.last, computing.count);
     }
 
     /** Dispatches a list of nodes to one place. The first becomes the top of the stack, or is kept. */
@@ -151,8 +96,8 @@ abstract class Dispatcher extends NodeTransitions {
         if (count == 0) {
             return;
         }
-        if (runner.isJoiner && runsInJoiner()) {
-            states.link(last, runner.kept);
+        if (runner.isJoiner && run.joiner != null) {
+            run.states.link(last, runner.kept);
             runner.kept = first;
             return;
         }
@@ -161,9 +106,9 @@ abstract class Dispatcher extends NodeTransitions {
         if (runner.place == place
                 && runner.kept < 0
                 && runner.grouped.count == 0) { // a group may occupy this thread for long
-            pushed = states.below(first);
+            pushed = run.states.below(first);
             requests--;
-            states.link(first, NO_NODE);
+            run.states.link(first, NodeEnd.NO_NODE);
             runner.kept = first;
         }
         if (requests > 0) {
@@ -174,8 +119,8 @@ abstract class Dispatcher extends NodeTransitions {
 
     /** Requests as many threads as nodes were pushed, or as many as the scheduler can use. */
     private void requestThreads(Runner runner, byte place, int times) {
-        if (runsInJoiner()) {
-            wakeJoiner(); // it takes the nodes itself
+        if (run.joiner != null) {
+            run.joiner.wake(); // it takes the nodes itself
             return;
         }
         ReadyStack nodes = readyFor(place);
@@ -199,7 +144,7 @@ abstract class Dispatcher extends NodeTransitions {
     }
 
     /** Requests another thread if nodes are left in the stack. If none is available, this thread takes all of them. */
-    final void requestAnother(Runner runner) {
+    void requestAnother(Runner runner) {
         ReadyStack nodes = readyFor(runner.place);
         if (nodes.countsRequests() && !nodes.isEmpty() && nodes.tryAddRequest()) {
             try {
@@ -211,14 +156,14 @@ abstract class Dispatcher extends NodeTransitions {
     }
 
     private void reportRefusal(Throwable refusal) {
-        options.sink.report("request for another thread for flow \"" + graph.name + "\"", refusal);
+        run.options.sink.report("request for another thread for flow \"" + run.graph.name + "\"", refusal);
     }
 
     private void requestThread(Runner runner, byte place, ReadyStack nodes) {
         Scheduler scheduler = nodes.scheduler;
         runner.now = -1; // the scheduler takes time
         // A fork-join pool must not contain one task twice: its queues detect a changed slot by the task's identity.
-        RunRequest request = scheduler == Scheduler.virtualThreads() ? requestFor(place) : newRequest(place);
+        RunRequest request = scheduler == Scheduler.virtualThreads() ? requestFor(place) : new RunRequest(entry, place);
         try {
             if (request.place(scheduler)) {
                 runner.postponed |= 1 << place;
@@ -231,54 +176,67 @@ abstract class Dispatcher extends NodeTransitions {
     }
 
     private RunRequest requestFor(byte place) {
-        if (place != RUN_SCHEDULER) {
-            return newRequest(place);
+        if (place != Runner.RUN_SCHEDULER) {
+            return new RunRequest(entry, place);
         }
         RunRequest known = reusable;
         if (known == null) {
-            known = newRequest(place);
+            known = new RunRequest(entry, place);
             reusable = known;
         }
         return known;
     }
 
     private byte placeOf(int node) {
-        NodeOptions own = graph.options[node];
-        return own != null && own.has(NodeOptions.COMPUTE) && !runsInJoiner() ? COMPUTE_SCHEDULER : RUN_SCHEDULER;
+        NodeOptions own = run.graph.options[node];
+        return own != null && own.has(NodeOptions.COMPUTE) && run.joiner == null
+                ? Runner.COMPUTE_SCHEDULER
+                : Runner.RUN_SCHEDULER;
     }
 
-    final boolean isOnAlarmThread() {
-        AlarmThread alarms = alarmThread;
-        return alarms != null && alarms.isCurrentThread();
+    // Placing in groups.
+
+    /** Places the next node with a group. Returns false if there is none, or another thread places them. */
+    private boolean placeNext(Runner runner) {
+        if (run.isOnAlarmThread() && !runner.placesAnywhere) {
+            placeElsewhere(runner.grouped.takeAll());
+            return false;
+        }
+        int node = runner.grouped.takeFirst(run.states);
+        if (node < 0) {
+            return false;
+        }
+        placeInGroup(runner, node);
+        return true; // it may have been refused, or run in this thread
     }
 
     /** Places nodes in their groups in another thread, because a group may run them in the placing thread. */
-    final void placeElsewhere(ReadyNodes nodes) {
-        addRemaining(); // the group keys must not be computed after the end of the run
-        new OffloadExecutor(options.sink)
-                .execute(() -> runTransitions(runner -> {
+    void placeElsewhere(ReadyNodes nodes) {
+        transitions.addRemaining(); // the group keys must not be computed after the end of the run
+        new OffloadExecutor(run.options.sink)
+                .execute(() -> entry.runTransitions(runner -> {
                     runner.finished++;
                     runner.placesAnywhere = true; // even on the alarm thread, if no other was available
-                    for (int node; (node = nodes.takeFirst(states)) >= 0; ) {
-                        runner.grouped.add(states, node);
+                    for (int node; (node = nodes.takeFirst(run.states)) >= 0; ) {
+                        runner.grouped.add(run.states, node);
                     }
                 }));
     }
 
     private void placeInGroup(Runner runner, int node) {
-        GroupPlacement placement = newPlacement(node);
+        GroupPlacement placement = new GroupPlacement(entry, run, node);
         runner.now = -1; // the group takes time
         try {
             Function<? super NodeContext<?>, String> function =
-                    Objects.requireNonNull(graph.optionsOf(node).group());
-            String key = callInStarterContext(() -> function.apply(contextOf(node)));
-            Scheduler group = Objects.requireNonNull(options.groups).apply(key);
-            if (!states.compareAndSet(node, readyPhase(node), placement)) {
+                    Objects.requireNonNull(run.graph.optionsOf(node).group());
+            String key = run.callInStarterContext(() -> function.apply(run.contextOf(node)));
+            Scheduler group = Objects.requireNonNull(run.options.groups).apply(key);
+            if (!run.states.compareAndSet(node, readyPhase(node), placement)) {
                 return;
             }
             placement.place(group, runner);
             ensureCanBegin(placement);
-            if (NodeStates.isEnd(states.get(node))) {
+            if (NodeStates.isEnd(run.states.get(node))) {
                 placement.withdraw(); // the thread that ended it may not have seen the placement
             }
         } catch (Throwable refusal) {
@@ -292,7 +250,9 @@ abstract class Dispatcher extends NodeTransitions {
      */
     private void ensureCanBegin(GroupPlacement placement) {
         try {
-            registerWait(placement);
+            if (waits != null && run.deadline() == null) { // a deadline ends the run in any case
+                waits.register(placement);
+            }
         } catch (IllegalStateException deadlock) {
             placement.withdraw();
             throw deadlock;
@@ -300,13 +260,13 @@ abstract class Dispatcher extends NodeTransitions {
     }
 
     /** Fails the nodes that wait in their groups and can never begin, because the calling thread is about to join. */
-    final void refuseDeadlocked() {
-        for (int node = 0; graph.hasGroups && node < graph.size; node++) {
-            if (states.get(node) instanceof GroupPlacement placement) {
+    void refuseDeadlocked() {
+        for (int node = 0; run.graph.hasGroups && node < run.graph.size; node++) {
+            if (run.states.get(node) instanceof GroupPlacement placement) {
                 try {
                     ensureCanBegin(placement);
                 } catch (IllegalStateException deadlock) {
-                    runTransitions(runner -> failRefused(runner, placement.node, placement, deadlock));
+                    entry.runTransitions(runner -> failRefused(runner, placement.node, placement, deadlock));
                 }
             }
         }
@@ -318,7 +278,7 @@ abstract class Dispatcher extends NodeTransitions {
      * Called when a scheduler refuses a request after accepting it. Fails one of the ready nodes, unless another thread
      * takes it.
      */
-    final void handleRefusal(byte place, RejectedExecutionException refusal) {
+    void handleRefusal(byte place, RejectedExecutionException refusal) {
         ReadyStack nodes = readyFor(place);
         nodes.removeRequest();
         if (nodes.countsRequests() && nodes.hasRequests()) {
@@ -327,7 +287,7 @@ abstract class Dispatcher extends NodeTransitions {
         }
         int node = nodes.pop();
         if (node >= 0) {
-            runTransitions(runner -> {
+            entry.runTransitions(runner -> {
                 failRefused(runner, node, null, refusal);
                 if (nodes.countsRequests() && !nodes.isEmpty()) {
                     requestThreads(runner, place, 1);
@@ -337,15 +297,16 @@ abstract class Dispatcher extends NodeTransitions {
     }
 
     /** Called when a group refuses to run a node. */
-    final void handleRefusal(GroupPlacement placement, RejectedExecutionException refusal) {
-        runTransitions(runner -> failRefused(runner, placement.node, placement, refusal));
+    void handleRefusal(GroupPlacement placement, RejectedExecutionException refusal) {
+        entry.runTransitions(runner -> failRefused(runner, placement.node, placement, refusal));
     }
 
     private void failRefused(Runner runner, int node, @Nullable GroupPlacement placement, Throwable refusal) {
-        for (Object slot = states.get(node);
+        for (Object slot = run.states.get(node);
                 slot == null || slot == NodePhase.Plain.READY || slot == placement;
-                slot = states.get(node)) {
-            if (end(runner, node, slot, NodeState.FAILED, refusal, NodeEnd.Reason.PLACING, NO_NODE, false)) {
+                slot = run.states.get(node)) {
+            if (transitions.end(
+                    runner, node, slot, NodeState.FAILED, refusal, NodeEnd.Reason.PLACING, NodeEnd.NO_NODE, false)) {
                 return;
             }
         }
@@ -354,26 +315,34 @@ abstract class Dispatcher extends NodeTransitions {
     // Taking.
 
     /** Pushes the kept nodes and requests threads for them, possibly this thread when it joins again. */
-    final void pushBack(Runner runner) {
+    void pushBack(Runner runner) {
         for (int node; (node = takeKept(runner)) >= 0; ) {
             readyFor(runner.place).push(node, node);
             requestThreads(runner, runner.place, 1);
         }
     }
 
-    final int takeKept(Runner runner) {
+    /** Takes the next node that a runner runs: one that it keeps, or one of its place; -1 if there is none. */
+    int take(Runner runner) {
+        int kept = takeKept(runner);
+        return kept < 0 ? popFor(runner) : kept;
+    }
+
+    private int takeKept(Runner runner) {
         int node = runner.kept;
         if (node >= 0) {
-            runner.kept = states.below(node);
+            runner.kept = run.states.below(node);
         }
         return node;
     }
 
     /** Takes a node of the runner's place, or of one whose scheduler executes nodes in this thread. */
-    final int popFor(Runner runner) {
-        int node = runner.place == GROUPED ? NO_NODE : readyFor(runner.place).pop();
-        for (byte place = RUN_SCHEDULER; node < 0 && place <= COMPUTE_SCHEDULER; place++) {
-            if ((runner.postponed & 1 << place) != 0 && runner.place != GROUPED) {
+    private int popFor(Runner runner) {
+        int node = runner.place == Runner.GROUPED
+                ? NodeEnd.NO_NODE
+                : readyFor(runner.place).pop();
+        for (byte place = Runner.RUN_SCHEDULER; node < 0 && place <= Runner.COMPUTE_SCHEDULER; place++) {
+            if ((runner.postponed & 1 << place) != 0 && runner.place != Runner.GROUPED) {
                 node = readyFor(place).pop();
                 runner.place = place;
             }
@@ -381,11 +350,12 @@ abstract class Dispatcher extends NodeTransitions {
         return node;
     }
 
-    final @Nullable Object readyPhase(int node) {
-        return graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
+    @Nullable
+    Object readyPhase(int node) {
+        return run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
     }
 
-    final ReadyStack readyFor(byte place) {
-        return place == COMPUTE_SCHEDULER ? Objects.requireNonNull(readyToCompute) : ready;
+    ReadyStack readyFor(byte place) {
+        return place == Runner.COMPUTE_SCHEDULER ? Objects.requireNonNull(readyToCompute) : ready;
     }
 }

@@ -36,8 +36,12 @@ public final class FlowBuilder<P> {
         this.name = Objects.requireNonNull(name, "name");
     }
 
-    private <T> Node<T> add(String id, Body body, Dependency<?>... arguments) {
-        Node<T> node = new Node<>(Objects.requireNonNull(id, "id"), nodes.size(), body, arguments);
+    private <T> Node<T> add(String id, Node.Body body, Dependency<?>... arguments) {
+        return add(id, body, false, arguments);
+    }
+
+    private <T> Node<T> add(String id, Node.Body body, boolean isNested, Dependency<?>... arguments) {
+        Node<T> node = new Node<>(Objects.requireNonNull(id, "id"), nodes.size(), body, isNested, arguments);
         if (id.isBlank()) {
             problems.add("node " + nodes.size() + " has an empty id; give it a name");
         }
@@ -54,7 +58,7 @@ public final class FlowBuilder<P> {
 
     @SuppressWarnings({"unchecked", "NullAway", "TypeParameterUnusedInFormals"
     }) // the value of a dependency is of its type
-    private static <X> X argument(Engine run, int node, int position) {
+    private static <X> X argument(Node.Inputs run, int node, int position) {
         return (X) run.argument(node, position);
     }
 
@@ -66,7 +70,7 @@ public final class FlowBuilder<P> {
     }
 
     @SuppressWarnings("unchecked") // a run of this builder's plan has a parameter of this type
-    private NodeContext<P> context(Engine run, int node) {
+    private NodeContext<P> context(Node.Inputs run, int node) {
         return (NodeContext<P>) run.contextOf(node);
     }
 
@@ -294,7 +298,8 @@ public final class FlowBuilder<P> {
             Dependency<B> b,
             Dependency<C> c,
             Dependency<D> d,
-            CheckedFunction.F5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? extends T> action) {
+            CheckedFunction.F5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? extends T>
+                    action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -377,7 +382,9 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             Dependency<E> e,
-            CheckedFunction.F6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
+            CheckedFunction.F6<
+                            ? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? extends T>
+                    action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -470,7 +477,15 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             Dependency<F> f,
-            CheckedFunction.F7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? extends T>
+            CheckedFunction.F7<
+                            ? super NodeContext<P>,
+                            ? super A,
+                            ? super B,
+                            ? super C,
+                            ? super D,
+                            ? super E,
+                            ? super F,
+                            ? extends T>
                     action) {
         Objects.requireNonNull(action, "action");
         return add(
@@ -522,7 +537,8 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            CheckedFunction.F7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? extends T> action) {
+            CheckedFunction.F7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? extends T>
+                    action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -640,7 +656,16 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            CheckedFunction.F8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H, ? extends T>
+            CheckedFunction.F8<
+                            ? super A,
+                            ? super B,
+                            ? super C,
+                            ? super D,
+                            ? super E,
+                            ? super F,
+                            ? super G,
+                            ? super H,
+                            ? extends T>
                     action) {
         Objects.requireNonNull(action, "action");
         return add(
@@ -782,7 +807,8 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <A> Node<Void> action(String id, Dependency<A> a, CheckedFunction.V2<? super NodeContext<P>, ? super A> action) {
+    public <A> Node<Void> action(
+            String id, Dependency<A> a, CheckedFunction.V2<? super NodeContext<P>, ? super A> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept(context(run, node), argument(run, node, 0))), a);
     }
@@ -798,7 +824,8 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <A, B> Node<Void> action(String id, Dependency<A> a, Dependency<B> b, CheckedFunction.V2<? super A, ? super B> action) {
+    public <A, B> Node<Void> action(
+            String id, Dependency<A> a, Dependency<B> b, CheckedFunction.V2<? super A, ? super B> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept(argument(run, node, 0), argument(run, node, 1))), a, b);
     }
@@ -816,7 +843,10 @@ public final class FlowBuilder<P> {
      * @return the new node
      */
     public <A, B> Node<Void> action(
-            String id, Dependency<A> a, Dependency<B> b, CheckedFunction.V3<? super NodeContext<P>, ? super A, ? super B> action) {
+            String id,
+            Dependency<A> a,
+            Dependency<B> b,
+            CheckedFunction.V3<? super NodeContext<P>, ? super A, ? super B> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1117,7 +1147,8 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             Dependency<F> f,
-            CheckedFunction.V7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F> action) {
+            CheckedFunction.V7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F>
+                    action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1219,7 +1250,15 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            CheckedFunction.V8<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G>
+            CheckedFunction.V8<
+                            ? super NodeContext<P>,
+                            ? super A,
+                            ? super B,
+                            ? super C,
+                            ? super D,
+                            ? super E,
+                            ? super F,
+                            ? super G>
                     action) {
         Objects.requireNonNull(action, "action");
         return add(
@@ -1275,7 +1314,8 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            CheckedFunction.V8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H> action) {
+            CheckedFunction.V8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H>
+                    action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1379,9 +1419,8 @@ public final class FlowBuilder<P> {
      */
     public <X, T> Node<T> subflow(String id, FlowPlan<X, T> plan, Dependency<X> parameter) {
         Objects.requireNonNull(plan, "plan");
-        Body.Nested body =
-                (run, node) -> plan.inside(run, node, FlowBuilder.<X>argument(run, node, 0), OnFailure.CONTINUE, 0);
-        return add(id, body, parameter);
+        Node.Body body = (run, node) -> new NestedPlan(plan.graph, run.argument(node, 0), OnFailure.CONTINUE, 0);
+        return add(id, body, true, parameter);
     }
 
     /**
@@ -1398,7 +1437,9 @@ public final class FlowBuilder<P> {
      * @see #map(String, Dependency, MapOptions, CheckedFunction.F1)
      */
     public <X, T> Node<List<T>> map(
-            String id, Dependency<? extends Collection<? extends X>> items, CheckedFunction.F1<? super X, ? extends T> each) {
+            String id,
+            Dependency<? extends Collection<? extends X>> items,
+            CheckedFunction.F1<? super X, ? extends T> each) {
         return map(id, items, MapOptions.defaults(), each);
     }
 
@@ -1430,21 +1471,25 @@ public final class FlowBuilder<P> {
             CheckedFunction.F1<? super X, ? extends T> each) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(each, "each");
-        Body.Nested body = (run, node) -> {
+        Node.Body body = (run, node) -> {
             Collection<? extends X> elements = argument(run, node, 0);
-            return mapped(id, elements, options, each).inside(run, node, null, OnFailure.FAIL_FAST, options.limit());
+            return mapped(id, elements, options, each);
         };
-        return add(id, body, items);
+        return add(id, body, true, items);
     }
 
-    private static <X, T> FlowPlan<Void, List<Object>> mapped(
-            String id, Collection<? extends X> elements, MapOptions options, CheckedFunction.F1<? super X, ? extends T> each) {
+    private static <X, T> NestedPlan mapped(
+            String id,
+            Collection<? extends X> elements,
+            MapOptions options,
+            CheckedFunction.F1<? super X, ? extends T> each) {
         FlowBuilder<Void> inner = new FlowBuilder<>(id);
         int position = 0;
         for (X element : elements) {
             options.applyTo(inner.node(id + "[" + position++ + "]", () -> each.apply(element)));
         }
-        return new FlowPlan<>(inner.compile(inner.nodes), FlowPlan.Returns.LIST);
+        Graph graph = inner.compile(inner.nodes, Graph.Returns.LIST);
+        return new NestedPlan(graph, null, OnFailure.FAIL_FAST, options.limit());
     }
 
     /**
@@ -1456,7 +1501,7 @@ public final class FlowBuilder<P> {
      * @throws InvalidFlowException if the definition is not valid; the message names all problems
      */
     public <R> FlowPlan<P, R> returning(Node<R> output) {
-        return new FlowPlan<>(compile(List.of(output)), FlowPlan.Returns.ONE);
+        return new FlowPlan<>(compile(List.of(output), Graph.Returns.ONE));
     }
 
     /**
@@ -1467,7 +1512,7 @@ public final class FlowBuilder<P> {
      * @throws InvalidFlowException if the definition is not valid; the message names all problems
      */
     public FlowPlan<P, Map<String, Object>> returning(List<? extends Node<?>> outputs) {
-        return new FlowPlan<>(compile(outputs), FlowPlan.Returns.MAP);
+        return new FlowPlan<>(compile(outputs, Graph.Returns.MAP));
     }
 
     /**
@@ -1477,11 +1522,11 @@ public final class FlowBuilder<P> {
      * @throws InvalidFlowException if the definition is not valid; the message names all problems
      */
     public FlowPlan<P, Void> build() {
-        return new FlowPlan<>(compile(List.of()), FlowPlan.Returns.NOTHING);
+        return new FlowPlan<>(compile(List.of(), Graph.Returns.NOTHING));
     }
 
-    private Graph compile(List<? extends Node<?>> outputs) {
-        return new Compiler(name, nodes, frozenIds(), problems).compile(outputs);
+    private Graph compile(List<? extends Node<?>> outputs, Graph.Returns returns) {
+        return new Compiler(name, nodes, frozenIds(), problems).compile(outputs, returns);
     }
 
     /**

@@ -24,13 +24,13 @@ final class FlowEvents {
             SUBMITTED
         }
 
-        private final Engine run;
+        private final RunEnvironment run;
         private final int node;
         final AtomicReference<Stage> stage = new AtomicReference<>(Stage.NEW);
         volatile long submitted; // the time of the submission
         Recorder.@Nullable Begun begun; // written by the runner while the node is Beginning
 
-        Identity(Engine run, int node) {
+        Identity(RunEnvironment run, int node) {
             this.run = run;
             this.node = node;
         }
@@ -51,11 +51,11 @@ final class FlowEvents {
         }
     }
 
-    private final Engine run;
+    private final RunEnvironment run;
     private final @Nullable TaskListener listener;
     private final Identity[] identities; // for the listener and recordings; empty if there are none
 
-    FlowEvents(Engine run) {
+    FlowEvents(RunEnvironment run) {
         this.run = run;
         listener = run.options.listener;
         identities = new Identity[listener == null && !run.isRecorded ? 0 : run.graph.size];

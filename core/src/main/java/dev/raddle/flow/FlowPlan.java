@@ -1,11 +1,6 @@
 package dev.raddle.flow;
 
-import dev.raddle.flow.Dependency.Kind;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -32,20 +27,10 @@ import org.jspecify.annotations.Nullable;
  */
 public final class FlowPlan<P, R> {
 
-    /** The form of the value of a run. */
-    enum Returns {
-        NOTHING,
-        ONE,
-        MAP,
-        LIST
-    }
-
     final Graph graph;
-    private final Returns returns;
 
-    FlowPlan(Graph graph, Returns returns) {
+    FlowPlan(Graph graph) {
         this.graph = graph;
-        this.returns = returns;
     }
 
     /**
@@ -127,15 +112,9 @@ public final class FlowPlan<P, R> {
      * @throws IllegalArgumentException if the options do not fit the plan
      */
     public FlowRun<R> start(@Nullable P parameter, RunOptions options) {
-        FlowRun<R> run = new FlowRun<>(graph, returns, parameter, options, null, NodeEnd.NO_NODE);
-        run.begin(null);
-        return run;
-    }
-
-    /** Returns a nested run, which has not begun. */
-    Engine inside(Engine outer, int node, @Nullable P parameter, OnFailure onFailure, int rootsAtOnce) {
-        RunOptions options = ((FlowRun<?>) outer).optionsForNested(onFailure, rootsAtOnce);
-        return new FlowRun<>(graph, returns, parameter, options, outer, node);
+        Engine engine = new Engine(graph, parameter, options);
+        engine.begin(null);
+        return new FlowRun<>(engine);
     }
 
     /**
@@ -153,35 +132,7 @@ public final class FlowPlan<P, R> {
      * @return the nodes, in the order of declaration
      */
     public List<PlanNode> nodes() {
-        List<PlanNode> nodes = new ArrayList<>(graph.size);
-        for (int node = 0; node < graph.size; node++) {
-            nodes.add(describe(node));
-        }
-        return nodes;
-    }
-
-    private PlanNode describe(int node) {
-        List<PlanEdge> edges = new ArrayList<>();
-        for (int dependency = graph.dependencyStart[node]; dependency < graph.dependencyStart[node + 1]; dependency++) {
-            String kind = text(dependency);
-            for (int edge = graph.dependencyEdge[dependency]; edge < graph.dependencyEdge[dependency + 1]; edge++) {
-                edges.add(new PlanEdge(graph.ids[graph.up[edge]], graph.ids[node], kind));
-            }
-        }
-        NodeOptions options = graph.optionsOf(node);
-        String group = options.group() instanceof NodeOptions.Constant(Object key) ? (String) key : null;
-        return new PlanNode(graph.ids[node], edges, options.has(NodeOptions.ESSENTIAL), graph.isOutput[node], group);
-    }
-
-    private String text(int dependency) {
-        return switch (graph.dependencyKind[dependency]) {
-            case MUST, ALL -> "must";
-            case ORDER -> "order";
-            case OPTIONAL -> "optional";
-            case AFTER -> "after";
-            case ANY -> "any";
-            case AT_LEAST -> "atLeast " + graph.clauseNeeded[graph.dependencyClause[dependency]];
-        };
+        return graph.nodes();
     }
 
     /**
@@ -202,27 +153,8 @@ public final class FlowPlan<P, R> {
         return Drawing.dot(graph.name, nodes(), null);
     }
 
-    static @Nullable Object valueOf(Returns returns, FlowResult<?> result, Graph graph) {
-        return switch (returns) {
-            case NOTHING -> null;
-            case ONE -> result.outputOf(graph.outputs[0]);
-            case LIST -> Arrays.stream(graph.outputs).mapToObj(result::outputOf).toList();
-            case MAP -> {
-                Map<String, @Nullable Object> values = new LinkedHashMap<>();
-                for (int node : graph.outputs) {
-                    values.put(graph.ids[node], result.outputOf(node));
-                }
-                yield values;
-            }
-        };
-    }
-
     @Override
     public String toString() {
         return "flow \"" + graph.name + "\" of " + graph.size + " nodes";
-    }
-
-    static boolean isMust(Kind kind) {
-        return kind == Kind.MUST || kind == Kind.ORDER || kind == Kind.ALL;
     }
 }

@@ -3,7 +3,10 @@ package dev.raddle.flow;
 import dev.raddle.task.Outcome;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +22,6 @@ public final class FlowResult<R> {
 
     private final NodeStates states;
     private final Graph graph;
-    private final FlowPlan.Returns returns;
     private final FlowStatus status;
     private final long elapsedNanos;
     private final List<Throwable> compensationFailures;
@@ -27,14 +29,12 @@ public final class FlowResult<R> {
 
     FlowResult(
             NodeStates states,
-            FlowPlan.Returns returns,
             FlowStatus status,
             long elapsedNanos,
             List<Throwable> compensationFailures,
             @Nullable Throwable stopCause) {
         this.states = states;
         this.graph = states.graph;
-        this.returns = returns;
         this.status = status;
         this.elapsedNanos = Math.max(0, elapsedNanos); // negative if the time source failed
         this.compensationFailures = List.copyOf(compensationFailures);
@@ -59,11 +59,23 @@ public final class FlowResult<R> {
      */
     @SuppressWarnings({"unchecked", "NullAway"}) // the plan was built for this type
     public R value() {
-        return (R) FlowPlan.valueOf(returns, this, graph);
+        return (R)
+                switch (graph.returns) {
+                    case NOTHING -> null;
+                    case ONE -> outputOf(graph.outputs[0]);
+                    case LIST ->
+                        Arrays.stream(graph.outputs).mapToObj(this::outputOf).toList();
+                    case MAP -> {
+                        Map<String, @Nullable Object> values = new LinkedHashMap<>();
+                        for (int node : graph.outputs) {
+                            values.put(graph.ids[node], outputOf(node));
+                        }
+                        yield values;
+                    }
+                };
     }
 
-    @Nullable
-    Object outputOf(int node) {
+    private @Nullable Object outputOf(int node) {
         if (states.via(node) == ValueSource.NONE) {
             throw new FlowFailedException(
                     "flow \"" + graph.name + "\" has no value, it is " + status + ": " + explain(graph.ids[node]),
@@ -198,7 +210,7 @@ public final class FlowResult<R> {
         int latest = NodeEnd.NO_NODE;
         for (int each = graph.dependencyStart[node]; each < graph.dependencyStart[node + 1]; each++) {
             Dependency.Kind kind = graph.dependencyKind[each];
-            if (kind == Dependency.Kind.AFTER || FlowPlan.isMust(kind)) {
+            if (kind == Dependency.Kind.AFTER || kind.isMust()) {
                 for (int edge = graph.dependencyEdge[each]; edge < graph.dependencyEdge[each + 1]; edge++) {
                     latest = laterOf(latest, graph.up[edge], onlyRun);
                 }
@@ -332,7 +344,7 @@ public final class FlowResult<R> {
      * @return a flowchart
      */
     public String toMermaid() {
-        return Drawing.mermaid(plan(), this);
+        return Drawing.mermaid(graph.nodes(), this);
     }
 
     /**
@@ -341,11 +353,7 @@ public final class FlowResult<R> {
      * @return a digraph in the DOT language
      */
     public String toDot() {
-        return Drawing.dot(graph.name, plan(), this);
-    }
-
-    private List<PlanNode> plan() {
-        return new FlowPlan<Object, Object>(graph, returns).nodes();
+        return Drawing.dot(graph.name, graph.nodes(), this);
     }
 
     /**
@@ -355,7 +363,7 @@ public final class FlowResult<R> {
      * @return a JSON object
      */
     public String toJson() {
-        return Drawing.json(graph.name, plan(), this);
+        return Drawing.json(graph.name, graph.nodes(), this);
     }
 
     /**

@@ -1,12 +1,10 @@
 package dev.raddle.flow;
 
 import dev.raddle.kernel.EnclosingScope;
-import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskContext;
+import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
 import java.util.BitSet;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.locks.LockSupport;
@@ -20,136 +18,18 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <R> the type of the value of the run
  */
-public final class FlowRun<R> extends Engine implements AutoCloseable {
-
-    /** The joining thread, if it executes the nodes. The scheduler of nested runs. */
-    private static final class Joiner implements Scheduler {
-        private final ConcurrentLinkedQueue<Runnable> submitted = new ConcurrentLinkedQueue<>(); // from nested runs
-        private volatile @Nullable Thread thread; // null while no thread joins
-
-        @Nullable
-        Runner runner; // written by the starter
-
-        /** Sets the joining thread, unless there is one. Returns whether it was set. */
-        synchronized boolean tryClaim(Thread joining) {
-            boolean isFree = thread == null;
-            thread = isFree ? joining : thread;
-            return isFree;
-        }
-
-        @Override
-        public void execute(Runnable task) {
-            submitted.add(task);
-            LockSupport.unpark(thread);
-        }
-    }
-
-    private static final VarHandle PENDING_OUTPUTS;
-
-    static {
-        try {
-            PENDING_OUTPUTS = MethodHandles.lookup().findVarHandle(FlowRun.class, "pendingOutputs", int.class);
-        } catch (ReflectiveOperationException impossible) {
-            throw new ExceptionInInitializerError(impossible);
-        }
-    }
-
-    private final FlowPlan.Returns returns;
-    private final @Nullable Joiner joiner;
-    private final Signal done = new Signal();
-    private @Nullable FlowResult<R> result; // written before `done` is set
+public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
 
     /** A wait of the calling thread. */
     private interface Wait {
         void run() throws InterruptedException;
     }
 
-    private volatile @Nullable Thread closer;
-    private volatile @Nullable Thread joining; // non-null during a registered wait
-    private @Nullable ConcurrentLinkedQueue<GroupPlacement> awaited; // by the joining thread; written before `joining`
-    private @Nullable BitSet awaitedNodes; // likewise: the nodes that it waits for; null for all
+    private final Engine engine;
 
-    @SuppressWarnings("UnusedVariable") // accessed by PENDING_OUTPUTS
-    private volatile int pendingOutputs; // outputs that have not ended, or whose callbacks have not returned
-
-    private volatile @Nullable Signal valueKnown; // set when there are none; null until a thread waits for it
-
-    FlowRun(
-            Graph graph,
-            FlowPlan.Returns returns,
-            @Nullable Object parameter,
-            RunOptions options,
-            @Nullable Engine outer,
-            int outerNode) {
-        super(graph, parameter, options, outer, outerNode);
-        this.returns = returns;
-        joiner = options.inCallersThread ? new Joiner() : null;
-        pendingOutputs = graph.outputs.length;
-    }
-
-    RunOptions optionsForNested(OnFailure onFailure, int rootsAtOnce) {
-        RunOptions nested = options.forNested(onFailure, time, rootsAtOnce);
-        if (joiner != null) {
-            nested.scheduler = joiner;
-            nested.compute = joiner;
-        }
-        return nested;
-    }
-
-    @Override
-    boolean runsInJoiner() {
-        return joiner != null;
-    }
-
-    @Override
-    boolean runsInOuterJoiner() {
-        return options.scheduler instanceof Joiner;
-    }
-
-    @Override
-    void wakeJoiner() {
-        if (joiner != null) {
-            LockSupport.unpark(joiner.thread);
-        }
-    }
-
-    @Override
-    void setJoiner(Runner runner) {
-        Objects.requireNonNull(joiner).runner = runner;
-    }
-
-    @Override
-    void wakeCloser() {
-        LockSupport.unpark(closer);
-    }
-
-    @Override
-    boolean isValueKnown() {
-        return pendingOutputs == 0;
-    }
-
-    @Override
-    void countDownOutputs() {
-        if ((int) PENDING_OUTPUTS.getAndAdd(this, -1) == 1) {
-            Signal awaited = valueKnown; // a waiting thread writes this before it reads the count
-            if (awaited != null) {
-                awaited.set();
-            }
-            wakeJoiner();
-        }
-    }
-
-    @Override
-    void finished(FlowStatus status, List<Throwable> compensationFailures, @Nullable Throwable stopCause) {
-        result = new FlowResult<>(states, returns, status, now(), compensationFailures, stopCause);
-        done.set();
-        wakeJoiner();
-        wakeCloser();
-    }
-
-    @Override
-    FlowResult<R> result() {
-        return Objects.requireNonNull(result);
+    /** Creates the handle of a run that has begun. */
+    FlowRun(Engine engine) {
+        this.engine = engine;
     }
 
     /**
@@ -158,7 +38,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      * @param reason the reason, for messages
      */
     public void cancel(String reason) {
-        stop(reason);
+        engine.stop(reason);
     }
 
     /**
@@ -175,19 +55,24 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      * @throws InterruptedException if the caller was interrupted; the run continues, and can be joined again
      */
     public FlowResult<R> join() throws InterruptedException {
-        if (options.groups == null || done.isSet() || hasDeadline()) {
+        if (engine.waits() == null || engine.done.isSet() || engine.run.deadline() != null) {
             runAndWait();
         } else {
-            waitRegistered(null, this::runAndWait);
+            waitRegistered(engine.waits(), null, this::runAndWait);
         }
-        return result();
+        return resultOf(engine.result());
+    }
+
+    @SuppressWarnings("unchecked") // the plan was built for this type
+    private FlowResult<R> resultOf(FlowResult<?> result) {
+        return (FlowResult<R>) result;
     }
 
     private void runAndWait() throws InterruptedException {
-        if (joiner != null) {
-            runUntil(joiner, false);
+        if (engine.run.joiner != null) {
+            runUntil(engine.run.joiner, false);
         }
-        done.await();
+        engine.done.await();
     }
 
     /**
@@ -195,74 +80,42 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      * the calling task, because waiting tasks like this one occupy its group.
      *
      * @param nodes the nodes that the caller waits for, or null for all
-     * @param wait the wait
      */
-    private void waitRegistered(@Nullable BitSet nodes, Wait wait) throws InterruptedException {
-        ConcurrentLinkedQueue<GroupPlacement> noted = new ConcurrentLinkedQueue<>();
-        awaited = noted;
-        awaitedNodes = nodes;
-        joining = Thread.currentThread();
+    private void waitRegistered(GroupWaits waits, @Nullable BitSet nodes, Wait wait) throws InterruptedException {
+        ConcurrentLinkedQueue<GroupPlacement> noted = waits.begin(nodes);
         try {
-            refuseDeadlocked();
+            engine.refuseDeadlocked();
             wait.run();
         } finally {
-            Thread self = Thread.currentThread();
-            joining = null;
-            for (GroupPlacement placement; (placement = noted.poll()) != null; ) {
-                placement.endWait(self);
-            }
+            waits.end(noted);
         }
     }
 
-    @Override
-    boolean registerOwnWait(GroupPlacement placement) {
-        Thread waiter = joining;
-        if (waiter == null) {
-            return false;
-        }
-        BitSet only = awaitedNodes;
-        if (only != null && !only.get(nodeOf(placement))) {
-            return true; // the caller waits for other nodes only
-        }
-        if (placement.beginWait(waiter)) {
-            Objects.requireNonNull(awaited).add(placement);
-            if (joining != waiter) {
-                placement.endWait(waiter);
-            }
-        }
-        return true;
-    }
-
-    private void runUntil(Joiner joiner, boolean isForValue) throws InterruptedException {
+    private void runUntil(JoiningThread joiner, boolean isForValue) throws InterruptedException {
         Runner runner = Objects.requireNonNull(joiner.runner);
-        if (!joiner.tryClaim(Thread.currentThread())) {
-            throw new IllegalStateException("flow \"" + graph.name
+        if (!joiner.tryClaim()) {
+            throw new IllegalStateException("flow \"" + engine.run.graph.name
                     + "\" runs in the thread that joins it, and another one joins it already; join it in one thread");
         }
         runner.isForValue = isForValue;
-        enterJoiner(runner);
+        engine.enterJoiner(runner);
         try {
-            while (!(isForValue ? isValueKnown() : done.isSet())) {
+            while (!(isForValue ? isValueKnown() : engine.done.isSet())) {
                 if (Thread.interrupted()) {
                     throw new InterruptedException();
                 }
-                if (!runInJoiner(runner) && !runSubmitted(joiner)) {
+                if (!engine.runInJoiner(runner) && !joiner.runSubmitted()) {
                     LockSupport.park(this);
                 }
             }
         } finally {
-            joiner.thread = null;
-            exitJoiner();
+            joiner.release();
+            engine.exitJoiner();
         }
     }
 
-    private static boolean runSubmitted(Joiner joiner) {
-        Runnable submitted = joiner.submitted.poll();
-        if (submitted == null) {
-            return false;
-        }
-        submitted.run();
-        return true;
+    private boolean isValueKnown() {
+        return engine.transitions.isValueKnown();
     }
 
     /**
@@ -297,23 +150,23 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      * @throws InterruptedException if the caller was interrupted; the run continues
      */
     public R awaitValue() throws InterruptedException {
-        if (graph.outputs.length == 0) {
+        if (engine.run.graph.outputs.length == 0) {
             return get();
         }
-        if (options.groups == null || isValueKnown() || hasDeadline()) {
+        if (engine.waits() == null || isValueKnown() || engine.run.deadline() != null) {
             runAndWaitForValue();
         } else {
-            waitRegistered(nodesOfValue(), this::runAndWaitForValue);
+            waitRegistered(engine.waits(), nodesOfValue(), this::runAndWaitForValue);
         }
-        return new FlowResult<R>(states, returns, status(), now(), List.of(), null).value();
+        return resultOf(engine.resultSoFar()).value();
     }
 
     private void runAndWaitForValue() throws InterruptedException {
-        if (joiner != null) {
-            runUntil(joiner, true);
+        if (engine.run.joiner != null) {
+            runUntil(engine.run.joiner, true);
             return;
         }
-        Signal known = signalOfValue();
+        Signal known = engine.transitions.signalOfValue();
         if (!isValueKnown()) {
             known.await();
         }
@@ -321,20 +174,12 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
 
     /** Returns the outputs and their upstream nodes. */
     private BitSet nodesOfValue() {
-        BitSet nodes = graph.ancestorsOf(graph.outputs);
-        for (int output : graph.outputs) {
+        int[] outputs = engine.run.graph.outputs;
+        BitSet nodes = engine.run.graph.ancestorsOf(outputs);
+        for (int output : outputs) {
             nodes.set(output);
         }
         return nodes;
-    }
-
-    private synchronized Signal signalOfValue() {
-        Signal known = valueKnown;
-        if (known == null) {
-            known = new Signal();
-            valueKnown = known;
-        }
-        return known;
     }
 
     /**
@@ -343,7 +188,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      * @return whether {@link #join()} would return without waiting
      */
     public boolean isDone() {
-        return done.isSet();
+        return engine.done.isSet();
     }
 
     /**
@@ -354,7 +199,7 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      * @throws IllegalArgumentException if there is no such node
      */
     public NodeState state(String id) {
-        return states.state(graph.indexOf(id));
+        return engine.run.states.state(engine.run.graph.indexOf(id));
     }
 
     /**
@@ -366,18 +211,18 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
      */
     @Override
     public void close() {
-        if (EnclosingScope.isInside(this)) {
-            throw new IllegalStateException("an action of flow \"" + graph.name
+        if (EnclosingScope.isInside(engine.run)) {
+            throw new IllegalStateException("an action of flow \"" + engine.run.graph.name
                     + "\" closes its own run and would wait for itself; call cancel, or close it where it was started");
         }
         cancel("it was closed before its end");
         boolean interrupted = false;
-        closer = Thread.currentThread();
-        while (!done.isSet() || hasThreadsInside()) {
-            if (joiner != null && runSubmitted(joiner)) {
+        engine.setCloser(Thread.currentThread());
+        while (!engine.done.isSet() || engine.hasThreadsInside()) {
+            if (engine.run.joiner != null && engine.run.joiner.runSubmitted()) {
                 continue;
             }
-            if (!done.isSet() && joiner == null) {
+            if (!engine.done.isSet() && engine.run.joiner == null) {
                 interrupted |= awaitDone();
             } else {
                 LockSupport.park(this);
@@ -391,11 +236,31 @@ public final class FlowRun<R> extends Engine implements AutoCloseable {
 
     private boolean awaitDone() {
         try {
-            done.await();
+            engine.done.await();
             return false;
         } catch (InterruptedException interrupt) {
             return true;
         }
+    }
+
+    /**
+     * Returns the deadline at which the nodes that have not ended are timed out.
+     *
+     * @return the deadline, or null if there is none
+     */
+    @Override
+    public @Nullable Deadline deadline() {
+        return engine.run.deadline();
+    }
+
+    /**
+     * Returns the label of this run in messages.
+     *
+     * @return a text with the name of the flow
+     */
+    @Override
+    public String label() {
+        return engine.run.label();
     }
 
     @Override

@@ -4,9 +4,11 @@ import dev.raddle.flow.Dependency.Kind;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HexFormat;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,14 @@ import org.jspecify.annotations.Nullable;
  * <p>A clause is a choice that one node makes among some of its edges: it is met by a given number of successes.
  */
 final class Graph {
+
+    /** The form of the value of a run. */
+    enum Returns {
+        NOTHING,
+        ONE,
+        MAP,
+        LIST
+    }
 
     /** An edge that is met when its node succeeds, and ends its target when the node ends otherwise. */
     static final int TO_MUST = 0;
@@ -45,16 +55,20 @@ final class Graph {
     /** The node waits for a single edge or clause. */
     static final byte WAITS_FOR_ONE = 8;
 
+    /** The node is a nested run. */
+    static final byte NESTED = 16;
+
     final String name;
     final int size;
     final String[] ids;
     private final Ids index;
-    final Body[] bodies;
+    final Node.Body[] bodies;
     final @Nullable NodeOptions[] options; // null instead of NONE
     final byte[] traits;
     final boolean[] sinks;
     final boolean[] isOutput;
     final int[] outputs;
+    final Returns returns;
     final int[] roots;
     final boolean hasTimeouts;
     final boolean hasGroups;
@@ -87,7 +101,7 @@ final class Graph {
 
     private volatile @Nullable String digest; // computed on first use
 
-    Graph(Compiler from) {
+    Graph(Compiler from, Returns returns) {
         name = from.name;
         size = from.size;
         ids = from.ids;
@@ -98,6 +112,7 @@ final class Graph {
         sinks = from.sinks;
         isOutput = from.isOutput;
         outputs = from.outputs;
+        this.returns = returns;
         roots = from.roots;
         hasTimeouts = from.hasTimeouts;
         hasGroups = from.hasGroups;
@@ -195,6 +210,39 @@ final class Graph {
         byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
         sum.update((bytes.length + ":").getBytes(StandardCharsets.US_ASCII));
         sum.update(bytes);
+    }
+
+    /** Describes the nodes and their dependencies, in the order of declaration. */
+    List<PlanNode> nodes() {
+        List<PlanNode> nodes = new ArrayList<>(size);
+        for (int node = 0; node < size; node++) {
+            nodes.add(describe(node));
+        }
+        return nodes;
+    }
+
+    private PlanNode describe(int node) {
+        List<PlanEdge> edges = new ArrayList<>();
+        for (int dependency = dependencyStart[node]; dependency < dependencyStart[node + 1]; dependency++) {
+            String kind = text(dependency);
+            for (int edge = dependencyEdge[dependency]; edge < dependencyEdge[dependency + 1]; edge++) {
+                edges.add(new PlanEdge(ids[up[edge]], ids[node], kind));
+            }
+        }
+        NodeOptions own = optionsOf(node);
+        String group = own.group() instanceof NodeOptions.Constant(Object key) ? (String) key : null;
+        return new PlanNode(ids[node], edges, own.has(NodeOptions.ESSENTIAL), isOutput[node], group);
+    }
+
+    private String text(int dependency) {
+        return switch (dependencyKind[dependency]) {
+            case MUST, ALL -> "must";
+            case ORDER -> "order";
+            case OPTIONAL -> "optional";
+            case AFTER -> "after";
+            case ANY -> "any";
+            case AT_LEAST -> "atLeast " + clauseNeeded[dependencyClause[dependency]];
+        };
     }
 
     private String list() {

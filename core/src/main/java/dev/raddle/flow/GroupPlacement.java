@@ -10,16 +10,23 @@ import org.jspecify.annotations.Nullable;
 /** A ready node that waits for a permit of its group. */
 final class GroupPlacement implements Scheduler.Placeable, TaskIdentity, NodePhase {
 
-    final Engine run;
+    private final RunEntry entry;
+    private final RunEnvironment run;
     final int node;
     private volatile Scheduler.@Nullable Placement placement;
     private @Nullable Thread caller; // the thread that is inside place(); meaningful to that thread only
     private @Nullable Runner placer; // the runner of that thread; likewise
     private boolean joinerInterrupted; // likewise: whether the joining thread was interrupted here
 
-    GroupPlacement(Engine run, int node) {
+    GroupPlacement(RunEntry entry, RunEnvironment run, int node) {
+        this.entry = entry;
         this.run = run;
         this.node = node;
+    }
+
+    @Override
+    public NodeState state() {
+        return NodeState.WAITING;
     }
 
     void place(Scheduler group, Runner runner) {
@@ -78,15 +85,15 @@ final class GroupPlacement implements Scheduler.Placeable, TaskIdentity, NodePha
     public void run() {
         if (caller == Thread.currentThread()) { // the stack must not grow with the flow
             Runner runner = Objects.requireNonNull(placer);
-            run.runInPlace(this, runner);
+            entry.runInPlace(this, runner);
             joinerInterrupted = runner.isJoiner && Thread.interrupted(); // otherwise the group would clear it
         } else {
-            run.runGrouped(this);
+            entry.runGrouped(this);
         }
     }
 
     @Override
     public void reject(RejectedExecutionException reason) {
-        run.handleRefusal(this, reason);
+        entry.handleRefusal(this, reason);
     }
 }

@@ -29,20 +29,39 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Node<T> extends Dependency<T> {
 
+    /** What the function of a node takes from the run. */
+    interface Inputs {
+
+        /** Returns the argument that a node receives for one of its dependencies. */
+        @Nullable
+        Object argument(int node, int position);
+
+        /** Returns the context that the functions of a node receive. */
+        NodeContext<?> contextOf(int node);
+    }
+
+    /** The function of a node, which takes its arguments from the run. */
+    @FunctionalInterface
+    interface Body {
+
+        /** Returns the node's value, which may be null; of a nested run, a {@link NestedPlan}. */
+        Object call(Inputs run, int node) throws Exception;
+    }
+
     private final String id;
     final int position; // in the order of declaration
     private Dependency<?>[] dependencies; // may be longer than dependencyCount
     private int dependencyCount;
     final Body body;
-    final boolean isNested; // whether the body is a nested run
+    final boolean isNested; // whether the body returns the plan of a nested run
 
     NodeOptions options = NodeOptions.NONE;
 
-    Node(String id, int position, Body body, Dependency<?>... arguments) {
+    Node(String id, int position, Body body, boolean isNested, Dependency<?>... arguments) {
         this.id = id;
         this.position = position;
         this.body = body;
-        isNested = body instanceof Body.Nested;
+        this.isNested = isNested;
         dependencies = arguments;
         dependencyCount = arguments.length;
     }

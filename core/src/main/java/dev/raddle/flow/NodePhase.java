@@ -2,8 +2,11 @@ package dev.raddle.flow;
 
 import dev.raddle.time.Signal;
 
-/** The content of a node's slot before the node has ended. A value is never a phase. */
-sealed interface NodePhase permits NodePhase.Plain, NodePhase.Beginning, NodePhase.Nested, GroupPlacement, Runner {
+/**
+ * The content of a node's slot before the node has ended: a {@link Plain} phase, {@link Beginning}, a {@link Runner}, a
+ * {@link GroupPlacement} or a {@link NestedRun}. A value is never a phase.
+ */
+interface NodePhase {
 
     /** Phases without further data. */
     enum Plain implements NodePhase {
@@ -12,12 +15,19 @@ sealed interface NodePhase permits NodePhase.Plain, NodePhase.Beginning, NodePha
         /** The thread inside the node is being interrupted; the end of the node follows. */
         INTERRUPTING,
         /** The node has ended, and its default is being computed. */
-        ENDING
+        ENDING;
+
+        @Override
+        public NodeState state() {
+            return this == READY ? NodeState.PENDING : NodeState.RUNNING;
+        }
     }
 
-    /** The runner is calling the node's begin callback. The signal is set when it continues with the action. */
-    record Beginning(Runner runner, Signal over) implements NodePhase {}
+    /** A runner is calling the node's begin callback. The signal is set when it continues with the action. */
+    record Beginning(Signal over) implements NodePhase {}
 
-    /** The node is a nested run that began at the given time and uses no thread of this run. */
-    record Nested(Engine run, long began) implements NodePhase {}
+    /** Returns the state of a node in this phase. */
+    default NodeState state() {
+        return NodeState.RUNNING;
+    }
 }

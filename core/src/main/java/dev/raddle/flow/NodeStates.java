@@ -18,14 +18,14 @@ final class NodeStates {
      *
      *   null ──► READY ──► GroupPlacement ──► Runner ──► Beginning ──► Runner ──► a value, or NodeEnd
      *                                           │                        ▲ │
-     *                                           └──► Nested ─────────────┼─┴──► INTERRUPTING ──► NodeEnd
+     *                                           └──► NestedRun ──────────┼─┴──► INTERRUPTING ──► NodeEnd
      *
      *   null            pending
      *   READY           triggered; only of nodes that choose among their upstreams
      *   GroupPlacement  waits for a permit of its group, without a thread; only of nodes with a group
      *   Runner          the thread of this runner is inside the node
      *   Beginning       that thread is calling the node's begin callback, or notifying the listener of its start
-     *   Nested          a nested run is executing the node
+     *   NestedRun       a nested run is executing the node
      *   INTERRUPTING    another thread is calling interrupt() on that thread
      *   ENDING          ended; a supplier is computing the default
      *   otherwise       ended: the value itself, NULL for null, or a NodeEnd for all other ends
@@ -166,8 +166,8 @@ final class NodeStates {
 
     /** Counts an end without success for a clause. Returns whether this makes the clause impossible to meet. */
     boolean countFailure(int clause) {
-        int handleEndedByOther = getAndAdd(counters, graph.size + graph.clauses() + clause, 1) + 1;
-        return handleEndedByOther == graph.clauseSize[clause] - graph.clauseNeeded[clause] + 1;
+        int lost = getAndAdd(counters, graph.size + graph.clauses() + clause, 1) + 1;
+        return lost == graph.clauseSize[clause] - graph.clauseNeeded[clause] + 1;
     }
 
     /** Returns the upstream whose success met a clause, or -1. In an any clause this is the first that succeeded. */
@@ -181,11 +181,11 @@ final class NodeStates {
 
     NodeState state(int node) {
         Object slot = get(node);
-        if (slot == null || slot == NodePhase.Plain.READY) {
+        if (slot == null) {
             return NodeState.PENDING;
         }
-        if (slot instanceof NodePhase) {
-            return slot instanceof GroupPlacement ? NodeState.WAITING : NodeState.RUNNING;
+        if (slot instanceof NodePhase phase) {
+            return phase.state();
         }
         return slot instanceof NodeEnd end ? end.state() : NodeState.SUCCESS;
     }

@@ -13,11 +13,11 @@ final class NodeTimeouts {
 
     /** The enclosure of such a node. */
     private static final class NodeEnclosure extends EnclosingScope {
-        private final Engine run;
+        private final RunEnvironment run;
         private final int node;
         private final Deadline deadline;
 
-        NodeEnclosure(Engine run, int node, Deadline own) {
+        NodeEnclosure(RunEnvironment run, int node, Deadline own) {
             this.run = run;
             this.node = node;
             Deadline around = run.deadline();
@@ -40,12 +40,12 @@ final class NodeTimeouts {
         }
     }
 
-    private final Engine run;
+    private final RunEnvironment run;
     private final BiConsumer<Integer, Duration> onTimeout;
     private final @Nullable Alarm[] alarms; // each written by the thread that triggers the node
     private final @Nullable Deadline[] deadlines; // likewise
 
-    NodeTimeouts(Engine run, BiConsumer<Integer, Duration> onTimeout) {
+    NodeTimeouts(RunEnvironment run, BiConsumer<Integer, Duration> onTimeout) {
         this.run = run;
         this.onTimeout = onTimeout;
         alarms = new Alarm[run.graph.size];

@@ -1,20 +1,19 @@
 package dev.raddle.flow;
 
 import dev.raddle.kernel.Attempts;
-import dev.raddle.kernel.EnclosingScope;
-import dev.raddle.kernel.Recorder;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.time.Signal;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.Callable;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Ends the nodes of a run and applies the consequences to other nodes. Calls callbacks, but executes no actions. */
-abstract class NodeTransitions extends EnclosingScope {
+final class NodeTransitions {
 
     /*
      * Overview. NodeStates holds the state of each node; this class changes it.
@@ -32,19 +31,40 @@ abstract class NodeTransitions extends EnclosingScope {
      * force before the node that caused it begins, callbacks are called before dependents begin, and each end is
      * processed once: by the thread whose compare-and-set succeeded.
      *
+     * This class calls no class above it. A step returns its consequences in the Runner of the calling thread, which
+     * the engine takes from there: the ended nodes, to be processed by `settle`; the ready nodes; the nested runs whose
+     * nodes were ended; the count of finished nodes. Only a step that another thread must make later, at a timeout or
+     * when a begin callback has returned, enters the run anew (RunEntry).
+     *
      * `stop` is set once, by the deadline, a cancel, the first failure under FAIL_FAST, or the completion, which
      * excludes the others. Then all nodes that have not ended are ended. Meanwhile other threads may still change the
      * states of nodes; each node nevertheless ends exactly once, and no node begins after all have ended.
+     *
+     * `remaining` counts the nodes whose end has not been reported, plus one for the start of the run. A runner
+     * subtracts the nodes that it has finished in batches. If a runner is inside a node when another thread ends that
+     * node, the other thread takes over the runner's unreported count. The thread that brings `remaining` to zero
+     * completes the run (Engine).
+     *
+     * `pendingOutputs` counts the outputs that have not ended or whose callbacks have not returned. The thread that
+     * brings it to zero decrements first and then reads whether a thread waits for the value; a waiting thread
+     * announces itself first and then reads the count.
      *
      * A triggered node counts as begun: it is not skipped as unneeded, whether or not a thread has taken it. The only
      * exception is a node that waits for a permit of its group.
      */
 
     private static final VarHandle STOP;
+    private static final VarHandle REMAINING;
+    private static final VarHandle PENDING_OUTPUTS;
+    private static final VarHandle NEXT_ROOT;
 
     static {
         try {
-            STOP = MethodHandles.lookup().findVarHandle(NodeTransitions.class, "stop", Stop.class);
+            MethodHandles.Lookup lookup = MethodHandles.lookup();
+            STOP = lookup.findVarHandle(NodeTransitions.class, "stop", Stop.class);
+            REMAINING = lookup.findVarHandle(NodeTransitions.class, "remaining", int.class);
+            PENDING_OUTPUTS = lookup.findVarHandle(NodeTransitions.class, "pendingOutputs", int.class);
+            NEXT_ROOT = lookup.findVarHandle(NodeTransitions.class, "nextRoot", int.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
@@ -55,76 +75,101 @@ abstract class NodeTransitions extends EnclosingScope {
         static final Stop COMPLETE = new Stop(FlowStatus.SUCCESS, null, NO_NODE);
     }
 
-    static final int NO_NODE = NodeEnd.NO_NODE;
+    private static final int NO_NODE = NodeEnd.NO_NODE;
 
-    final Graph graph;
-    final NodeStates states;
-    final RunOptions options;
-    final boolean isRecorded; // whether flight recordings include the nodes of this run
+    private final RunEnvironment run;
+    private final RunEntry entry;
+    private final NodeStates states;
+    final @Nullable FlowEvents events; // null if there are no callbacks, listener and recording
     final @Nullable Compensations compensations; // null if nothing can be undone
 
-    @Nullable
-    FlowEvents events; // null if there are no callbacks, listener and recording; written by the constructor
-
-    @Nullable
-    NodeTimeouts nodeTimeouts; // null if no node has a timeout; written by the constructor
-
-    boolean hasBegun; // whether roots are triggered; written by the starter before they are
+    private boolean hasBegun; // whether roots are triggered; written by the starter before they are
     private volatile @Nullable Stop stop;
 
-    NodeTransitions(Graph graph, RunOptions options) {
-        this.graph = graph;
-        this.options = options;
-        boolean alone = options.inCallersThread && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested;
-        isRecorded = Recorder.isOn();
-        states = new NodeStates(graph, options.timed || options.listener != null || isRecorded, alone);
+    @SuppressWarnings("UnusedVariable") // accessed by REMAINING
+    private volatile int remaining;
+
+    private volatile int pendingOutputs;
+    private volatile @Nullable Signal valueKnown; // set when no output is pending; null until a thread waits for it
+
+    @SuppressWarnings("UnusedVariable") // accessed by NEXT_ROOT
+    private volatile int nextRoot; // the next root to trigger, if rootsAtOnce limits them
+
+    NodeTransitions(RunEnvironment run, RunEntry entry) {
+        this.run = run;
+        this.entry = entry;
+        Graph graph = run.graph;
+        states = run.states;
+        events = graph.hasCallbacks || run.options.listener != null || run.isRecorded ? new FlowEvents(run) : null;
         compensations = graph.hasCompensations ? new Compensations() : null;
+        run.nodeTimeouts = graph.hasTimeouts ? new NodeTimeouts(run, this::endAtTimeout) : null;
+        nextRoot = run.options.rootsAtOnce;
+        remaining = graph.size + 1;
+        pendingOutputs = graph.outputs.length;
     }
 
-    abstract long now();
+    // The state of the run.
 
-    /**
-     * Calls a function of the user in the context that was captured when the run was started, in addition to the thread
-     * context.
-     */
-    abstract <T> T callInStarterContext(Callable<? extends T> action) throws Exception;
-
-    /** Applies transitions on the alarm thread, which actions cannot delay. */
-    abstract void runTransitionsOnAlarmThread(Consumer<Runner> action);
-
-    /** Counts an output that has ended and whose result callback has returned. */
-    abstract void countDownOutputs();
-
-    /**
-     * Triggers the next root after a node has succeeded, in a run that limits how many roots are triggered at a time.
-     */
-    abstract void triggerNextRoot(Runner by);
-
-    /** Stops the nested runs of nodes that a runner has ended. */
-    abstract void stopNested(Runner by);
-
-    final boolean trySetStop(Stop why) {
+    boolean trySetStop(Stop why) {
         return STOP.compareAndSet(this, (Stop) null, why);
     }
 
     /** Returns whether the nodes that have not ended are being ended. */
-    final boolean isStopping() {
+    boolean isStopping() {
         Stop why = stop;
         return why != null && why != Stop.COMPLETE;
     }
 
-    final @Nullable Stop stopped() {
+    @Nullable
+    Stop stopped() {
         return stop;
+    }
+
+    /** Increments the count that must be zero before the run ends. */
+    void addRemaining() {
+        REMAINING.getAndAdd(this, 1);
+    }
+
+    /** Subtracts the nodes that a runner has finished. Returns whether they were the last. */
+    boolean subtractFinished(Runner runner) {
+        int finished = runner.finished;
+        runner.finished = 0;
+        return finished > 0 && (int) REMAINING.getAndAdd(this, -finished) == finished;
+    }
+
+    /** Returns whether all outputs have ended and their result callbacks have returned. */
+    boolean isValueKnown() {
+        return pendingOutputs == 0;
+    }
+
+    /** Returns a signal that is set when {@link #isValueKnown}, unless this was so before the call. */
+    synchronized Signal signalOfValue() {
+        Signal known = valueKnown;
+        if (known == null) {
+            known = new Signal();
+            valueKnown = known;
+        }
+        return known;
+    }
+
+    private void countDownOutputs() {
+        if ((int) PENDING_OUTPUTS.getAndAdd(this, -1) == 1) {
+            Signal awaited = valueKnown;
+            if (awaited != null) {
+                awaited.set();
+            }
+            run.wakeJoiner();
+        }
     }
 
     // Ending a node.
 
-    final void succeed(Runner runner, int node, Object expected, Object value) {
-        FlowJournal journal = options.journal;
+    void succeed(Runner runner, int node, Object expected, Object value) {
+        FlowJournal journal = run.options.journal;
         if (journal != null && states.get(node) == expected) { // a result that is too late is not recorded
             try {
                 Object plain = value instanceof NodeEnd end ? end.value() : value == NodeStates.NULL ? null : value;
-                journal.finished(graph.ids[node], plain);
+                journal.finished(run.graph.ids[node], plain);
             } catch (Throwable failure) {
                 end(runner, node, expected, NodeState.FAILED, failure, NodeEnd.Reason.ACTION, NO_NODE, true);
                 return;
@@ -138,36 +183,52 @@ abstract class NodeTransitions extends EnclosingScope {
         runner.addEnded(node);
     }
 
-    final void recordTimes(Runner runner, int node, long began) {
+    /** Ends a node without options in a run without callbacks, and traverses its edges at once. */
+    void succeedPlain(Runner runner, int node, Object value) {
+        if (leave(runner, node, runner, value)) {
+            recordTimes(runner, node, runner.began);
+            propagateEnd(runner, node, true);
+            runner.finished++;
+        }
+    }
+
+    private void recordTimes(Runner runner, int node, long began) {
         if (states.isTimed()) {
-            runner.now = now();
+            runner.now = run.now();
             states.recordBegin(node, began);
             states.recordEnd(node, runner.now);
         }
     }
 
-    /** Returns the begin time of a node that this runner executed or that was a nested run, or -1. */
+    /** Returns the begin time of a node that this runner executed, or -1; that of a nested run is recorded already. */
     private static long beginTime(Runner runner, @Nullable Object expected) {
-        return expected == runner ? runner.began : expected instanceof NodePhase.Nested nested ? nested.began() : -1;
+        return expected == runner ? runner.began : -1;
     }
 
-    final void recordCompleted(int node) {
-        if (compensations != null && graph.optionsOf(node).compensation() != null) {
+    void recordCompleted(int node) {
+        if (compensations != null && run.graph.optionsOf(node).compensation() != null) {
             compensations.add(node);
         }
     }
 
-    final void fail(Runner runner, int node, Object expected, Throwable failure) {
-        CheckedFunction.F1<Throwable, ?> fallback = graph.optionsOf(node).fallback();
+    void fail(Runner runner, int node, Object expected, Throwable failure) {
+        CheckedFunction.F1<Throwable, ?> fallback = run.graph.optionsOf(node).fallback();
         Throwable cause = failure;
         if (fallback != null && states.get(node) == expected) {
             try {
-                Object value = callInStarterContext(() -> fallback.apply(failure));
+                Object value = run.callInStarterContext(() -> fallback.apply(failure));
                 succeed(
                         runner,
                         node,
                         expected,
-                        new NodeEnd(NodeState.SUCCESS, ValueSource.FALLBACK, value, failure, NodeEnd.Reason.ACTION, -1, now()));
+                        new NodeEnd(
+                                NodeState.SUCCESS,
+                                ValueSource.FALLBACK,
+                                value,
+                                failure,
+                                NodeEnd.Reason.ACTION,
+                                -1,
+                                run.now()));
                 return;
             } catch (Throwable again) {
                 cause = withSuppressed(again, failure);
@@ -184,46 +245,38 @@ abstract class NodeTransitions extends EnclosingScope {
     }
 
     /** Changes the phase of the node that the runner executes; returns false if another thread has ended the node. */
-    final boolean leave(Runner runner, int node, Object expected, Object to) {
-        while (!states.compareAndSet(node, expected, to)) {
-            if (states.get(node) == NodePhase.Plain.INTERRUPTING) {
-                yieldToOthers(); // the interrupt must not reach the next task of this thread
-            } else if (states.get(node) != expected) {
-                if (expected == runner) {
-                    handleEndedByOther(runner, node);
-                }
-                return false;
-            }
+    private boolean leave(Runner runner, int node, Object expected, Object to) {
+        if (states.compareAndSet(node, expected, to)) {
+            return true;
         }
-        return true;
+        if (expected == runner) {
+            handleEndedByOther(runner, node);
+        }
+        return false;
     }
 
-    /** Yields to the thread that is about to end a node, which may need the carrier of this thread. */
-    @SuppressWarnings("ThreadPriorityCheck") // correctness does not depend on it
-    private static void yieldToOthers() {
-        Thread.yield();
+    /** Ends a pending node with a value that the journal has recorded, unless it has ended. */
+    boolean restore(int node, @Nullable Object value) {
+        NodeEnd restored = new NodeEnd(
+                NodeState.SUCCESS, ValueSource.JOURNAL, value, null, NodeEnd.Reason.RESTORED, NO_NODE, run.now());
+        return states.compareAndSet(node, null, restored);
     }
 
-    /** Called when another thread has ended the runner's node and taken over the runner's unreported count. */
-    final void handleEndedByOther(Runner runner, int node) {
-        while (states.get(node) == NodePhase.Plain.INTERRUPTING) {
-            yieldToOthers();
-        }
-        if (!runner.isJoiner || !graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
-            Thread.interrupted(); // otherwise it may be meant for the joining thread
-        }
-        runner.finished = 0;
-        runner.now = -1;
+    /** Called after all recorded nodes have been restored. */
+    void afterRestore(Runner runner, int node) {
+        states.recordEnd(node, run.now());
+        runner.addEnded(node);
+        releaseUpstreams(runner, node);
     }
 
     /**
-     * Ends a node without success, unless it has ended. The caller must then call {@link #settleAll}.
+     * Ends a node without success, unless it has ended. The caller must then call {@link #settle}.
      *
      * @param expected the expected content of the node's slot
      * @param causedBy the node that caused this, or -1
      * @param inThread whether the runner executes the node
      */
-    final boolean end(
+    boolean end(
             Runner runner,
             int node,
             @Nullable Object expected,
@@ -232,9 +285,10 @@ abstract class NodeTransitions extends EnclosingScope {
             NodeEnd.Reason reason,
             int causedBy,
             boolean inThread) {
-        Supplier<?> otherwise =
-                graph.options[node] == null ? null : graph.optionsOf(node).defaultValue();
-        long now = now();
+        Supplier<?> otherwise = run.graph.options[node] == null
+                ? null
+                : run.graph.optionsOf(node).defaultValue();
+        long now = run.now();
         boolean ended;
         if (otherwise instanceof NodeOptions.Constant(Object value)) {
             ended = leaveOrCompareAndSet(
@@ -245,7 +299,11 @@ abstract class NodeTransitions extends EnclosingScope {
                     inThread);
         } else if (otherwise == null) {
             ended = leaveOrCompareAndSet(
-                    runner, node, expected, new NodeEnd(state, ValueSource.NONE, null, cause, reason, causedBy, now), inThread);
+                    runner,
+                    node,
+                    expected,
+                    new NodeEnd(state, ValueSource.NONE, null, cause, reason, causedBy, now),
+                    inThread);
         } else {
             ended = leaveOrCompareAndSet(runner, node, expected, NodePhase.Plain.ENDING, inThread);
             if (ended) {
@@ -279,7 +337,7 @@ abstract class NodeTransitions extends EnclosingScope {
 
     /** Returns whether a node that has ended without running still counts as one that needs its upstreams. */
     private boolean stillNeedsUpstreams(int node) {
-        return options.onFailure == OnFailure.KEEP_GOING
+        return run.options.onFailure == OnFailure.KEEP_GOING
                 && states.get(node) instanceof NodeEnd end
                 && end.state() != NodeState.SKIPPED;
     }
@@ -292,10 +350,11 @@ abstract class NodeTransitions extends EnclosingScope {
             int causedBy,
             long now) {
         try {
-            return new NodeEnd(state, ValueSource.DEFAULT, callInStarterContext(otherwise::get), cause, reason, causedBy, now);
+            return new NodeEnd(
+                    state, ValueSource.DEFAULT, run.callInStarterContext(otherwise::get), cause, reason, causedBy, now);
         } catch (Throwable failure) {
             if (cause == null) {
-                options.sink.report("default of a node of flow \"" + graph.name + "\"", failure);
+                run.options.sink.report("default of a node of flow \"" + run.graph.name + "\"", failure);
             } else {
                 withSuppressed(cause, failure);
             }
@@ -305,35 +364,48 @@ abstract class NodeTransitions extends EnclosingScope {
 
     // What follows from an end.
 
-    /** Processes the nodes that have ended, and those that end as a consequence, until there are none. */
-    final void settleAll(Runner runner) {
-        for (int node; (node = runner.nextEnded()) >= 0; ) {
-            if (nodeTimeouts != null) {
-                nodeTimeouts.disarm(node);
+    /**
+     * Processes the nodes that have ended, and those that end as a consequence, until there are none.
+     *
+     * @return false if nested runs are to be stopped first; then the caller does so and calls this method again
+     */
+    boolean settle(Runner runner) {
+        while (!runner.hasStopped()) {
+            int node = runner.nextEnded();
+            if (node >= 0) {
+                settle(runner, node);
+            } else if (runner.failed >= 0) {
+                int failed = runner.failed;
+                runner.failed = NO_NODE;
+                stopForFailure(runner, failed);
+            } else {
+                return true;
             }
-            if (events != null) {
-                events.notifyEnded(node);
-                runner.now = -1; // user code took time
-            }
-            if (graph.isOutput[node]) {
-                countDownOutputs();
-            }
-            boolean success = states.succeeded(node);
-            propagateEnd(runner, node, success);
-            if (success && options.rootsAtOnce > 0) {
-                triggerNextRoot(runner);
-            }
-            runner.finished++;
         }
-        int failed = runner.failed;
-        if (failed >= 0) {
-            runner.failed = NO_NODE;
-            stopForFailure(runner, failed);
-            settleAll(runner);
-        }
+        return false;
     }
 
-    final void propagateEnd(Runner runner, int node, boolean success) {
+    private void settle(Runner runner, int node) {
+        if (run.nodeTimeouts != null) {
+            run.nodeTimeouts.disarm(node);
+        }
+        if (events != null) {
+            events.notifyEnded(node);
+            runner.now = -1; // user code took time
+        }
+        if (run.graph.isOutput[node]) {
+            countDownOutputs();
+        }
+        boolean success = states.succeeded(node);
+        propagateEnd(runner, node, success);
+        if (success && run.options.rootsAtOnce > 0) {
+            triggerNextRoot(runner);
+        }
+        runner.finished++;
+    }
+
+    private void propagateEnd(Runner runner, int node, boolean success) {
+        Graph graph = run.graph;
         int last = graph.downStart[node + 1];
         for (int each = graph.downStart[node]; each < last; each++) {
             int target = graph.down[each] >>> 2;
@@ -358,7 +430,7 @@ abstract class NodeTransitions extends EnclosingScope {
             }
         }
         if (!success
-                && options.onFailure == OnFailure.FAIL_FAST
+                && run.options.onFailure == OnFailure.FAIL_FAST
                 && runner.failed < 0
                 && states.state(node).isFailure()) {
             runner.failed = node;
@@ -371,8 +443,26 @@ abstract class NodeTransitions extends EnclosingScope {
         }
     }
 
-    final void trigger(Runner runner, int node) {
-        if (graph.is(Graph.CHOOSES, node)) {
+    /** Triggers the nodes without dependencies, or as many of them as the run triggers at a time. */
+    void triggerRoots(Runner runner) {
+        hasBegun = true;
+        int limit = run.options.rootsAtOnce;
+        int count = limit == 0 ? run.graph.roots.length : Math.min(limit, run.graph.roots.length);
+        for (int each = 0; each < count; each++) {
+            trigger(runner, run.graph.roots[each]);
+        }
+    }
+
+    /** Triggers the next root after a node has succeeded, in a run that limits how many are triggered at a time. */
+    private void triggerNextRoot(Runner runner) {
+        int next = (int) NEXT_ROOT.getAndAdd(this, 1);
+        if (next < run.graph.roots.length) {
+            trigger(runner, run.graph.roots[next]);
+        }
+    }
+
+    private void trigger(Runner runner, int node) {
+        if (run.graph.is(Graph.CHOOSES, node)) {
             if (!states.compareAndSet(node, null, NodePhase.Plain.READY)) {
                 return;
             }
@@ -380,7 +470,7 @@ abstract class NodeTransitions extends EnclosingScope {
         } else if (states.get(node) != null) {
             return;
         }
-        NodeOptions own = graph.options[node];
+        NodeOptions own = run.graph.options[node];
         if (own != null && own.timeout() != null && !armTimeout(runner, node, own.timeout())) {
             return;
         }
@@ -396,11 +486,11 @@ abstract class NodeTransitions extends EnclosingScope {
 
     /** Arms the timeout of a node; ends the node and returns false if that fails. */
     private boolean armTimeout(Runner runner, int node, Duration length) {
-        NodeTimeouts times = Objects.requireNonNull(nodeTimeouts);
+        NodeTimeouts times = Objects.requireNonNull(run.nodeTimeouts);
         try {
             times.arm(node, length);
         } catch (Throwable noTime) {
-            Object expected = graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
+            Object expected = run.graph.is(Graph.CHOOSES, node) ? NodePhase.Plain.READY : null;
             end(runner, node, expected, NodeState.FAILED, noTime, NodeEnd.Reason.UNTIMED, NO_NODE, false);
             return false;
         }
@@ -418,9 +508,9 @@ abstract class NodeTransitions extends EnclosingScope {
         if (states.get(node) != null) {
             return; // the common case if many upstreams fail together
         }
-        for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
-            int upstream = graph.up[edge];
-            if (FlowPlan.isMust(graph.upKind[edge])
+        for (int edge = run.graph.upStart[node]; edge < run.graph.upStart[node + 1]; edge++) {
+            int upstream = run.graph.up[edge];
+            if (run.graph.upKind[edge].isMust()
                     && states.get(upstream) instanceof NodeEnd end
                     && end.state() != NodeState.SUCCESS) {
                 end(runner, node, null, end.state(), end.cause(), NodeEnd.Reason.UPSTREAM, upstream, false);
@@ -433,19 +523,19 @@ abstract class NodeTransitions extends EnclosingScope {
      * Ends a node whose clause can no longer be met, like the upstream with the most severe end, the first of those.
      */
     private void failByClause(Runner runner, int clause) {
-        int first = graph.clauseEdge[clause];
+        int first = run.graph.clauseEdge[clause];
         int mostSevereNode = NO_NODE;
         NodeEnd mostSevere = null;
-        for (int edge = first; edge < first + graph.clauseSize[clause]; edge++) {
-            if (states.get(graph.up[edge]) instanceof NodeEnd end
+        for (int edge = first; edge < first + run.graph.clauseSize[clause]; edge++) {
+            if (states.get(run.graph.up[edge]) instanceof NodeEnd end
                     && end.state() != NodeState.SUCCESS
                     && (mostSevere == null || end.state().compareTo(mostSevere.state()) < 0)) {
-                mostSevereNode = graph.up[edge];
+                mostSevereNode = run.graph.up[edge];
                 mostSevere = end;
             }
         }
         if (mostSevere != null) {
-            int node = graph.clauseTarget[clause];
+            int node = run.graph.clauseTarget[clause];
             end(
                     runner,
                     node,
@@ -461,7 +551,7 @@ abstract class NodeTransitions extends EnclosingScope {
     /**
      * Releases the upstreams of a node that no longer needs them, and skips those that become unneeded, transitively.
      */
-    final void releaseUpstreams(Runner runner, int decided) {
+    private void releaseUpstreams(Runner runner, int decided) {
         // Skipping a pending node releases its own upstreams in turn; the list avoids recursion.
         runner.addToRelease(decided);
         if (runner.isReleasing) {
@@ -469,8 +559,8 @@ abstract class NodeTransitions extends EnclosingScope {
         }
         runner.isReleasing = true;
         for (int node; (node = runner.takeToRelease()) >= 0; ) {
-            for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
-                int upstream = graph.up[edge];
+            for (int edge = run.graph.upStart[node]; edge < run.graph.upStart[node + 1]; edge++) {
+                int upstream = run.graph.up[edge];
                 if (!NodeStates.isEnd(states.get(upstream)) && states.releaseConsumer(upstream)) {
                     skipUnneeded(runner, upstream, node);
                 }
@@ -492,10 +582,11 @@ abstract class NodeTransitions extends EnclosingScope {
                     return;
                 }
             } else {
-                if (options.obsolete == UnneededPolicy.INTERRUPT && !NodeStates.isEnd(slot)) {
-                    CancelledException cause = new CancelledException("node \"" + graph.ids[node] + "\" of flow \""
-                            + graph.name + "\" is not needed any more: \"" + graph.ids[decided] + "\" was decided");
-                    endFromOutside(runner, node, NodeState.CANCELLED, cause, NodeEnd.Reason.OBSOLETE, decided);
+                if (run.options.obsolete == UnneededPolicy.INTERRUPT && !NodeStates.isEnd(slot)) {
+                    CancelledException cause =
+                            new CancelledException("node \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name
+                                    + "\" is not needed any more: \"" + run.graph.ids[decided] + "\" was decided");
+                    endInAnyPhase(runner, node, NodeState.CANCELLED, cause, NodeEnd.Reason.OBSOLETE, decided);
                 }
                 return;
             }
@@ -506,12 +597,12 @@ abstract class NodeTransitions extends EnclosingScope {
      * Returns whether a node with an empty slot is triggered. A node that chooses is not: its slot would contain READY.
      */
     private boolean isTriggered(int node) {
-        if (!hasBegun || graph.is(Graph.CHOOSES, node)) {
+        if (!hasBegun || run.graph.is(Graph.CHOOSES, node)) {
             return false;
         }
-        for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
-            int upstream = graph.up[edge];
-            boolean met = FlowPlan.isMust(graph.upKind[edge])
+        for (int edge = run.graph.upStart[node]; edge < run.graph.upStart[node + 1]; edge++) {
+            int upstream = run.graph.up[edge];
+            boolean met = run.graph.upKind[edge].isMust()
                     ? states.succeeded(upstream)
                     : NodeStates.isEnd(states.get(upstream));
             if (!met) {
@@ -525,12 +616,12 @@ abstract class NodeTransitions extends EnclosingScope {
     private boolean isWaitingForGroup(int node, @Nullable Object slot) {
         boolean notBegun = slot == null || slot == NodePhase.Plain.READY;
         return slot instanceof GroupPlacement
-                || (notBegun && graph.optionsOf(node).group() != null);
+                || (notBegun && run.graph.optionsOf(node).group() != null);
     }
 
     private void withdraw(@Nullable Object slot) {
         if (slot instanceof GroupPlacement placement) {
-            guard("withdraw() from the group", placement.node, placement::withdraw);
+            run.guard("withdraw() from the group", placement.node, placement::withdraw);
         }
     }
 
@@ -544,23 +635,23 @@ abstract class NodeTransitions extends EnclosingScope {
         }
     }
 
-    final void endAll(Runner runner, Stop why) {
+    void endAll(Runner runner, Stop why) {
         boolean late = why.status() == FlowStatus.TIMED_OUT;
         NodeState state = late ? NodeState.TIMED_OUT : NodeState.CANCELLED;
         Throwable cause = why.status() == FlowStatus.FAILED
                 ? new CancelledException(
-                        "flow \"" + graph.name + "\" was stopped: node \"" + graph.ids[why.causedBy()] + "\" failed",
+                        "flow \"" + run.graph.name + "\" was stopped: node \"" + run.graph.ids[why.causedBy()]
+                                + "\" failed",
                         why.cause())
                 : why.cause();
-        for (int node = 0; node < graph.size; node++) {
+        for (int node = 0; node < run.graph.size; node++) {
             if (!endCallsUserCode(node)) {
                 endInAnyPhase(runner, node, state, cause, NodeEnd.Reason.RUN_ENDED, why.causedBy());
             }
         }
-        for (int node = 0; node < graph.size; node++) {
+        for (int node = 0; node < run.graph.size; node++) {
             endInAnyPhase(runner, node, state, cause, NodeEnd.Reason.RUN_ENDED, why.causedBy());
         }
-        stopNested(runner);
     }
 
     /**
@@ -568,18 +659,24 @@ abstract class NodeTransitions extends EnclosingScope {
      * nodes.
      */
     private boolean endCallsUserCode(int node) {
-        Supplier<?> otherwise = graph.optionsOf(node).defaultValue();
-        return states.get(node) instanceof NodePhase.Nested
+        Supplier<?> otherwise = run.graph.optionsOf(node).defaultValue();
+        return states.get(node) instanceof NestedRun
                 || (otherwise != null && !(otherwise instanceof NodeOptions.Constant));
     }
 
-    /** Ends a node in any phase, unless it has ended. The caller must then call {@link #settleAll}. */
-    final void endFromOutside(
-            Runner runner, int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
-        endInAnyPhase(runner, node, state, cause, reason, causedBy);
-        stopNested(runner);
+    private void endAtTimeout(int node, Duration length) {
+        String text = "node \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name + "\" ran out of time after "
+                + TimeLimit.text(length) + " (its timeout)";
+        TaskTimeoutException cause = new TaskTimeoutException(text, run.graph.ids[node], length, 1);
+        endLater(node, NodeState.TIMED_OUT, cause, NodeEnd.Reason.OUT_OF_TIME, NO_NODE);
     }
 
+    /** Enters the run again in order to end a node. */
+    private void endLater(int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
+        entry.runTransitions(runner -> endInAnyPhase(runner, node, state, cause, reason, causedBy));
+    }
+
+    /** Ends a node in any phase, unless it has ended. The caller must then call {@link #settle}. */
     private void endInAnyPhase(
             Runner runner, int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
         while (!tryEnd(runner, node, state, cause, reason, causedBy)) {
@@ -598,10 +695,8 @@ abstract class NodeTransitions extends EnclosingScope {
             return endRunning(runner, node, owner, state, cause, reason, causedBy);
         }
         if (slot instanceof NodePhase.Beginning beginning) {
-            beginning
-                    .over()
-                    .whenSet(() -> runTransitionsOnAlarmThread(
-                            transition -> endFromOutside(transition, node, state, cause, reason, causedBy)));
+            Runnable ending = () -> endLater(node, state, cause, reason, causedBy);
+            beginning.over().whenSet(() -> run.alarmThread().execute(ending));
             return true;
         }
         if (slot == NodePhase.Plain.INTERRUPTING) {
@@ -613,8 +708,8 @@ abstract class NodeTransitions extends EnclosingScope {
         boolean ended = end(runner, node, slot, state, cause, reason, causedBy, false);
         if (ended) {
             withdraw(slot);
-            if (slot instanceof NodePhase.Nested nested) {
-                runner.addStopped(nested.run());
+            if (slot instanceof NestedRun nested) {
+                runner.addStopped(nested);
             }
         }
         return ended;
@@ -632,15 +727,12 @@ abstract class NodeTransitions extends EnclosingScope {
         Thread thread = owner.thread;
         long began = owner.began;
         Object slot = owner;
-        if (!graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
-            if (!states.compareAndSet(node, owner, NodePhase.Plain.INTERRUPTING)) {
+        if (!run.graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
+            if (!tryInterrupt(node, owner, thread)) {
                 return false;
             }
             slot = NodePhase.Plain.INTERRUPTING;
             began = owner.began;
-            if (thread != null) {
-                guard("interrupt() of the thread", node, thread::interrupt);
-            }
         }
         if (!end(runner, node, slot, state, cause, reason, causedBy, false)) {
             return false;
@@ -654,12 +746,34 @@ abstract class NodeTransitions extends EnclosingScope {
         return true;
     }
 
-    final void guard(String what, int node, Runnable action) {
-        try {
-            action.run();
-        } catch (Throwable failure) {
-            String whose = node == NO_NODE ? "" : " of node \"" + graph.ids[node] + "\"";
-            options.sink.report(what + whose + " in flow \"" + graph.name + "\"", failure);
+    // The interrupt of a thread inside a node: between these steps the slot of the node contains INTERRUPTING.
+
+    /** Interrupts the thread of a runner that is inside a node, which the caller then ends; false if it has left. */
+    private boolean tryInterrupt(int node, Runner owner, @Nullable Thread thread) {
+        if (!states.compareAndSet(node, owner, NodePhase.Plain.INTERRUPTING)) {
+            return false;
         }
+        if (thread != null) {
+            run.guard("interrupt() of the thread", node, thread::interrupt);
+        }
+        return true;
+    }
+
+    /** Called when another thread has ended the runner's node and taken over the runner's unreported count. */
+    void handleEndedByOther(Runner runner, int node) {
+        while (states.get(node) == NodePhase.Plain.INTERRUPTING) {
+            yieldToOthers(); // the interrupt must not reach the next task of this thread
+        }
+        if (!runner.isJoiner || !run.graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
+            Thread.interrupted(); // otherwise it may be meant for the joining thread
+        }
+        runner.finished = 0;
+        runner.now = -1;
+    }
+
+    /** Yields to the thread that is about to end a node, which may need the carrier of this thread. */
+    @SuppressWarnings("ThreadPriorityCheck") // correctness does not depend on it
+    private static void yieldToOthers() {
+        Thread.yield();
     }
 }

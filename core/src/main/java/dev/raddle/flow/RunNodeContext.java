@@ -5,7 +5,7 @@ import java.time.Duration;
 import java.util.Optional;
 
 /** The context of one node of one run. */
-record RunNodeContext(Engine run, int node) implements NodeContext<Object> {
+record RunNodeContext(RunEnvironment run, int node) implements NodeContext<Object> {
 
     @Override
     @SuppressWarnings("NullAway") // null if the run was started with null

@@ -16,12 +16,12 @@ import org.jspecify.annotations.Nullable;
 @SuppressWarnings("serial") // never serialized
 final class RunRequest extends ForkJoinTask<Void> implements Scheduler.Placeable, NamedTask {
 
-    private final transient Engine run;
+    private final transient RunEntry run;
     private final byte place;
     private transient @Nullable Thread caller; // the thread that is inside place(); meaningful to that thread only
     private boolean postponed; // written and read by that thread
 
-    RunRequest(Engine run, byte place) {
+    RunRequest(RunEntry run, byte place) {
         this.run = run;
         this.place = place;
     }

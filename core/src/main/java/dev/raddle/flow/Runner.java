@@ -12,7 +12,18 @@ import org.jspecify.annotations.Nullable;
  */
 final class Runner implements NodePhase {
 
-    /** The place of a runner that only applies transitions and runs no nodes. */
+    // The places whose nodes a runner runs.
+
+    /** The scheduler of the run. */
+    static final byte RUN_SCHEDULER = 0;
+
+    /** The scheduler for compute nodes. */
+    static final byte COMPUTE_SCHEDULER = 1;
+
+    /** The group of a single node. */
+    static final byte GROUPED = 2;
+
+    /** No place: the runner only applies transitions and runs no nodes. */
     static final byte NO_PLACE = 3;
 
     private static final int[] EMPTY = {};
@@ -20,7 +31,7 @@ final class Runner implements NodePhase {
     @Nullable
     Thread thread;
 
-    byte place; // the place whose nodes it runs
+    byte place;
 
     /**
      * The number of nodes that it has finished and not reported to the run. A thread that ends the node that this
@@ -48,8 +59,7 @@ final class Runner implements NodePhase {
     DeferredSteps deferred;
 
     boolean isBottom; // whether it runs those steps itself; otherwise a runner further down the stack does
-    boolean isCollecting; // whether its caller stops the nested runs that it has collected
-    private @Nullable List<Engine> stopped; // the nested runs of nodes that it has ended; null if there are none
+    private @Nullable List<NestedRun> stopped; // the nested runs of nodes that it has ended; null if there are none
     private int[] ended = EMPTY;
     private int endedCount;
     private int processed;
@@ -90,7 +100,7 @@ final class Runner implements NodePhase {
     DeferredSteps deferred() {
         DeferredSteps known = deferred;
         if (known == null) {
-            known = new DeferredSteps(place == Dispatcher.GROUPED);
+            known = new DeferredSteps(place == GROUPED);
             deferred = known;
             isBottom = true;
         }
@@ -102,15 +112,20 @@ final class Runner implements NodePhase {
     }
 
     /** Adds a nested run whose node was ended. */
-    void addStopped(Engine run) {
+    void addStopped(NestedRun run) {
         if (stopped == null) {
             stopped = new ArrayList<>();
         }
         stopped.add(run);
     }
 
-    List<Engine> takeStopped() {
-        List<Engine> all = stopped;
+    /** Returns whether there are nested runs to stop. */
+    boolean hasStopped() {
+        return stopped != null;
+    }
+
+    List<NestedRun> takeStopped() {
+        List<NestedRun> all = stopped;
         stopped = null;
         return all == null ? List.of() : all;
     }

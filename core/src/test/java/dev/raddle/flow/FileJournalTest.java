@@ -513,7 +513,8 @@ class FileJournalTest {
     }
 
     @ParameterizedTest
-    @org.junit.jupiter.params.provider.ValueSource(strings = {"", " ", "%", "%41", "+", "a b\nc", "-", "\u00fc\ud83d\ude00", "=", "\r"})
+    @org.junit.jupiter.params.provider.ValueSource(
+            strings = {"", " ", "%", "%41", "+", "a b\nc", "-", "\u00fc\ud83d\ude00", "=", "\r"})
     void ids_and_values_can_be_any_text(String text) throws IOException {
         try (FileJournal journal = open()) {
             journal.finished(text, text);

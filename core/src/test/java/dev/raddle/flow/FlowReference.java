@@ -289,7 +289,8 @@ final class FlowReference {
 
     private boolean hasDefault(int node, NodeReport<?> report) {
         return switch (spec(node).defaultValue()) {
-            case VALUE -> report.via() == ValueSource.DEFAULT && defaultValue(node).equals(report.value());
+            case VALUE ->
+                report.via() == ValueSource.DEFAULT && defaultValue(node).equals(report.value());
             case NULL -> report.via() == ValueSource.DEFAULT && report.value() == null;
             case NONE, THROWS -> report.via() == ValueSource.NONE && report.value() == null;
         };

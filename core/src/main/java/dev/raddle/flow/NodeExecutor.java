@@ -1,0 +1,197 @@
+package dev.raddle.flow;
+
+import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskTimeoutException;
+import dev.raddle.time.Signal;
+import java.util.Objects;
+import java.util.function.Consumer;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/** Executes single nodes in the calling thread: their conditions, begin callbacks and actions, with all attempts. */
+final class NodeExecutor {
+
+    private final RunEnvironment run;
+    private final NodeTransitions transitions;
+    private final boolean plain; // whether no context, listener, journal, recording or root limit applies to nodes
+
+    NodeExecutor(RunEnvironment run, NodeTransitions transitions) {
+        this.run = run;
+        this.transitions = transitions;
+        RunOptions options = run.options;
+        plain = run.hasPlainContext()
+                && options.listener == null
+                && options.journal == null
+                && !run.isRecorded
+                && options.rootsAtOnce == 0;
+    }
+
+    /**
+     * Executes a node, unless another thread has ended it.
+     *
+     * @param expected the expected content of the node's slot
+     * @return whether the node is a nested run, which the caller must open; otherwise the node has ended
+     */
+    boolean execute(Runner runner, int node, @Nullable Object expected) {
+        if (transitions.isStopping()) {
+            return false; // the thread that stops the run ends this node, too
+        }
+        boolean entersAtOnce = plain && run.graph.is(Graph.PLAIN, node);
+        runner.began = entersAtOnce ? recentTime(runner) : -1;
+        if (!run.states.compareAndSet(node, expected, runner)) {
+            return false; // another thread has ended it
+        }
+        if (entersAtOnce) {
+            executePlain(runner, node);
+            return false;
+        }
+        runner.now = -1; // conditions and contexts take time
+        Object value;
+        try {
+            NodeOptions own = run.graph.optionsOf(node);
+            if (!enter(runner, node, own)) {
+                return false;
+            }
+            if (run.graph.is(Graph.NESTED, node)) {
+                return true;
+            }
+            value = attempt(runner, node, own);
+            if (value == NodePhase.Plain.ENDING) {
+                return false; // it has been ended
+            }
+            forgetInterrupt(runner, node);
+        } catch (Throwable failure) {
+            failThrown(runner, node, failure);
+            return false;
+        }
+        transitions.succeed(runner, node, runner, value == null ? NodeStates.NULL : value);
+        return false;
+    }
+
+    /**
+     * Returns the time of the last end if known, which was shortly before, or the current time; -1 if nodes are not
+     * timed.
+     */
+    private long recentTime(Runner runner) {
+        return !run.states.isTimed() ? -1 : runner.now < 0 ? run.now() : runner.now;
+    }
+
+    /** Executes a node without options in a plain run. */
+    private void executePlain(Runner runner, int node) {
+        Object value;
+        try {
+            value = run.graph.bodies[node].call(run, node);
+            forgetInterrupt(runner, node);
+        } catch (Throwable failure) {
+            failThrown(runner, node, failure);
+            return;
+        }
+        transitions.succeedPlain(runner, node, value == null ? NodeStates.NULL : value);
+    }
+
+    /** Clears an interrupt that an action left, so that no callback, other node or other task of the thread sees it. */
+    private void forgetInterrupt(Runner runner, int node) {
+        if (!runner.isJoiner && run.states.get(node) == runner) {
+            Thread.interrupted(); // one that is still being delivered for this node is cleared when the node is left
+        }
+    }
+
+    /** Ends a node whose action has thrown. */
+    void failThrown(Runner runner, int node, Throwable failure) {
+        forgetInterrupt(runner, node);
+        if (runner.isJoiner && failure instanceof InterruptedException && run.states.get(node) == runner) {
+            Thread.currentThread().interrupt(); // it was meant for the joining thread
+        }
+        transitions.fail(runner, node, runner, failure);
+    }
+
+    /** Evaluates the condition and calls the begin callback. Returns false if the node must not run. */
+    private boolean enter(Runner runner, int node, NodeOptions own) {
+        if (own.condition() != null && !evaluateCondition(runner, node, own.condition())) {
+            return false;
+        }
+        if (own.begin() != null || run.options.listener != null || run.isRecorded) {
+            return beginNode(runner, node, own.begin());
+        }
+        if (run.states.get(node) != runner) {
+            transitions.handleEndedByOther(runner, node); // during its condition or the installation of its context
+            return false;
+        }
+        runner.began = recentTime(runner);
+        return true;
+    }
+
+    /** Evaluates the condition; ends the node and returns false if it must not run. */
+    private boolean evaluateCondition(Runner runner, int node, Predicate<? super NodeContext<?>> condition) {
+        NodeState otherwise = NodeState.SKIPPED;
+        Throwable cause = null;
+        try {
+            if (run.callInStarterContext(() -> condition.test(run.contextOf(node)))) {
+                return true;
+            }
+        } catch (Throwable failure) {
+            otherwise = NodeState.FAILED;
+            cause = failure;
+        }
+        transitions.end(runner, node, runner, otherwise, cause, NodeEnd.Reason.CONDITION, NodeEnd.NO_NODE, true);
+        return false;
+    }
+
+    /** Notifies the listener and calls the begin callback. Returns false if the node had already been ended. */
+    private boolean beginNode(Runner runner, int node, @Nullable Consumer<? super NodeContext<?>> callback) {
+        NodePhase.Beginning beginning = new NodePhase.Beginning(new Signal());
+        if (!run.states.compareAndSet(node, runner, beginning)) {
+            transitions.handleEndedByOther(runner, node);
+            return false;
+        }
+        runner.began = recentTime(runner);
+        Objects.requireNonNull(transitions.events).notifyStarted(node, callback);
+        run.states.set(node, runner);
+        beginning.over().set();
+        return true;
+    }
+
+    /** Calls the action as often as the retry policy allows. Returns its value, or ENDING if the node has ended. */
+    private Object attempt(Runner runner, int node, NodeOptions own) throws Exception {
+        RetryPolicy retry = own.retry();
+        if (retry == null || retry.maxAttempts() == 1) {
+            return callAction(node);
+        }
+        Attempts<Object> attempts = new Attempts<>(
+                () -> callAction(node),
+                retry,
+                () -> run.states.get(node) != runner,
+                run.time,
+                run.graph.ids[node],
+                run.limitOf(node, own.timeout()));
+        runner.attempts = attempts;
+        try {
+            return attempts.call();
+        } catch (TaskTimeoutException late) {
+            if (!attempts.ranOutOfTime()) {
+                throw late; // thrown by the action itself
+            }
+            forgetInterrupt(runner, node);
+            transitions.end(
+                    runner, node, runner, NodeState.TIMED_OUT, late, NodeEnd.Reason.OUT_OF_TIME, NodeEnd.NO_NODE, true);
+            return NodePhase.Plain.ENDING;
+        } finally {
+            runner.attempts = null;
+        }
+    }
+
+    /**
+     * Calls an action once, inside its enclosure and with the starter's context installed anew, so that no attempt sees
+     * what another has left.
+     */
+    private Object callAction(int node) throws Exception {
+        Node.Body body = run.graph.bodies[node];
+        EnclosingScope inner = run.nodeTimeouts == null ? null : run.nodeTimeouts.enclosure(node);
+        return run.callInStarterContext(() -> inner == null
+                ? body.call(run, node)
+                : TaskContext.current().within(inner).call(() -> body.call(run, node)));
+    }
+}

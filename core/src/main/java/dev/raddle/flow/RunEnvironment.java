@@ -1,0 +1,242 @@
+package dev.raddle.flow;
+
+import dev.raddle.kernel.CapturedContext;
+import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.Propagation;
+import dev.raddle.kernel.Recorder;
+import dev.raddle.kernel.TimeLimit;
+import dev.raddle.task.TaskContext;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What the parts of a run share: the graph, the options, the states of the nodes, the clock, and the contexts of the
+ * starter. It is the scope that encloses the actions, and the source of their arguments.
+ */
+final class RunEnvironment extends EnclosingScope implements Node.Inputs {
+
+    /** Code of a run that is called in the thread context. */
+    interface Step extends Callable<Object> {
+
+        void run();
+
+        @Override
+        default Object call() {
+            run();
+            return this;
+        }
+    }
+
+    private static final VarHandle ALARM_THREAD;
+
+    static {
+        try {
+            ALARM_THREAD = MethodHandles.lookup().findVarHandle(RunEnvironment.class, "alarmThread", AlarmThread.class);
+        } catch (ReflectiveOperationException impossible) {
+            throw new ExceptionInInitializerError(impossible);
+        }
+    }
+
+    final Graph graph;
+    final RunOptions options;
+    final NodeStates states;
+    final TimeSource time;
+    final boolean isRecorded; // whether flight recordings include the nodes of this run
+    final @Nullable JoiningThread joiner; // null unless the joining thread executes the nodes
+    final @Nullable TimeLimit limit;
+    private final @Nullable Object parameter;
+    private final long origin;
+    private final @Nullable EnclosingScope enclosing;
+    private final CapturedContext perThread;
+    private final @Nullable CapturedContext perNode;
+    private volatile @Nullable AlarmThread alarmThread; // created on first use
+
+    @Nullable
+    NodeTimeouts nodeTimeouts; // null if no node has a timeout; written by the constructor of NodeTransitions
+
+    @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
+    RunEnvironment(Graph graph, @Nullable Object parameter, RunOptions options, @Nullable RunEnvironment outer) {
+        this.graph = graph;
+        this.options = options;
+        this.parameter = parameter;
+        joiner = options.inCallersThread ? new JoiningThread() : null;
+        isRecorded = Recorder.isOn();
+        boolean alone = joiner != null && !graph.hasTimeouts && !graph.hasGroups && !graph.hasNested;
+        states = new NodeStates(graph, options.timed || options.listener != null || isRecorded, alone);
+        enclosing = outer == null ? EnclosingScope.innermost() : outer;
+        Deadline around = enclosing == null ? null : enclosing.deadline();
+        Deadline given = options.deadline;
+        time = options.time != null
+                ? options.time
+                : given != null ? given.time() : around != null ? around.time() : TimeSource.system();
+        origin = time.nanoTime();
+        limit = TimeLimit.of(time, given != null ? given.remaining() : options.timeout, enclosing);
+        perThread = options.forThreads().capture(TaskContext.current().within(this));
+        Propagation forNodes = options.forNodes();
+        perNode = forNodes == null ? null : forNodes.captureWithoutTaskContext(); // the thread context has that
+    }
+
+    /** Returns the options of a run nested in this one. */
+    RunOptions optionsForNested(OnFailure onFailure, int rootsAtOnce) {
+        RunOptions nested = options.forNested(onFailure, time, rootsAtOnce);
+        if (joiner != null) {
+            nested.scheduler = joiner;
+            nested.compute = joiner;
+        }
+        return nested;
+    }
+
+    /** Returns whether the joining thread of an outer run executes the nodes. */
+    boolean runsInOuterJoiner() {
+        return options.scheduler instanceof JoiningThread;
+    }
+
+    void wakeJoiner() {
+        if (joiner != null) {
+            joiner.wake();
+        }
+    }
+
+    // Time.
+
+    /** Returns the time since the start of the run, or -1 if the time source fails. */
+    long now() {
+        try {
+            return time.nanoTime() - origin;
+        } catch (Throwable failure) {
+            options.sink.report("time source of flow \"" + graph.name + "\"", failure);
+            return -1; // unknown; the node has ended nevertheless
+        }
+    }
+
+    AlarmThread alarmThread() {
+        AlarmThread known = alarmThread;
+        if (known == null) {
+            ALARM_THREAD.compareAndSet(this, (AlarmThread) null, new AlarmThread(graph.name, time, options.sink));
+            known = Objects.requireNonNull(alarmThread);
+        }
+        return known;
+    }
+
+    boolean isOnAlarmThread() {
+        AlarmThread alarms = alarmThread;
+        return alarms != null && alarms.isCurrentThread();
+    }
+
+    @Override
+    public @Nullable Deadline deadline() {
+        return limit == null ? null : limit.deadline();
+    }
+
+    Duration remainingOf(int node) {
+        Deadline own = nodeTimeouts == null ? null : nodeTimeouts.deadline(node);
+        Deadline ofRun = deadline();
+        Duration left = ofRun == null ? Duration.ofNanos(Long.MAX_VALUE) : ofRun.remaining();
+        return own == null || own.remaining().compareTo(left) > 0 ? left : own.remaining();
+    }
+
+    /** Returns the nearer of the limits of a node and of the run, or null if there is neither. */
+    @Nullable
+    TimeLimit limitOf(int node, @Nullable Duration length) {
+        Deadline until = nodeTimeouts == null ? null : nodeTimeouts.deadline(node);
+        if (until == null || length == null) {
+            return limit;
+        }
+        boolean endsWithRun = limit != null && limit.deadline().remaining().compareTo(until.remaining()) < 0;
+        return endsWithRun ? limit : new TimeLimit(until, length, null);
+    }
+
+    // Calls of user code.
+
+    /**
+     * Calls a function of the user in the context that was captured when the run was started, in addition to the thread
+     * context.
+     */
+    <T> T callInStarterContext(Callable<? extends T> action) throws Exception {
+        return perNode == null ? action.call() : perNode.call(action);
+    }
+
+    /** Runs code of a run in the thread context that was captured when the run was started. */
+    void inContext(Step step) {
+        try {
+            perThread.call(step);
+        } catch (Throwable leftOpen) {
+            options.sink.report("flow \"" + graph.name + "\", which left a scope open", leftOpen);
+        }
+    }
+
+    /** Returns whether nodes run in no other context than the thread context. */
+    boolean hasPlainContext() {
+        return perNode == null;
+    }
+
+    /** Runs an action and reports its exception to the sink. The node is for the message, or -1. */
+    void guard(String what, int node, Runnable action) {
+        try {
+            action.run();
+        } catch (Throwable failure) {
+            String whose = node == NodeEnd.NO_NODE ? "" : " of node \"" + graph.ids[node] + "\"";
+            options.sink.report(what + whose + " in flow \"" + graph.name + "\"", failure);
+        }
+    }
+
+    // Inputs of nodes.
+
+    @Nullable
+    Object parameter() {
+        return parameter;
+    }
+
+    @Override
+    public NodeContext<?> contextOf(int node) {
+        return new RunNodeContext(this, node);
+    }
+
+    @Override
+    public @Nullable Object argument(int node, int position) {
+        if (graph.is(Graph.TAKES_MUSTS, node)) {
+            return states.result(graph.up[graph.upStart[node] + position]);
+        }
+        int dependency = graph.dependencyStart[node] + position;
+        int edge = graph.dependencyEdge[dependency];
+        return switch (graph.dependencyKind[dependency]) {
+            case MUST -> states.result(graph.up[edge]);
+            case ORDER -> null;
+            case OPTIONAL -> Optional.ofNullable(states.value(graph.up[edge]));
+            case AFTER -> states.outcome(graph.up[edge]);
+            case ANY -> states.value(states.winner(graph.dependencyClause[dependency]));
+            case AT_LEAST, ALL -> valuesOf(edge, graph.dependencyEdge[dependency + 1]);
+        };
+    }
+
+    private List<@Nullable Object> valuesOf(int from, int to) {
+        List<@Nullable Object> values = new ArrayList<>(to - from);
+        for (int edge = from; edge < to; edge++) {
+            if (states.succeeded(graph.up[edge])) {
+                values.add(states.value(graph.up[edge]));
+            }
+        }
+        return values;
+    }
+
+    // As a scope.
+
+    @Override
+    protected @Nullable EnclosingScope enclosing() {
+        return enclosing;
+    }
+
+    @Override
+    public String label() {
+        return "flow \"" + graph.name + "\"";
+    }
+}
