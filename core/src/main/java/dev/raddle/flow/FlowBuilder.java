@@ -1,5 +1,25 @@
 package dev.raddle.flow;
 
+import dev.raddle.flow.CheckedFunction.F0;
+import dev.raddle.flow.CheckedFunction.F1;
+import dev.raddle.flow.CheckedFunction.F2;
+import dev.raddle.flow.CheckedFunction.F3;
+import dev.raddle.flow.CheckedFunction.F4;
+import dev.raddle.flow.CheckedFunction.F5;
+import dev.raddle.flow.CheckedFunction.F6;
+import dev.raddle.flow.CheckedFunction.F7;
+import dev.raddle.flow.CheckedFunction.F8;
+import dev.raddle.flow.CheckedFunction.F9;
+import dev.raddle.flow.CheckedFunction.V0;
+import dev.raddle.flow.CheckedFunction.V1;
+import dev.raddle.flow.CheckedFunction.V2;
+import dev.raddle.flow.CheckedFunction.V3;
+import dev.raddle.flow.CheckedFunction.V4;
+import dev.raddle.flow.CheckedFunction.V5;
+import dev.raddle.flow.CheckedFunction.V6;
+import dev.raddle.flow.CheckedFunction.V7;
+import dev.raddle.flow.CheckedFunction.V8;
+import dev.raddle.flow.CheckedFunction.V9;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -18,12 +38,15 @@ import java.util.Objects;
  * FlowPlan<Order, Page> plan = f.returning(page);
  * }
  *
- * <p>A node whose action returns nothing is declared by {@code action}. Each kind of {@code node} takes an action with
- * or without the {@linkplain NodeContext context} as its first argument. An exception of an action fails its node. A
- * builder is for one thread; the plans that it builds are for many.
+ * <p>A node whose action returns nothing is declared by {@code action}. {@code node} and {@code action} take the id of
+ * the node, which is unique in the flow, zero to eight dependencies, and an action of as many arguments, with or without
+ * the {@linkplain NodeContext context} as its first argument; {@link Node#needs} adds more dependencies. They return the
+ * new node. An exception of an action fails its node. A builder is for one thread; the plans that it builds are for
+ * many.
  *
  * @param <P> the type of the parameter that a run is started with
  */
+@SuppressWarnings("doclint:missing") // the overloads for more dependencies repeat the parameters; see decision 0031
 public final class FlowBuilder<P> {
 
     private final String name;
@@ -64,7 +87,7 @@ public final class FlowBuilder<P> {
 
     /** Performs the action of a node without a value. */
     @SuppressWarnings("NullAway") // null is a value
-    private static Object done(CheckedFunction.V0 action) throws Exception {
+    private static Object done(V0 action) throws Exception {
         action.accept();
         return null;
     }
@@ -91,7 +114,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <T> Node<T> node(String id, CheckedFunction.F0<? extends T> action) {
+    public <T> Node<T> node(String id, F0<? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> action.apply());
     }
@@ -104,7 +127,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <T> Node<T> node(String id, CheckedFunction.F1<? super NodeContext<P>, ? extends T> action) {
+    public <T> Node<T> node(String id, F1<? super NodeContext<P>, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> action.apply(context(run, node)));
     }
@@ -119,7 +142,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <A, T> Node<T> node(String id, Dependency<A> a, CheckedFunction.F1<? super A, ? extends T> action) {
+    public <A, T> Node<T> node(String id, Dependency<A> a, F1<? super A, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> action.apply(argument(run, node, 0)), a);
     }
@@ -134,47 +157,24 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <A, T> Node<T> node(
-            String id, Dependency<A> a, CheckedFunction.F2<? super NodeContext<P>, ? super A, ? extends T> action) {
+    public <A, T> Node<T> node(String id, Dependency<A> a, F2<? super NodeContext<P>, ? super A, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> action.apply(context(run, node), argument(run, node, 0)), a);
     }
 
-    /**
-     * Declares a node with two dependencies.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with two dependencies. */
     public <A, B, T> Node<T> node(
-            String id, Dependency<A> a, Dependency<B> b, CheckedFunction.F2<? super A, ? super B, ? extends T> action) {
+            String id, Dependency<A> a, Dependency<B> b, F2<? super A, ? super B, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> action.apply(argument(run, node, 0), argument(run, node, 1)), a, b);
     }
 
-    /**
-     * Declares a node with two dependencies, whose action also receives the context.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with two dependencies, whose action also receives the context. */
     public <A, B, T> Node<T> node(
             String id,
             Dependency<A> a,
             Dependency<B> b,
-            CheckedFunction.F3<? super NodeContext<P>, ? super A, ? super B, ? extends T> action) {
+            F3<? super NodeContext<P>, ? super A, ? super B, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -183,26 +183,13 @@ public final class FlowBuilder<P> {
                 b);
     }
 
-    /**
-     * Declares a node with three dependencies.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with three dependencies. */
     public <A, B, C, T> Node<T> node(
             String id,
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
-            CheckedFunction.F3<? super A, ? super B, ? super C, ? extends T> action) {
+            F3<? super A, ? super B, ? super C, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -212,26 +199,13 @@ public final class FlowBuilder<P> {
                 c);
     }
 
-    /**
-     * Declares a node with three dependencies, whose action also receives the context.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with three dependencies, whose action also receives the context. */
     public <A, B, C, T> Node<T> node(
             String id,
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
-            CheckedFunction.F4<? super NodeContext<P>, ? super A, ? super B, ? super C, ? extends T> action) {
+            F4<? super NodeContext<P>, ? super A, ? super B, ? super C, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -242,29 +216,14 @@ public final class FlowBuilder<P> {
                 c);
     }
 
-    /**
-     * Declares a node with four dependencies.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with four dependencies. */
     public <A, B, C, D, T> Node<T> node(
             String id,
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
             Dependency<D> d,
-            CheckedFunction.F4<? super A, ? super B, ? super C, ? super D, ? extends T> action) {
+            F4<? super A, ? super B, ? super C, ? super D, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -276,30 +235,14 @@ public final class FlowBuilder<P> {
                 d);
     }
 
-    /**
-     * Declares a node with four dependencies, whose action also receives the context.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with four dependencies, whose action also receives the context. */
     public <A, B, C, D, T> Node<T> node(
             String id,
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
             Dependency<D> d,
-            CheckedFunction.F5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? extends T>
-                    action) {
+            F5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -315,24 +258,7 @@ public final class FlowBuilder<P> {
                 d);
     }
 
-    /**
-     * Declares a node with five dependencies.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with five dependencies. */
     public <A, B, C, D, E, T> Node<T> node(
             String id,
             Dependency<A> a,
@@ -340,7 +266,7 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             Dependency<E> e,
-            CheckedFunction.F5<? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
+            F5<? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -357,24 +283,7 @@ public final class FlowBuilder<P> {
                 e);
     }
 
-    /**
-     * Declares a node with five dependencies, whose action also receives the context.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with five dependencies, whose action also receives the context. */
     public <A, B, C, D, E, T> Node<T> node(
             String id,
             Dependency<A> a,
@@ -382,9 +291,7 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             Dependency<E> e,
-            CheckedFunction.F6<
-                            ? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? extends T>
-                    action) {
+            F6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -402,26 +309,7 @@ public final class FlowBuilder<P> {
                 e);
     }
 
-    /**
-     * Declares a node with six dependencies.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with six dependencies. */
     public <A, B, C, D, E, F, T> Node<T> node(
             String id,
             Dependency<A> a,
@@ -430,7 +318,7 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             Dependency<F> f,
-            CheckedFunction.F6<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? extends T> action) {
+            F6<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -449,26 +337,7 @@ public final class FlowBuilder<P> {
                 f);
     }
 
-    /**
-     * Declares a node with six dependencies, whose action also receives the context.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with six dependencies, whose action also receives the context. */
     public <A, B, C, D, E, F, T> Node<T> node(
             String id,
             Dependency<A> a,
@@ -477,15 +346,7 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             Dependency<F> f,
-            CheckedFunction.F7<
-                            ? super NodeContext<P>,
-                            ? super A,
-                            ? super B,
-                            ? super C,
-                            ? super D,
-                            ? super E,
-                            ? super F,
-                            ? extends T>
+            F7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? extends T>
                     action) {
         Objects.requireNonNull(action, "action");
         return add(
@@ -506,28 +367,7 @@ public final class FlowBuilder<P> {
                 f);
     }
 
-    /**
-     * Declares a node with seven dependencies.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param <G> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param g a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with seven dependencies. */
     public <A, B, C, D, E, F, G, T> Node<T> node(
             String id,
             Dependency<A> a,
@@ -537,8 +377,7 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            CheckedFunction.F7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? extends T>
-                    action) {
+            F7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? extends T> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -559,28 +398,7 @@ public final class FlowBuilder<P> {
                 g);
     }
 
-    /**
-     * Declares a node with seven dependencies, whose action also receives the context.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param <G> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param g a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with seven dependencies, whose action also receives the context. */
     public <A, B, C, D, E, F, G, T> Node<T> node(
             String id,
             Dependency<A> a,
@@ -590,7 +408,7 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            CheckedFunction.F8<
+            F8<
                             ? super NodeContext<P>,
                             ? super A,
                             ? super B,
@@ -622,30 +440,7 @@ public final class FlowBuilder<P> {
                 g);
     }
 
-    /**
-     * Declares a node with eight dependencies.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param <G> the type of an argument
-     * @param <H> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param g a dependency
-     * @param h a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with eight dependencies. */
     public <A, B, C, D, E, F, G, H, T> Node<T> node(
             String id,
             Dependency<A> a,
@@ -656,16 +451,7 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            CheckedFunction.F8<
-                            ? super A,
-                            ? super B,
-                            ? super C,
-                            ? super D,
-                            ? super E,
-                            ? super F,
-                            ? super G,
-                            ? super H,
-                            ? extends T>
+            F8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H, ? extends T>
                     action) {
         Objects.requireNonNull(action, "action");
         return add(
@@ -689,30 +475,7 @@ public final class FlowBuilder<P> {
                 h);
     }
 
-    /**
-     * Declares a node with eight dependencies, whose action also receives the context.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param <G> the type of an argument
-     * @param <H> the type of an argument
-     * @param <T> the type of the value
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param g a dependency
-     * @param h a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node with eight dependencies, whose action also receives the context. */
     public <A, B, C, D, E, F, G, H, T> Node<T> node(
             String id,
             Dependency<A> a,
@@ -723,7 +486,7 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            CheckedFunction.F9<
+            F9<
                             ? super NodeContext<P>,
                             ? super A,
                             ? super B,
@@ -765,7 +528,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public Node<Void> action(String id, CheckedFunction.V0 action) {
+    public Node<Void> action(String id, V0 action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept()));
     }
@@ -778,7 +541,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public Node<Void> action(String id, CheckedFunction.V1<? super NodeContext<P>> action) {
+    public Node<Void> action(String id, V1<? super NodeContext<P>> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept(context(run, node))));
     }
@@ -792,7 +555,7 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <A> Node<Void> action(String id, Dependency<A> a, CheckedFunction.V1<? super A> action) {
+    public <A> Node<Void> action(String id, Dependency<A> a, V1<? super A> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept(argument(run, node, 0))), a);
     }
@@ -807,46 +570,20 @@ public final class FlowBuilder<P> {
      * @param action the action of the node
      * @return the new node
      */
-    public <A> Node<Void> action(
-            String id, Dependency<A> a, CheckedFunction.V2<? super NodeContext<P>, ? super A> action) {
+    public <A> Node<Void> action(String id, Dependency<A> a, V2<? super NodeContext<P>, ? super A> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept(context(run, node), argument(run, node, 0))), a);
     }
 
-    /**
-     * Declares a node without a value, with two dependencies. Use {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
-    public <A, B> Node<Void> action(
-            String id, Dependency<A> a, Dependency<B> b, CheckedFunction.V2<? super A, ? super B> action) {
+    /** Declares a node without a value, with two dependencies. */
+    public <A, B> Node<Void> action(String id, Dependency<A> a, Dependency<B> b, V2<? super A, ? super B> action) {
         Objects.requireNonNull(action, "action");
         return add(id, (run, node) -> done(() -> action.accept(argument(run, node, 0), argument(run, node, 1))), a, b);
     }
 
-    /**
-     * Declares a node without a value, with two dependencies, whose action also receives the context. Use {@code order}
-     * to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with two dependencies, whose action also receives the context. */
     public <A, B> Node<Void> action(
-            String id,
-            Dependency<A> a,
-            Dependency<B> b,
-            CheckedFunction.V3<? super NodeContext<P>, ? super A, ? super B> action) {
+            String id, Dependency<A> a, Dependency<B> b, V3<? super NodeContext<P>, ? super A, ? super B> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -856,25 +593,9 @@ public final class FlowBuilder<P> {
                 b);
     }
 
-    /**
-     * Declares a node without a value, with three dependencies. Use {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with three dependencies. */
     public <A, B, C> Node<Void> action(
-            String id,
-            Dependency<A> a,
-            Dependency<B> b,
-            Dependency<C> c,
-            CheckedFunction.V3<? super A, ? super B, ? super C> action) {
+            String id, Dependency<A> a, Dependency<B> b, Dependency<C> c, V3<? super A, ? super B, ? super C> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -885,26 +606,13 @@ public final class FlowBuilder<P> {
                 c);
     }
 
-    /**
-     * Declares a node without a value, with three dependencies, whose action also receives the context. Use
-     * {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with three dependencies, whose action also receives the context. */
     public <A, B, C> Node<Void> action(
             String id,
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
-            CheckedFunction.V4<? super NodeContext<P>, ? super A, ? super B, ? super C> action) {
+            V4<? super NodeContext<P>, ? super A, ? super B, ? super C> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -915,28 +623,14 @@ public final class FlowBuilder<P> {
                 c);
     }
 
-    /**
-     * Declares a node without a value, with four dependencies. Use {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with four dependencies. */
     public <A, B, C, D> Node<Void> action(
             String id,
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
             Dependency<D> d,
-            CheckedFunction.V4<? super A, ? super B, ? super C, ? super D> action) {
+            V4<? super A, ? super B, ? super C, ? super D> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -951,29 +645,14 @@ public final class FlowBuilder<P> {
                 d);
     }
 
-    /**
-     * Declares a node without a value, with four dependencies, whose action also receives the context. Use
-     * {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with four dependencies, whose action also receives the context. */
     public <A, B, C, D> Node<Void> action(
             String id,
             Dependency<A> a,
             Dependency<B> b,
             Dependency<C> c,
             Dependency<D> d,
-            CheckedFunction.V5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D> action) {
+            V5<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -989,23 +668,7 @@ public final class FlowBuilder<P> {
                 d);
     }
 
-    /**
-     * Declares a node without a value, with five dependencies. Use {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with five dependencies. */
     public <A, B, C, D, E> Node<Void> action(
             String id,
             Dependency<A> a,
@@ -1013,7 +676,7 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             Dependency<E> e,
-            CheckedFunction.V5<? super A, ? super B, ? super C, ? super D, ? super E> action) {
+            V5<? super A, ? super B, ? super C, ? super D, ? super E> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1030,24 +693,7 @@ public final class FlowBuilder<P> {
                 e);
     }
 
-    /**
-     * Declares a node without a value, with five dependencies, whose action also receives the context. Use
-     * {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with five dependencies, whose action also receives the context. */
     public <A, B, C, D, E> Node<Void> action(
             String id,
             Dependency<A> a,
@@ -1055,7 +701,7 @@ public final class FlowBuilder<P> {
             Dependency<C> c,
             Dependency<D> d,
             Dependency<E> e,
-            CheckedFunction.V6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E> action) {
+            V6<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1073,25 +719,7 @@ public final class FlowBuilder<P> {
                 e);
     }
 
-    /**
-     * Declares a node without a value, with six dependencies. Use {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with six dependencies. */
     public <A, B, C, D, E, F> Node<Void> action(
             String id,
             Dependency<A> a,
@@ -1100,7 +728,7 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             Dependency<F> f,
-            CheckedFunction.V6<? super A, ? super B, ? super C, ? super D, ? super E, ? super F> action) {
+            V6<? super A, ? super B, ? super C, ? super D, ? super E, ? super F> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1119,26 +747,7 @@ public final class FlowBuilder<P> {
                 f);
     }
 
-    /**
-     * Declares a node without a value, with six dependencies, whose action also receives the context. Use {@code order}
-     * to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with six dependencies, whose action also receives the context. */
     public <A, B, C, D, E, F> Node<Void> action(
             String id,
             Dependency<A> a,
@@ -1147,8 +756,7 @@ public final class FlowBuilder<P> {
             Dependency<D> d,
             Dependency<E> e,
             Dependency<F> f,
-            CheckedFunction.V7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F>
-                    action) {
+            V7<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1168,27 +776,7 @@ public final class FlowBuilder<P> {
                 f);
     }
 
-    /**
-     * Declares a node without a value, with seven dependencies. Use {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param <G> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param g a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with seven dependencies. */
     public <A, B, C, D, E, F, G> Node<Void> action(
             String id,
             Dependency<A> a,
@@ -1198,7 +786,7 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            CheckedFunction.V7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G> action) {
+            V7<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1219,28 +807,7 @@ public final class FlowBuilder<P> {
                 g);
     }
 
-    /**
-     * Declares a node without a value, with seven dependencies, whose action also receives the context. Use
-     * {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param <G> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param g a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with seven dependencies, whose action also receives the context. */
     public <A, B, C, D, E, F, G> Node<Void> action(
             String id,
             Dependency<A> a,
@@ -1250,15 +817,7 @@ public final class FlowBuilder<P> {
             Dependency<E> e,
             Dependency<F> f,
             Dependency<G> g,
-            CheckedFunction.V8<
-                            ? super NodeContext<P>,
-                            ? super A,
-                            ? super B,
-                            ? super C,
-                            ? super D,
-                            ? super E,
-                            ? super F,
-                            ? super G>
+            V8<? super NodeContext<P>, ? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G>
                     action) {
         Objects.requireNonNull(action, "action");
         return add(
@@ -1281,29 +840,7 @@ public final class FlowBuilder<P> {
                 g);
     }
 
-    /**
-     * Declares a node without a value, with eight dependencies. Use {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param <G> the type of an argument
-     * @param <H> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param g a dependency
-     * @param h a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with eight dependencies. */
     public <A, B, C, D, E, F, G, H> Node<Void> action(
             String id,
             Dependency<A> a,
@@ -1314,8 +851,7 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            CheckedFunction.V8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H>
-                    action) {
+            V8<? super A, ? super B, ? super C, ? super D, ? super E, ? super F, ? super G, ? super H> action) {
         Objects.requireNonNull(action, "action");
         return add(
                 id,
@@ -1338,30 +874,7 @@ public final class FlowBuilder<P> {
                 h);
     }
 
-    /**
-     * Declares a node without a value, with eight dependencies, whose action also receives the context. Use
-     * {@code order} to depend on it: its value is null.
-     *
-     * @param <A> the type of an argument
-     * @param <B> the type of an argument
-     * @param <C> the type of an argument
-     * @param <D> the type of an argument
-     * @param <E> the type of an argument
-     * @param <F> the type of an argument
-     * @param <G> the type of an argument
-     * @param <H> the type of an argument
-     * @param id the id of the node, unique in the flow
-     * @param a a dependency
-     * @param b a dependency
-     * @param c a dependency
-     * @param d a dependency
-     * @param e a dependency
-     * @param f a dependency
-     * @param g a dependency
-     * @param h a dependency
-     * @param action the action of the node
-     * @return the new node
-     */
+    /** Declares a node without a value, with eight dependencies, whose action also receives the context. */
     public <A, B, C, D, E, F, G, H> Node<Void> action(
             String id,
             Dependency<A> a,
@@ -1372,7 +885,7 @@ public final class FlowBuilder<P> {
             Dependency<F> f,
             Dependency<G> g,
             Dependency<H> h,
-            CheckedFunction.V9<
+            V9<
                             ? super NodeContext<P>,
                             ? super A,
                             ? super B,
@@ -1437,9 +950,7 @@ public final class FlowBuilder<P> {
      * @see #map(String, Dependency, MapOptions, CheckedFunction.F1)
      */
     public <X, T> Node<List<T>> map(
-            String id,
-            Dependency<? extends Collection<? extends X>> items,
-            CheckedFunction.F1<? super X, ? extends T> each) {
+            String id, Dependency<? extends Collection<? extends X>> items, F1<? super X, ? extends T> each) {
         return map(id, items, MapOptions.defaults(), each);
     }
 
@@ -1468,7 +979,7 @@ public final class FlowBuilder<P> {
             String id,
             Dependency<? extends Collection<? extends X>> items,
             MapOptions options,
-            CheckedFunction.F1<? super X, ? extends T> each) {
+            F1<? super X, ? extends T> each) {
         Objects.requireNonNull(options, "options");
         Objects.requireNonNull(each, "each");
         Node.Body body = (run, node) -> {
@@ -1479,10 +990,7 @@ public final class FlowBuilder<P> {
     }
 
     private static <X, T> NestedPlan mapped(
-            String id,
-            Collection<? extends X> elements,
-            MapOptions options,
-            CheckedFunction.F1<? super X, ? extends T> each) {
+            String id, Collection<? extends X> elements, MapOptions options, F1<? super X, ? extends T> each) {
         FlowBuilder<Void> inner = new FlowBuilder<>(id);
         int position = 0;
         for (X element : elements) {
