@@ -57,25 +57,21 @@ final class Dispatcher {
      */
     boolean dispatch(Runner runner) {
         if (runner.ready.count > 0) {
-            dispatchReady(runner);
+            ReadyNodes nodes = runner.ready;
+            int first = nodes.first;
+            int last = nodes.last;
+            int count = nodes.count;
+            nodes.clear();
+            if (run.graph.hasComputing) {
+                dispatchByPlace(runner, first, count);
+            } else {
+                dispatch(runner, Runner.RUN_SCHEDULER, first, last, count);
+            }
             if (runner.hasEnded()) {
                 return false; // some nodes were refused
             }
         }
         return runner.grouped.count == 0 || !placeNext(runner);
-    }
-
-    private void dispatchReady(Runner runner) {
-        ReadyNodes nodes = runner.ready;
-        int first = nodes.first;
-        int last = nodes.last;
-        int count = nodes.count;
-        nodes.clear();
-        if (run.graph.hasComputing) {
-            dispatchByPlace(runner, first, count);
-        } else {
-            dispatch(runner, Runner.RUN_SCHEDULER, first, last, count);
-        }
     }
 
     private void dispatchByPlace(Runner runner, int first, int count) {
@@ -316,7 +312,8 @@ final class Dispatcher {
 
     /** Pushes the kept nodes and requests threads for them, possibly this thread when it joins again. */
     void pushBack(Runner runner) {
-        for (int node; (node = takeKept(runner)) >= 0; ) {
+        while (runner.kept >= 0) {
+            int node = take(runner);
             readyFor(runner.place).push(node, node);
             requestThreads(runner, runner.place, 1);
         }
@@ -324,15 +321,11 @@ final class Dispatcher {
 
     /** Takes the next node that a runner runs: one that it keeps, or one of its place; -1 if there is none. */
     int take(Runner runner) {
-        int kept = takeKept(runner);
-        return kept < 0 ? popFor(runner) : kept;
-    }
-
-    private int takeKept(Runner runner) {
         int node = runner.kept;
-        if (node >= 0) {
-            runner.kept = run.states.below(node);
+        if (node < 0) {
+            return popFor(runner);
         }
+        runner.kept = run.states.below(node);
         return node;
     }
 

@@ -94,13 +94,14 @@ final class Engine implements RunEntry, NestedRun {
 
     private volatile @Nullable Thread closer; // the thread that waits in close()
 
-    /** Creates a run that is not nested. */
-    Engine(Graph graph, @Nullable Object parameter, RunOptions options) {
-        this(graph, parameter, options, null, NodeEnd.NO_NODE);
-    }
-
+    /**
+     * Creates a run.
+     *
+     * @param outer the enclosing run; null unless this run is nested
+     * @param outerNode the node of that run, or -1
+     */
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
-    private Engine(Graph graph, @Nullable Object parameter, RunOptions options, @Nullable Engine outer, int outerNode) {
+    Engine(Graph graph, @Nullable Object parameter, RunOptions options, @Nullable Engine outer, int outerNode) {
         this.outer = outer;
         this.outerNode = outerNode;
         run = new RunEnvironment(graph, parameter, options, outer == null ? null : outer.run);
@@ -153,7 +154,7 @@ final class Engine implements RunEntry, NestedRun {
             run.inContext(() -> {
                 if (early != null) {
                     early.apply(transitions, starter);
-                    settle(starter);
+                    transitions.settle(starter); // no nested run has begun
                 }
                 transitions.triggerRoots(starter);
                 proceed(starter);
@@ -264,7 +265,9 @@ final class Engine implements RunEntry, NestedRun {
         }
         runNode(runner, first, expected);
         proceed(runner);
-        if (!yieldToDeferred(runner)) {
+        if (runner.hasDeferred()) {
+            deferNext(runner);
+        } else {
             drain(runner);
         }
     }
@@ -280,7 +283,8 @@ final class Engine implements RunEntry, NestedRun {
             }
             runNode(runner, node, dispatcher.readyPhase(node));
             proceed(runner);
-            if (yieldToDeferred(runner)) {
+            if (runner.hasDeferred()) {
+                deferNext(runner);
                 return;
             }
         }
@@ -293,24 +297,15 @@ final class Engine implements RunEntry, NestedRun {
         return Thread.currentThread().isInterrupted() || (joiner.isForValue && transitions.isValueKnown());
     }
 
-    /**
-     * Returns whether there are deferred steps, which run first. Unless this is the bottom of the stack, defers this
-     * runner's next node, too.
-     */
-    private boolean yieldToDeferred(Runner runner) {
-        if (!runner.hasDeferred()) {
-            return false;
-        }
-        if (!runner.isBottom) {
-            int node = dispatcher.take(runner);
+    /** Defers the next node of a runner behind the deferred steps, unless this is the bottom of the stack. */
+    private void deferNext(Runner runner) {
+        int node = runner.isBottom ? NodeEnd.NO_NODE : dispatcher.take(runner);
+        if (node >= 0) {
             byte place = runner.place;
             int postponed = runner.postponed;
             DeferredSteps deferred = runner.deferred();
-            if (node >= 0) {
-                deferred.add(() -> runNodes(place, node, dispatcher.readyPhase(node), postponed, deferred));
-            }
+            deferred.add(() -> runNodes(place, node, dispatcher.readyPhase(node), postponed, deferred));
         }
-        return true;
     }
 
     /** Runs the deferred steps, if this is the bottom of the stack. */
@@ -344,14 +339,10 @@ final class Engine implements RunEntry, NestedRun {
     /** Processes the ended nodes and dispatches the triggered ones, until there are none of either. */
     private void proceed(Runner runner) {
         do {
-            settle(runner);
+            while (!transitions.settle(runner)) {
+                stopNested(runner);
+            }
         } while (!dispatcher.dispatch(runner));
-    }
-
-    private void settle(Runner runner) {
-        while (!transitions.settle(runner)) {
-            stopNested(runner);
-        }
     }
 
     private void runNode(Runner runner, int node, @Nullable Object expected) {
@@ -456,7 +447,7 @@ final class Engine implements RunEntry, NestedRun {
      * outwards.
      */
     void reportFinished(Runner runner) {
-        if (countFinished(runner) && outer != null) {
+        if (transitions.subtractFinished(runner) && complete(runner) && outer != null) {
             completeOuterRuns(runner.deferred());
         }
         deferPostponed(runner);
@@ -477,17 +468,9 @@ final class Engine implements RunEntry, NestedRun {
             nestedEnded(runner, nested);
             proceed(runner);
         });
-        boolean isComplete = countFinished(runner);
+        boolean isComplete = transitions.subtractFinished(runner) && complete(runner);
         deferPostponed(runner);
         return isComplete;
-    }
-
-    /**
-     * Subtracts the nodes that this runner has finished, and completes the run if they were the last. Returns whether
-     * it ended.
-     */
-    private boolean countFinished(Runner runner) {
-        return transitions.subtractFinished(runner) && complete(runner);
     }
 
     /** Defers the nodes that schedulers execute in the calling thread. */

@@ -112,7 +112,7 @@ public final class FlowPlan<P, R> {
      * @throws IllegalArgumentException if the options do not fit the plan
      */
     public FlowRun<R> start(@Nullable P parameter, RunOptions options) {
-        Engine engine = new Engine(graph, parameter, options);
+        Engine engine = new Engine(graph, parameter, options, null, NodeEnd.NO_NODE);
         engine.begin(null);
         return new FlowRun<>(engine);
     }

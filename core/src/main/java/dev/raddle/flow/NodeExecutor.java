@@ -22,7 +22,7 @@ final class NodeExecutor {
         this.run = run;
         this.transitions = transitions;
         RunOptions options = run.options;
-        plain = run.hasPlainContext()
+        plain = run.perNode == null
                 && options.listener == null
                 && options.journal == null
                 && !run.isRecorded

@@ -178,7 +178,7 @@ final class NodeTransitions {
         if (!leave(runner, node, expected, value)) {
             return;
         }
-        recordTimes(runner, node, beginTime(runner, expected));
+        recordTimes(runner, node, expected == runner ? runner.began : -1); // that of a nested run is recorded
         recordCompleted(node);
         runner.addEnded(node);
     }
@@ -198,11 +198,6 @@ final class NodeTransitions {
             states.recordBegin(node, began);
             states.recordEnd(node, runner.now);
         }
-    }
-
-    /** Returns the begin time of a node that this runner executed, or -1; that of a nested run is recorded already. */
-    private static long beginTime(Runner runner, @Nullable Object expected) {
-        return expected == runner ? runner.began : -1;
     }
 
     void recordCompleted(int node) {
@@ -324,9 +319,9 @@ final class NodeTransitions {
     }
 
     private void afterEnd(Runner runner, int node, @Nullable Object expected, long now) {
-        states.recordBegin(node, beginTime(runner, expected));
         states.recordEnd(node, now);
         if (expected == runner) {
+            states.recordBegin(node, runner.began);
             runner.now = now;
         }
         runner.addEnded(node);
@@ -370,7 +365,7 @@ final class NodeTransitions {
      * @return false if nested runs are to be stopped first; then the caller does so and calls this method again
      */
     boolean settle(Runner runner) {
-        while (!runner.hasStopped()) {
+        while (runner.stopped == null) {
             int node = runner.nextEnded();
             if (node >= 0) {
                 settle(runner, node);

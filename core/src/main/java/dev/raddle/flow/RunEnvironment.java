@@ -57,7 +57,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
     private final long origin;
     private final @Nullable EnclosingScope enclosing;
     private final CapturedContext perThread;
-    private final @Nullable CapturedContext perNode;
+    final @Nullable CapturedContext perNode; // null if nodes run in no other context than that of the thread
     private volatile @Nullable AlarmThread alarmThread; // created on first use
 
     @Nullable
@@ -172,11 +172,6 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         } catch (Throwable leftOpen) {
             options.sink.report("flow \"" + graph.name + "\", which left a scope open", leftOpen);
         }
-    }
-
-    /** Returns whether nodes run in no other context than the thread context. */
-    boolean hasPlainContext() {
-        return perNode == null;
     }
 
     /** Runs an action and reports its exception to the sink. The node is for the message, or -1. */

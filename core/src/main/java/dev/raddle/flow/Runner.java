@@ -59,7 +59,10 @@ final class Runner implements NodePhase {
     DeferredSteps deferred;
 
     boolean isBottom; // whether it runs those steps itself; otherwise a runner further down the stack does
-    private @Nullable List<NestedRun> stopped; // the nested runs of nodes that it has ended; null if there are none
+
+    @Nullable
+    List<NestedRun> stopped; // the nested runs of nodes that it has ended; null if there are none
+
     private int[] ended = EMPTY;
     private int endedCount;
     private int processed;
@@ -117,11 +120,6 @@ final class Runner implements NodePhase {
             stopped = new ArrayList<>();
         }
         stopped.add(run);
-    }
-
-    /** Returns whether there are nested runs to stop. */
-    boolean hasStopped() {
-        return stopped != null;
     }
 
     List<NestedRun> takeStopped() {
