@@ -104,11 +104,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      * @return the scope, or null
      */
     protected static @Nullable EnclosingScope ofTask() {
-        return of(TaskContext.current());
-    }
-
-    private static @Nullable EnclosingScope of(TaskContext context) {
-        return context.owner() instanceof EnclosingScope scope ? scope : null;
+        return TaskContext.current().owner() instanceof EnclosingScope scope ? scope : null;
     }
 
     /**
@@ -132,8 +128,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
         if (entered != null) {
             return entered;
         }
-        TaskContext context = TaskContext.current();
-        return context.isMember() ? of(context) : null;
+        return TaskContext.current().isMember() ? ofTask() : null;
     }
 
     /**
@@ -162,7 +157,7 @@ public abstract class EnclosingScope implements TaskContext.Owner {
     protected final void leave() {
         for (EnclosingScope entered = INNERMOST.get(); entered != null; entered = entered.outer) {
             if (entered == this) {
-                resume(outer);
+                INNERMOST.set(outer); // also null: the thread may soon enter another
                 return;
             }
         }

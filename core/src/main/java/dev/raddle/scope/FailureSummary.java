@@ -9,11 +9,33 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Set;
 
-/** Applies a failure policy to the outcomes of a wait for several tasks. */
+/** Applies a failure policy to the outcomes of a wait for several tasks, of which at least one has no value. */
 record FailureSummary(ScopeTasks scope, List<ScopeRun<?>> runs) {
 
-    /** Returns the result, or throws if the policy requires that. All runs have ended. */
-    ScopeResult resultUnder(FailurePolicy policy) {
+    /**
+     * Returns the result under the scope's policy, or throws if the policy requires that.
+     *
+     * @param scope the scope
+     * @param settled tasks of the scope, all settled
+     */
+    static ScopeResult resultOf(ScopeTasks scope, Task<?>[] settled) {
+        for (Task<?> task : settled) {
+            if (!(((ScopeRun<?>) task).result() instanceof Outcome.Success<?>)) {
+                return new FailureSummary(scope, runsOf(settled)).resultUnder(scope.settings.options.failurePolicy);
+            }
+        }
+        return new ScopeResult(settled.length, settled.length, 0, 0, List.of());
+    }
+
+    private static List<ScopeRun<?>> runsOf(Task<?>[] tasks) {
+        List<ScopeRun<?>> runs = new ArrayList<>(tasks.length);
+        for (Task<?> task : tasks) {
+            runs.add((ScopeRun<?>) task);
+        }
+        return runs;
+    }
+
+    private ScopeResult resultUnder(FailurePolicy policy) {
         List<ScopeRun<?>> failed = new ArrayList<>();
         ScopeTimeoutException expired = null;
         int succeeded = 0;

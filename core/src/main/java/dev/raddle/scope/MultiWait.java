@@ -8,7 +8,7 @@ import dev.raddle.time.Signal;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -16,44 +16,43 @@ import org.jspecify.annotations.Nullable;
  * The last notification ends the wait. So a wait parks only once, regardless of the number of runs. Under a policy by
  * which the first failure cancels the other tasks, the thread that notifies this wait of that failure cancels them.
  */
-final class MultiWait {
+final class MultiWait implements ScopeRun.Wait {
 
-    /** The waits for one run, latest first. Immutable. */
-    record Chain(@Nullable MultiWait multiWait, @Nullable Chain next) {
-        /** The run is settled and notifies no further waits. */
-        static final Chain SETTLED = new Chain(null, null);
-    }
+    private static final Task<?>[] NONE = {};
+    private static final AtomicIntegerFieldUpdater<MultiWait> REMAINING =
+            AtomicIntegerFieldUpdater.newUpdater(MultiWait.class, "remaining");
 
     private final ScopeTasks scope;
     private final JoinDecision<ScopeRun<?>, ScopeRun<?>> decision;
-    private final AtomicInteger remaining;
     private final Signal allSettled = new Signal();
+    private volatile int remaining;
 
     private MultiWait(ScopeTasks scope, int runs) {
         this.scope = scope;
         this.decision = scope.settings.options.failurePolicy.newDecision();
-        this.remaining = new AtomicInteger(runs);
+        this.remaining = runs;
     }
 
     /** Waits for tasks, and returns their result under the scope's failure policy or throws. */
     static ScopeResult await(ScopeTasks scope, Collection<? extends Task<?>> tasks) throws InterruptedException {
-        List<ScopeRun<?>> runs = runsOf(scope, tasks);
-        MultiWait wait = new MultiWait(scope, runs.size());
+        Task<?>[] all = tasks.toArray(NONE);
+        requireTasksOf(scope, all);
+        MultiWait wait = new MultiWait(scope, all.length);
         try {
-            Chain alone = new Chain(wait, null);
-            for (ScopeRun<?> run : runs) {
-                run.addWait(wait, alone);
+            ScopeRun.Waits alone = new ScopeRun.Waits(wait, null);
+            for (Task<?> task : all) {
+                ((ScopeRun<?>) task).addWait(wait, alone);
             }
             if (scope.gate.isLimited() || !scope.settings.options.onVirtualThreads) {
-                for (ScopeRun<?> run : runs) {
-                    run.awaitEnd(); // detects a wait that could never end, run by run
+                for (Task<?> task : all) {
+                    ((ScopeRun<?>) task).awaitEnd(); // detects a wait that could never end, run by run
                 }
             }
             wait.await();
         } finally {
             wait.end();
         }
-        return new FailureSummary(scope, runs).resultUnder(scope.settings.options.failurePolicy);
+        return FailureSummary.resultOf(scope, all);
     }
 
     /** Waits for tasks, and returns their values or throws. */
@@ -72,24 +71,21 @@ final class MultiWait {
         return values;
     }
 
-    private static List<ScopeRun<?>> runsOf(ScopeTasks scope, Collection<? extends Task<?>> tasks) {
-        List<ScopeRun<?>> runs = new ArrayList<>(tasks.size());
+    private static void requireTasksOf(ScopeTasks scope, Task<?>[] tasks) {
         for (Task<?> task : tasks) {
             if (!(task instanceof ScopeRun<?> run) || run.scope != scope) {
                 throw new IllegalArgumentException(
                         "scope \"" + scope.settings.name + "\" can wait only for its own tasks, was given " + task);
             }
-            runs.add(run);
         }
-        return runs;
     }
 
     /**
-     * Called when a run has failed, before it releases its permit. For the run that failed first this may be called
-     * twice concurrently, by its runner and by the thread that has ended it from outside. Both cancel the other tasks,
-     * so that neither continues before they are cancelled.
+     * Cancels the other tasks if the policy requires that and no task failed before. This wait may be notified twice
+     * concurrently of the first failure. Both threads cancel the others, so that neither continues before that.
      */
-    void failed(ScopeRun<?> run, Throwable error) {
+    @Override
+    public void failed(ScopeRun<?> run, Throwable error) {
         if (decision.failed(run) || decision.isDecidedBy(run)) {
             scope.cancelOthers(
                     run,
@@ -100,18 +96,18 @@ final class MultiWait {
         }
     }
 
-    /** Called when a run is settled. */
-    void settled(ScopeRun<?> run) {
+    @Override
+    public void settled(ScopeRun<?> run) {
         if (run.result() instanceof Outcome.Failure<?> failure) {
             failed(run, failure.error());
         }
-        if (remaining.decrementAndGet() == 0) {
+        if (REMAINING.decrementAndGet(this) == 0) {
             allSettled.set();
         }
     }
 
     private void await() throws InterruptedException {
-        if (remaining.get() > 0) {
+        if (remaining > 0) {
             Dispatch.startAll();
             allSettled.await();
         }

@@ -20,16 +20,24 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
     private volatile @Nullable Alarm alarm;
     private volatile @Nullable ScopeRun<?> round;
 
-    PeriodicRun(ScopeTasks scope, long id, Runnable job, Deadline first, Duration period, boolean fixedRate) {
-        super(scope, id, null, Executors.callable(job), scope.defaultSettings(), first.nanoTime());
+    private PeriodicRun(ScopeTasks scope, Runnable job, Deadline first, Duration period, boolean fixedRate) {
+        super(scope, scope.nextId(), null, Executors.callable(job), scope.defaultSettings(), first.nanoTime());
         this.job = job;
         this.period = period;
         this.fixedRate = fixedRate;
         this.moment = first.nanoTime();
     }
 
+    /** Begins a periodic job. */
+    static PeriodicRun submit(ScopeTasks scope, Duration delay, Runnable job, Duration period, boolean fixedRate) {
+        Deadline first = Deadline.after(scope.settings.time, delay);
+        PeriodicRun run = new PeriodicRun(scope, job, first, period, fixedRate);
+        scope.schedule(run, run::schedule);
+        return run;
+    }
+
     /** Arms the alarm of the next round. */
-    void schedule() {
+    private void schedule() {
         alarm = new Deadline(time(), moment)
                 .alarm(() -> scope.settings.offload().execute(this::beginRound));
         if (isDecided()) {
@@ -42,7 +50,9 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
             return;
         }
         try {
-            ScopeRun<?> begun = scope.submitRound(this, job, moment);
+            ScopeRun<?> begun = new ScopeRun<>(
+                    scope, scope.nextId(), name(), Executors.callable(job), scope.limited(settings()), moment);
+            scope.submit(begun);
             round = begun;
             begun.whenEnded(() -> roundEnded(begun));
             if (isDecided()) {
@@ -91,10 +101,15 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
     // Each round notifies listeners and is counted. The job itself is not a task that runs.
 
     @Override
-    void notifyListeners(Outcome<Object> outcome) {}
+    void notifyListener(Outcome<Object> outcome) {}
 
     @Override
-    void countIn(ScopeMeter meter) {}
+    void countEnd(ScopeMeter meter) {}
+
+    @Override
+    boolean isTask() {
+        return false;
+    }
 
     @Override
     public boolean isPeriodic() {

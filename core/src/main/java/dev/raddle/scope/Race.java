@@ -170,7 +170,7 @@ final class Race<T> {
             }
             ended++;
             decided = decides(index, contender.result());
-            if (!decided && scope.gate.closeCause() != null) {
+            if (!decided && scope.gate.isClosed()) {
                 decision.end();
                 decided = true;
             }

@@ -3,6 +3,7 @@ package dev.raddle.scope;
 import dev.raddle.task.Outcome;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
+import java.time.Duration;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -14,13 +15,21 @@ final class ScheduledRun<T> extends ScopeRun<T> implements ScheduledTask<T> {
     private final Deadline moment;
     private volatile @Nullable Alarm alarm;
 
-    ScheduledRun(ScopeTasks scope, long id, Callable<? extends T> callable, Deadline moment) {
-        super(scope, id, null, callable, scope.defaultSettings(), moment.nanoTime());
+    private ScheduledRun(ScopeTasks scope, Callable<? extends T> callable, Deadline moment) {
+        super(scope, scope.nextId(), null, callable, scope.defaultSettings(), moment.nanoTime());
         this.moment = moment;
     }
 
+    /** Submits a task after a delay. */
+    static <T> ScheduledRun<T> submit(ScopeTasks scope, Duration delay, Callable<? extends T> callable) {
+        ScheduledRun<T> run = new ScheduledRun<>(scope, callable, Deadline.after(scope.settings.time, delay));
+        scope.countSubmission(run);
+        scope.schedule(run, run::schedule);
+        return run;
+    }
+
     /** Arms the alarm that admits this run. */
-    void schedule() {
+    private void schedule() {
         alarm = moment.alarm(() -> scope.settings.offload().execute(this::begin));
         if (isDecided()) {
             cancelAlarm();

@@ -3,6 +3,7 @@ package dev.raddle.scope;
 import dev.raddle.kernel.Dispatch;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
+import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -18,23 +19,12 @@ final class ScopeClosing {
     }
 
     private final ScopeTasks tasks;
-    private volatile boolean begun; // whether a task was submitted; written under this
     private Scheduler.@Nullable Lease lease; // null until taken, NOTHING when released; guarded by this
     private @Nullable Deferred deferred; // the latest, or NO_MORE; guarded by this
+    private @Nullable List<Throwable> failures; // what this end has thrown; used only by the owner
 
     ScopeClosing(ScopeTasks tasks) {
         this.tasks = tasks;
-    }
-
-    boolean hasBegun() {
-        return begun;
-    }
-
-    /** Returns true to exactly one caller, which then takes the lease. */
-    synchronized boolean begin() {
-        boolean first = !begun;
-        begun = true;
-        return first;
     }
 
     /** Takes a lease of the scheduler, or releases it at once if the scope was closed meanwhile. */
@@ -98,27 +88,65 @@ final class ScopeClosing {
                 .toList();
     }
 
+    /** Adds the exception of the end of a scope that was still open inside this one. */
+    void addFailure(Throwable failure) {
+        if (failures == null) {
+            failures = new ArrayList<>();
+        }
+        failures.add(failure);
+    }
+
     /**
      * Runs the deferred actions and releases the scheduler. Then throws if something was wrong.
      *
      * @param inner the labels of scopes that were still open inside this one, and were closed
-     * @param failures the exceptions of their ends, to which this method adds others
      * @param interrupted whether to set the interrupt status
      */
-    void end(List<String> inner, List<Throwable> failures, boolean interrupted) {
-        int before = failures.size();
-        runDeferred(failures);
-        int actions = failures.size() - before;
-        boolean released = releaseScheduler(failures);
+    void end(List<String> inner, boolean interrupted) {
+        Deferred last;
+        Scheduler.Lease taken;
+        synchronized (this) {
+            last = deferred;
+            deferred = Deferred.NO_MORE;
+            taken = lease;
+            lease = Scheduler.Lease.NOTHING;
+        }
+        int failed = last == null ? 0 : runDeferred(last);
+        boolean released = taken == null || release(taken);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
         if (!inner.isEmpty()) {
-            throw violation(inner, failures);
+            throw violation(inner, failures == null ? List.of() : failures);
         }
-        if (!failures.isEmpty()) {
+        if (failures != null) {
             throw new AggregateException(
-                    "at the end of scope \"" + tasks.settings.name + "\" " + failureText(actions, released), failures);
+                    "at the end of scope \"" + tasks.settings.name + "\" " + failureText(failed, released), failures);
+        }
+    }
+
+    /** Runs deferred actions, the latest first. Returns how many have failed. */
+    private int runDeferred(Deferred last) {
+        int failed = 0;
+        for (Deferred next = last; next != null; next = next.earlier()) {
+            try {
+                next.cleanUp().run();
+            } catch (Throwable failure) {
+                addFailure(failure);
+                failed++;
+            }
+        }
+        return failed;
+    }
+
+    /** Closes the scheduler's lease. Returns whether that succeeded. */
+    private boolean release(Scheduler.Lease taken) {
+        try {
+            taken.close();
+            return true;
+        } catch (Throwable failure) {
+            addFailure(failure);
+            return false;
         }
     }
 
@@ -135,38 +163,5 @@ final class ScopeClosing {
         String deferred = actions == 0 ? "" : actions + " of the deferred actions failed, and all of them were run";
         String scheduler = released ? "" : "the release of the scheduler failed";
         return deferred + (actions == 0 || released ? "" : "; ") + scheduler;
-    }
-
-    private void runDeferred(List<Throwable> failures) {
-        Deferred next;
-        synchronized (this) {
-            next = deferred;
-            deferred = Deferred.NO_MORE;
-        }
-        for (; next != null; next = next.earlier()) {
-            try {
-                next.cleanUp().run();
-            } catch (Throwable failure) {
-                failures.add(failure);
-            }
-        }
-    }
-
-    /** Closes the scheduler's lease. Returns whether that succeeded. */
-    private boolean releaseScheduler(List<Throwable> failures) {
-        Scheduler.Lease taken;
-        synchronized (this) {
-            taken = lease;
-            lease = Scheduler.Lease.NOTHING;
-        }
-        if (taken != null && taken != Scheduler.Lease.NOTHING) {
-            try {
-                taken.close();
-            } catch (Throwable failure) {
-                failures.add(failure);
-                return false;
-            }
-        }
-        return true;
     }
 }

@@ -173,7 +173,7 @@ public final class ScopeDump {
         ScopeNode parent = scope.parent;
         json.property("parent", parent == null ? "<root>" : identity(parent));
         json.property("owner", scope.owner.threadId());
-        json.property("state", scope.token.isCancelled() ? "SHUTDOWN" : "OPEN");
+        json.property("state", scope.tasks.gate.isClosed() ? "SHUTDOWN" : "OPEN");
         json.property("startedBy", "scheduler: " + scope.tasks.settings.options.scheduler);
         json.open("threads", '[');
         long threads = 0;

@@ -1,67 +1,51 @@
 package dev.raddle.scope;
 
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
-import dev.raddle.time.UserCode;
-import java.time.Instant;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notifies the hook and the listener of one scope, in the calling thread, and reports what user code throws to the
- * sink. It has no state of its own. No caller holds a lock.
+ * Notifies the listener of one scope, in the calling thread, and reports what user code throws to the sink. No caller
+ * holds a lock.
+ *
+ * @param scope the name of the scope
+ * @param sink the sink for exceptions of the listener
+ * @param listener the listener
+ * @param hook the part of the listener that notifies a {@link ThreadHook}, or null
  */
-final class ScopeEvents {
+record ScopeEvents(
+        String scope,
+        ExceptionSink sink,
+        TaskListener listener,
+        @Nullable HookListener hook) {
 
-    private final ScopeSettings settings;
-
-    ScopeEvents(ScopeSettings settings) {
-        this.settings = settings;
+    void notifySubmitted(TaskIdentity task) {
+        runGuarded(scope, sink, "onSubmitted of the listener", () -> listener.onSubmitted(task));
     }
 
-    /** Returns the description of a run for the hook, or null if there is no hook. */
-    @Nullable
-    TaskInfo infoOf(ScopeRun<?> run) {
-        return settings.options.hook == null
-                ? null
-                : new TaskInfo(
-                        settings.id, run.id(), run.name(), Instant.now(), UserCode.textOf(settings.options.scheduler));
+    void notifyStarted(TaskIdentity task, long waitNanos) {
+        runGuarded(scope, sink, "onStarted of the listener", () -> listener.onStarted(task, waitNanos));
     }
 
-    void notifyHook(String event, TaskInfo task, Consumer<ThreadHook> notification) {
-        ThreadHook hook = settings.options.hook;
-        if (hook != null) {
-            runGuarded(event + " of the hook, for task \"" + task.name() + "\"", () -> notification.accept(hook));
-        }
+    void notifySettled(TaskIdentity task, Outcome<?> outcome, long ranNanos) {
+        runGuarded(scope, sink, "onSettled of the listener", () -> listener.onSettled(task, outcome, ranNanos));
     }
 
-    void notifySubmitted(ScopeRun<?> run) {
-        TaskListener listener = settings.options.listener;
-        if (listener != null) {
-            runGuarded("onSubmitted of the listener", () -> listener.onSubmitted(run));
-        }
-    }
-
-    void notifyStarted(ScopeRun<?> run, long waitNanos) {
-        TaskListener listener = settings.options.listener;
-        if (listener != null) {
-            runGuarded("onStarted of the listener", () -> listener.onStarted(run, waitNanos));
-        }
-    }
-
-    void notifySettled(ScopeRun<?> run, Outcome<?> outcome, long ranNanos) {
-        TaskListener listener = settings.options.listener;
-        if (listener != null) {
-            runGuarded("onSettled of the listener", () -> listener.onSettled(run, outcome, ranNanos));
-        }
-    }
-
-    /** Runs user code and reports what it throws to the sink. */
-    void runGuarded(String source, Runnable userCode) {
+    /**
+     * Runs user code and reports what it throws to a sink.
+     *
+     * @param scope the name of the scope
+     * @param sink the sink
+     * @param source the description of the user code
+     * @param userCode the user code
+     */
+    static void runGuarded(String scope, ExceptionSink sink, String source, Runnable userCode) {
         try {
             userCode.run();
         } catch (Throwable failure) {
-            settings.options.sink.report(source + " in scope \"" + settings.name + "\"", failure);
+            sink.report(source + " in scope \"" + scope + "\"", failure);
         }
     }
 }

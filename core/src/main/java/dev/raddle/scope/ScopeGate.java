@@ -6,6 +6,7 @@ import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.Outcome;
 import dev.raddle.time.Signal;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,18 +43,25 @@ final class ScopeGate extends TaskGate {
         public int weight() {
             return 1;
         }
+
+        @Override
+        public int slots() {
+            return concurrency;
+        }
     }
 
     private static final Limit UNLIMITED = new Limit(Integer.MAX_VALUE);
     private static final FairCap NO_CAP = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
 
     private final String scope; // its name
-    private final ScopeMeter meter = new ScopeMeter();
+    final ScopeMeter meter = new ScopeMeter();
     private @Nullable ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns; // null without a limit; set before any task
     private int timerSubmissions; // guarded by this
     private @Nullable Signal empty; // set when the gate is empty; null if no thread waits for it; guarded by this
-    private volatile @Nullable CancelledException closeCause; // why the gate was closed, or null; written under this
-    private volatile @Nullable DeadlineExpiry expiry; // if the deadline closed the gate; written before closeCause
+    private volatile boolean closed; // written under this, after the other two
+    private volatile @Nullable CancelledException closeCause; // null if every task had ended; written under this
+    volatile boolean ended; // whether close() has waited for every task; written by the owner
+    private volatile @Nullable DeadlineExpiry expiry; // if the deadline closed the gate; written under this
 
     ScopeGate(String scope) {
         super(UNLIMITED);
@@ -71,7 +79,7 @@ final class ScopeGate extends TaskGate {
     }
 
     boolean isLimited() {
-        return bounds() != UNLIMITED;
+        return awaitedRuns != null;
     }
 
     /** Admits a run, or queues it, unless the gate is closed. If {@code counts}, counts it as submitted. */
@@ -81,7 +89,7 @@ final class ScopeGate extends TaskGate {
             if (counts) {
                 meter.countSubmission();
             }
-            if (closeCause != null) {
+            if (closed) {
                 return Admission.CANCELLED;
             }
             return enter(run) == Entry.HELD ? Admission.HELD : Admission.WAITING;
@@ -102,20 +110,12 @@ final class ScopeGate extends TaskGate {
 
     /** Counts the end of a run that was ended from outside and still runs. */
     void countEnd(ScopeRun<?> run) {
-        Signal emptied;
         lock();
         try {
-            run.countIn(meter);
-            emptied = takeSignalIfEmpty();
+            run.countEnd(meter);
         } finally {
-            unlock();
+            unlockAndSignal();
         }
-        setIfPresent(emptied);
-    }
-
-    /** Returns the meter of this scope. */
-    ScopeMeter meter() {
-        return meter;
     }
 
     ScopeMetrics metrics() {
@@ -128,40 +128,48 @@ final class ScopeGate extends TaskGate {
     }
 
     /**
-     * Releases a run's permit, or removes it from the queue; has no effect if it is not here. Counts its end if
-     * {@code counts}.
+     * Releases the permit of a run that its runner has left.
+     *
+     * @param ownOutcome the outcome to count if the runner has decided the run, or null
      */
-    void release(ScopeRun<?> run, boolean counts, long ranNanos, GrantedPermits grants) {
-        Signal emptied;
+    void release(ScopeRun<?> run, @Nullable Outcome<?> ownOutcome, long ranNanos, GrantedPermits grants) {
         lock();
         try {
-            if (counts) {
-                run.countIn(meter);
+            leave(run, ranNanos, grants); // first, because it may fail
+            if (ownOutcome != null) {
+                run.countOwnEnd(meter, ownOutcome, ranNanos);
             }
-            if (!super.withdraw(run, grants)) {
-                leave(run, ranNanos, grants);
-            }
-            emptied = takeSignalIfEmpty();
         } finally {
-            unlock();
+            unlockAndSignal();
         }
-        setIfPresent(emptied);
+    }
+
+    /**
+     * Removes a run that did not begin, whether it waits or is held; has no effect if it is not here. Counts its end if
+     * {@code counts}.
+     */
+    void remove(ScopeRun<?> run, boolean counts, GrantedPermits grants) {
+        lock();
+        try {
+            if (!super.withdraw(run, grants)) {
+                leave(run, 0, grants);
+            }
+            if (counts) {
+                run.countEnd(meter);
+            }
+        } finally {
+            unlockAndSignal();
+        }
     }
 
     /** Removes a run from the queue. Returns false if it does not wait. */
     boolean withdraw(ScopeRun<?> run, GrantedPermits grants) {
-        Signal emptied;
         lock();
         try {
-            if (!super.withdraw(run, grants)) {
-                return false;
-            }
-            emptied = takeSignalIfEmpty();
+            return super.withdraw(run, grants);
         } finally {
-            unlock();
+            unlockAndSignal();
         }
-        setIfPresent(emptied);
-        return true;
     }
 
     /**
@@ -172,23 +180,20 @@ final class ScopeGate extends TaskGate {
     boolean beginTimerSubmission() {
         lock();
         try {
-            timerSubmissions += closeCause == null ? 1 : 0;
-            return closeCause == null;
+            timerSubmissions += closed ? 0 : 1;
+            return !closed;
         } finally {
             unlock();
         }
     }
 
     void endTimerSubmission() {
-        Signal emptied;
         lock();
         try {
             timerSubmissions--;
-            emptied = takeSignalIfEmpty();
         } finally {
-            unlock();
+            unlockAndSignal();
         }
-        setIfPresent(emptied);
     }
 
     /** Closes the gate to further runs. Returns false if it was closed before. */
@@ -204,21 +209,50 @@ final class ScopeGate extends TaskGate {
     private boolean close(CancelledException cause, @Nullable DeadlineExpiry passed) {
         lock();
         try {
-            if (closeCause != null) {
+            if (closed) {
                 return false;
             }
             expiry = passed;
             closeCause = cause;
+            closed = true;
             return true;
         } finally {
             unlock();
         }
     }
 
+    /** Closes the gate if it is open and empty and every end was counted. Returns false if it is not. */
+    boolean closeIfEmpty() {
+        lock();
+        try {
+            if (closed || !hasNone()) {
+                return false;
+            }
+            closed = true;
+            return true;
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Returns whether the gate is closed. */
+    boolean isClosed() {
+        return closed;
+    }
+
     /** Returns why the gate was closed, or null if it is open. */
     @Nullable
     CancelledException closeCause() {
-        return closeCause;
+        if (!closed) {
+            return null;
+        }
+        CancelledException cause = closeCause;
+        return cause == null ? endOfScope() : cause;
+    }
+
+    /** Returns the cause of tasks that the end of the scope cancels. */
+    CancelledException endOfScope() {
+        return new CancelledException("scope \"" + scope + "\" was closed");
     }
 
     /**
@@ -233,7 +267,7 @@ final class ScopeGate extends TaskGate {
     /** Returns the exception of a wait that the closing of the gate has ended, or null if the gate is open. */
     @Nullable
     RuntimeException closeException() {
-        CancelledException cause = closeCause;
+        CancelledException cause = closeCause();
         ScopeTimeoutException expired = cause == null ? null : expiredBy(cause);
         return expired != null ? expired : cause;
     }
@@ -242,19 +276,16 @@ final class ScopeGate extends TaskGate {
     List<ScopeRun<?>> takeAll() {
         ArrayList<ScopeRun<?>> all = new ArrayList<>();
         int held;
-        Signal emptied;
         lock();
         try {
             forEachHeld(permit -> all.add((ScopeRun<?>) permit));
             held = all.size();
             all.ensureCapacity(held + waiting()); // before the first run leaves, because it may fail
             drain(permit -> all.add((ScopeRun<?>) permit));
-            emptied = takeSignalIfEmpty();
         } finally {
-            unlock();
+            unlockAndSignal();
         }
         all.subList(held, all.size()).forEach(ScopeRun::leftScope);
-        setIfPresent(emptied);
         return all;
     }
 
@@ -285,30 +316,28 @@ final class ScopeGate extends TaskGate {
 
     /** Returns a signal that is set when no run and no timer's submission is in the gate and every end was counted. */
     Signal untilEmpty() {
-        Signal signal;
-        Signal emptied;
         lock();
         try {
-            signal = empty == null ? new Signal() : empty;
+            Signal signal = empty == null ? new Signal() : empty;
             empty = signal;
-            emptied = takeSignalIfEmpty();
+            return signal;
         } finally {
-            unlock();
+            unlockAndSignal();
         }
-        setIfPresent(emptied);
-        return signal;
     }
 
-    private @Nullable Signal takeSignalIfEmpty() {
-        if (empty == null || !isEmpty() || timerSubmissions > 0 || meter.unsettled() > 0) {
-            return null;
-        }
-        Signal signal = empty;
-        empty = null;
-        return signal;
+    private boolean hasNone() {
+        return isEmpty() && timerSubmissions == 0 && meter.unsettled() <= 0;
     }
 
-    private static void setIfPresent(@Nullable Signal emptied) {
+    /** Ends a section that may have emptied this gate, and sets the signal if a thread waits for that. */
+    private void unlockAndSignal() {
+        Signal emptied = null;
+        if (empty != null && hasNone()) {
+            emptied = empty;
+            empty = null;
+        }
+        unlock();
         if (emptied != null) {
             emptied.set();
         }

@@ -1,8 +1,8 @@
 package dev.raddle.scope;
 
-import dev.raddle.task.Task;
+import dev.raddle.task.Outcome;
 import java.time.Duration;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 
 /**
  * Counts the tasks of a scope exactly. A start is counted in an atomic counter of its own, before the task is visibly
@@ -12,7 +12,10 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class ScopeMeter {
 
-    private final AtomicLong started = new AtomicLong();
+    private static final AtomicLongFieldUpdater<ScopeMeter> STARTED =
+            AtomicLongFieldUpdater.newUpdater(ScopeMeter.class, "started");
+
+    private volatile long started;
 
     // Guarded by the gate's lock.
     private long submitted;
@@ -26,31 +29,31 @@ final class ScopeMeter {
     private long waitNanos;
 
     void countStart() {
-        started.getAndIncrement();
+        STARTED.getAndIncrement(this);
     }
 
     /** Reverts {@link #countStart}, because the task was ended before its callable was called. */
     void uncountStart() {
-        started.getAndDecrement();
+        STARTED.getAndDecrement(this);
     }
 
     void countSubmission() {
         submitted++;
     }
 
-    void countEnd(Task.State state, long waitedNanos, long ranNanos) {
+    void countEnd(Outcome<?> outcome, long waitedNanos, long ranNanos) {
         waitNanos += waitedNanos;
         totalNanos += ranNanos;
         maxNanos = Math.max(maxNanos, ranNanos);
-        switch (state) {
-            case SUCCESS -> succeeded++;
-            case FAILED -> failed++;
+        switch (outcome) {
+            case Outcome.Success<?> success -> succeeded++;
+            case Outcome.Failure<?> failure -> failed++;
             default -> cancelled++;
         }
     }
 
-    void countEndBeforeStart(Task.State state) {
-        if (state == Task.State.FAILED) {
+    void countEndBeforeStart(Outcome<?> outcome) {
+        if (outcome instanceof Outcome.Failure<?>) {
             failedBeforeStart++;
         } else {
             cancelledBeforeStart++;
@@ -63,7 +66,7 @@ final class ScopeMeter {
     }
 
     ScopeMetrics read() {
-        long begun = started.get();
+        long begun = started;
         return new ScopeMetrics(
                 submitted,
                 begun,

@@ -36,7 +36,7 @@ final class ScopeNode {
     final ScopeTasks tasks;
     final Thread owner = Thread.currentThread();
     final @Nullable ScopeNode parent; // cancelling it cancels this scope
-    final ScopeToken token = new ScopeToken(this);
+    private volatile @Nullable ScopeToken token; // null until used; created under this
     private volatile @Nullable ScopeDeadline deadline;
     private volatile @Nullable Set<ScopeNode> nested; // null until used; created under this
 
@@ -49,7 +49,7 @@ final class ScopeNode {
 
     /** Adds this scope to those that its parent cancels. */
     void enterParent() {
-        if (parent != null && !parent.tasks.closed) {
+        if (parent != null && !parent.tasks.gate.ended) {
             parent.nested().add(this);
             CancelledException cause = parent.tasks.gate.closeCause();
             if (cause != null) {
@@ -101,8 +101,31 @@ final class ScopeNode {
         if (!tasks.gate.close(cause)) {
             return false;
         }
+        cancelTasks(cause);
+        return true;
+    }
+
+    private void cancelTasks(CancelledException cause) {
         tasks.cancelAll(cause, Runnable::run);
-        token.runActions();
+        runTokenActions();
+    }
+
+    /**
+     * Cancels, at the end of the block, whatever has not ended. If every task of this scope has ended, that is only
+     * what was scheduled for later, the token, and the scopes inside.
+     *
+     * @return whether every task of this scope has ended
+     */
+    boolean end() {
+        if (!tasks.gate.closeIfEmpty()) {
+            cancel(tasks.gate.endOfScope());
+            return false;
+        }
+        if (token != null || nested != null || tasks.hasScheduled()) {
+            CancelledException cause = tasks.gate.endOfScope();
+            cancelTasks(cause);
+            cancelNested(cause, true);
+        }
         return true;
     }
 
@@ -124,6 +147,34 @@ final class ScopeNode {
                 "scope \"" + tasks.settings.name + "\" was cancelled with the enclosing scope \""
                         + outer.tasks.settings.name + "\": " + cause.getMessage(),
                 cause);
+    }
+
+    // The token.
+
+    /** Returns the token of this scope. */
+    ScopeToken token() {
+        ScopeToken known = token;
+        return known != null ? known : createToken();
+    }
+
+    /** Creates the token. The thread that closes the gate reads the field after that, and this one the other way. */
+    private ScopeToken createToken() {
+        ScopeToken created;
+        synchronized (this) {
+            created = token == null ? new ScopeToken(this) : token;
+            token = created;
+        }
+        if (tasks.gate.isClosed()) {
+            created.runActions();
+        }
+        return created;
+    }
+
+    private void runTokenActions() {
+        ScopeToken used = token;
+        if (used != null) {
+            used.runActions();
+        }
     }
 
     // The deadline.
@@ -176,14 +227,14 @@ final class ScopeNode {
 
     /** Ends this scope at its deadline. The notifier calls user code, which must not run in a time source's thread. */
     void expire(ScopeDeadline passed, Executor notifier) {
-        if (deadline != passed || tasks.gate.closeCause() != null) {
+        if (deadline != passed || tasks.gate.isClosed()) {
             return; // another deadline was set meanwhile, or the scope was cancelled
         }
         DeadlineExpiry expiry = DeadlineExpiry.of(tasks.settings.name, passed.budget, tasks.pendingNames());
         CancelledException cause = expiry.cause();
         if (tasks.gate.close(expiry)) {
             tasks.cancelAll(cause, notifier);
-            notifier.execute(token::runActions);
+            notifier.execute(this::runTokenActions);
             if (nested != null) {
                 notifier.execute(() -> cancelNested(cause, false)); // the others have alarms of their own
             }

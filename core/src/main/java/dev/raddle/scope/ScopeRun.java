@@ -1,7 +1,6 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.Attempts;
-import dev.raddle.kernel.CapturedContext;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
@@ -33,7 +32,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     /*
      * Overview.
      *
-     * TaskRun holds the state of the run; the gate knows whether the run waits or is held (ScopeGate). Three further
+     * TaskRun holds the state of the run; the gate knows whether the run waits or is held (ScopeGate). Two further
      * fields change independently:
      *
      *   placement   the place in the scheduler's queue, if it can be withdrawn. A thread that ends the run from outside
@@ -41,26 +40,36 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      *               returns the placement when the run may have been ended already. So the placing thread stores it
      *               and then reads `endedFromOutside`; the ending thread sets that flag and then reads the placement.
      *               At least one of them sees the other's write.
-     *   waits       the waits to notify at the end, or SETTLED: see MultiWait.
-     *   start       null until the hook was notified of the start. The thread that has to notify the hook of the end
-     *               tries to set ENDED_EARLY. If that succeeds, the runner is still notifying the hook of the start,
-     *               and notifies it of the end after that. So a hook is never notified of an end before the start.
+     *   waits       the waits to notify at the end, or SETTLED.
      *
-     * The order at the end, if the runner decides: the hook and the listener are notified, waits that cancel others are
-     * notified of a failure, the end is counted and the permit released in one step, waits are woken. If another thread
-     * decides, the permit is released when the callable has actually ended.
+     * The order at the end, if the runner decides: the listener is notified, waits that cancel others are notified of a
+     * failure, the end is counted and the permit released in one step, waits are woken. If another thread decides, the
+     * permit is released when the callable has actually ended.
      */
 
-    private static final Object STARTED = new Object();
-    private static final Object ENDED_EARLY = new Object();
+    /** A wait for several runs, of which each run notifies it. */
+    interface Wait {
+        /**
+         * Called when a run has failed, before it releases its permit. May be called twice concurrently, by the runner
+         * and by the thread that has ended the run from outside.
+         */
+        void failed(ScopeRun<?> run, Throwable error);
+
+        /** Called when a run is settled. */
+        void settled(ScopeRun<?> run);
+    }
+
+    /** The waits for one run, latest first. Immutable. */
+    record Waits(@Nullable Wait latest, @Nullable Waits next) {
+        /** The run is settled and notifies no further waits. */
+        static final Waits SETTLED = new Waits(null, null);
+    }
+
     private static final VarHandle WAITS;
-    private static final VarHandle START;
 
     static {
         try {
-            MethodHandles.Lookup lookup = MethodHandles.lookup();
-            WAITS = lookup.findVarHandle(ScopeRun.class, "waits", MultiWait.Chain.class);
-            START = lookup.findVarHandle(ScopeRun.class, "start", Object.class);
+            WAITS = MethodHandles.lookup().findVarHandle(ScopeRun.class, "waits", Waits.class);
         } catch (ReflectiveOperationException impossible) {
             throw new ExceptionInInitializerError(impossible);
         }
@@ -70,20 +79,16 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private final long id;
     private final @Nullable String name;
     private final RunSettings settings;
-    private final @Nullable TaskInfo info;
     private volatile @Nullable Attempts<T> attempts;
     private volatile Scheduler.@Nullable Placement placement;
-    private volatile MultiWait.@Nullable Chain waits;
+    private volatile @Nullable Waits waits;
     private volatile boolean endedFromOutside; // set before the end is attempted
-
-    @SuppressWarnings("UnusedVariable") // by START
-    private volatile @Nullable Object start; // null, STARTED or ENDED_EARLY
 
     private @Nullable Alarm limitAlarm; // written by the submitter before the run is admitted
     private @Nullable Thread lastRunner; // written by the runner before it is entered; for diagnosis
     private long waited; // written by the runner
     private boolean counted; // whether the start was counted; written by the runner before it is entered
-    private boolean notifiedByRunner; // written by the runner if it decided; no other thread reads it then
+    private boolean decidedByRunner; // written by the runner if it decided; no other thread reads it then
 
     ScopeRun(
             ScopeTasks scope,
@@ -97,7 +102,6 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         this.id = id;
         this.name = name;
         this.settings = settings;
-        this.info = scope.events.infoOf(this);
     }
 
     // Admission, placement and execution.
@@ -107,7 +111,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      * if the alarm cannot be set.
      */
     final void arm() {
-        TimeLimit limit = settings.limit();
+        TimeLimit limit = settings.limit;
         if (limit != null && isTimed()) {
             try {
                 limitAlarm = limit.deadline().alarm(() -> expire(limit));
@@ -123,21 +127,23 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     protected final void startGranted() {
-        GrantedPermits grants = new GrantedPermits();
-        place(scope.settings.options.scheduler, grants);
-        scope.dispatch(grants);
+        scope.place(this);
     }
 
-    /** Places the granted run at the scheduler. If that fails, adds the runs that are granted instead. */
-    final void place(Scheduler scheduler, GrantedPermits grants) {
+    /**
+     * Places the granted run at the scheduler.
+     *
+     * @return null, or why it was not placed: the caller {@linkplain #failBeforeStart fails} the run
+     */
+    final @Nullable Throwable place(ScopeOptions options) {
         if (isDecided()) {
-            release(false, 0, grants);
-            return;
+            return new CancelledException("task \"" + name() + "\" was ended before it was placed");
         }
-        if (scheduler != Scheduler.virtualThreads()) {
+        if (!options.onVirtualThreads) {
             mayRunInPlace();
         }
         try {
+            Scheduler scheduler = options.scheduler;
             Scheduler.Placement place = scheduler.place(this);
             if (place != Scheduler.Placement.FINAL) {
                 placement = place;
@@ -148,14 +154,15 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
                     placement = null; // the settling thread may have cleared it before
                 }
             }
+            return null;
         } catch (Throwable failure) {
-            failBeforeStart(failure, grants);
+            return failure;
         }
     }
 
     @Override
     public final <R> R inSubmittersContext(Callable<R> action) throws Exception {
-        return settings.context().call(action);
+        return settings.context.call(action);
     }
 
     @Override
@@ -165,12 +172,16 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         scope.dispatch(grants);
     }
 
-    private void failBeforeStart(Throwable failure, GrantedPermits grants) {
+    /**
+     * Fails the granted run, unless it has ended, and adds the runs that are granted instead. Does nothing if the run
+     * has begun nevertheless.
+     */
+    final void failBeforeStart(Throwable failure, GrantedPermits grants) {
         boolean claimed = claim();
         if (!claimed && !isDecided()) {
-            return; // it has begun nevertheless, and its runner completes it
+            return; // its runner completes it
         }
-        release(false, 0, grants);
+        leave(false, grants);
         if (claimed) {
             conclude(new Outcome.Failure<>(failure), true);
         }
@@ -180,12 +191,13 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     private void withdrawPlacement() {
         Scheduler.Placement place = placement;
         if (place != null) {
-            scope.events.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
+            scope.settings.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
         }
     }
 
-    private void release(boolean counts, long ranNanos, GrantedPermits grants) {
-        scope.gate.release(this, counts, ranNanos, grants);
+    /** Leaves the gate, in whatever place the run is there. */
+    final void leave(boolean counts, GrantedPermits grants) {
+        scope.gate.remove(this, counts, grants);
         leftScope();
     }
 
@@ -197,8 +209,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         lastRunner = Thread.currentThread();
         waited = waitNanos;
         counted = true;
-        scope.gate.meter().countStart();
-        scope.events.notifyStarted(this, waitNanos);
+        scope.gate.meter.countStart();
+        ScopeEvents events = scope.settings.events;
+        if (events != null) {
+            events.notifyStarted(this, waitNanos);
+        }
     }
 
     @Override
@@ -208,14 +223,16 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (named) {
             self.setName(name == null ? scope.settings.name : scope.settings.name + "/" + name); // for thread dumps
         }
-        if (scope.settings.options.onVirtualThreads) { // the thread ends with the run
-            useLoader(self, settings.loader());
-            return inContext(callable);
-        }
         ClassLoader own = self.getContextClassLoader();
-        useLoader(self, settings.loader());
+        ClassLoader loader = settings.loader;
+        if (own != loader) {
+            useLoader(self, loader);
+        }
+        if (scope.settings.options.onVirtualThreads) { // the thread ends with the run
+            return callInContext(callable);
+        }
         try {
-            return inContext(callable);
+            return callInContext(callable);
         } finally {
             useLoader(self, own); // the task may have set another
             if (named) {
@@ -226,27 +243,35 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     private void useLoader(Thread self, @Nullable ClassLoader loader) {
         if (self.getContextClassLoader() != loader) {
-            scope.events.runGuarded("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
+            scope.settings.runGuarded("setContextClassLoader of a thread", () -> self.setContextClassLoader(loader));
         }
     }
 
-    private T inContext(Callable<? extends T> callable) throws Exception {
-        CapturedContext context = settings.context();
-        RetryPolicy retry = settings.retry();
+    private T callInContext(Callable<? extends T> callable) throws Exception {
+        ScopeEvents events = scope.settings.events;
+        HookListener hook = events == null ? null : events.hook();
+        RetryPolicy retry = settings.retry;
         if (retry == null) {
-            if (info == null) {
-                return context.call(callable);
-            }
-            return context.call(() -> {
-                notifyStart(info);
-                return callable.call();
+            return settings.context.call(
+                    hook == null
+                            ? callable
+                            : () -> {
+                                hook.notifyStart(this);
+                                return callable.call();
+                            });
+        }
+        if (hook != null) {
+            settings.context.call(() -> {
+                hook.notifyStart(this);
+                return hook;
             });
         }
-        if (info != null) {
-            context.call(() -> notifyStart(info));
-        }
+        return callRepeatedly(callable, retry);
+    }
+
+    private T callRepeatedly(Callable<? extends T> callable, RetryPolicy retry) throws Exception {
         Attempts<T> all =
-                new Attempts<>(() -> attempt(callable), retry, this::isDecided, time(), name(), settings.limit());
+                new Attempts<>(() -> attempt(callable), retry, this::isDecided, time(), name(), settings.limit);
         attempts = all;
         try {
             return all.call();
@@ -257,35 +282,30 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Makes one attempt, in a context that the previous attempt cannot have changed. */
     private T attempt(Callable<? extends T> callable) throws Exception {
-        useLoader(Thread.currentThread(), settings.loader());
-        return settings.context().call(callable);
-    }
-
-    /** Notifies the hook of the start. If the run was ended meanwhile, notifies it of the end and throws. */
-    private ScopeRun<T> notifyStart(TaskInfo task) {
-        scope.events.notifyHook("onStart", task, hook -> hook.onStart(task));
-        if (!START.compareAndSet(this, (Object) null, STARTED)) {
-            notifyHook(task, settledOutcome());
-            throw new CancelledException("task \"" + name() + "\" was ended while its hook was notified of its start");
-        }
-        return this;
+        useLoader(Thread.currentThread(), settings.loader);
+        return settings.context.call(callable);
     }
 
     @Override
     protected final void ended(Outcome<T> outcome) {
-        notifiedByRunner = true;
-        notifyListeners(outcome);
-        notifyWaitsOfFailure(outcome);
+        decidedByRunner = true;
+        if (scope.settings.events != null) {
+            notifyListener(outcome);
+        }
+        if (outcome instanceof Outcome.Failure<T> failure) {
+            notifyWaitsOfFailure(failure);
+        }
     }
 
     @Override
     protected final @Nullable TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
         Outcome<T> outcome = decided();
-        if (!notifiedByRunner && outcome != null) {
-            notifyWaitsOfFailure(outcome); // a timeout is a failure; the thread that ended the run may notify later
+        if (!decidedByRunner && outcome instanceof Outcome.Failure<T> failure) {
+            notifyWaitsOfFailure(failure); // of a timeout; the thread that ended the run may notify later
         }
         GrantedPermits grants = new GrantedPermits();
-        release(notifiedByRunner, ranNanos, grants);
+        scope.gate.release(this, decidedByRunner ? outcome : null, ranNanos, grants);
+        leftScope();
         lastRunner = null;
         scope.dispatch(grants);
         return null;
@@ -296,18 +316,20 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (limitAlarm != null) {
             limitAlarm.cancel();
         }
-        if (!notifiedByRunner) {
-            notifyListeners(outcome);
-            notifyWaitsOfFailure(outcome);
+        if (!decidedByRunner) {
+            notifyListener(outcome);
+            if (outcome instanceof Outcome.Failure<T> failure) {
+                notifyWaitsOfFailure(failure);
+            }
             settleFromOutside();
         }
         if (placement != null) {
             placement = null; // a handle must not keep a queue reachable
         }
-        MultiWait.Chain chain = (MultiWait.Chain) WAITS.getAndSet(this, MultiWait.Chain.SETTLED);
+        Waits chain = (Waits) WAITS.getAndSet(this, Waits.SETTLED);
         for (; chain != null; chain = chain.next()) {
-            if (chain.multiWait() != null) {
-                chain.multiWait().settled(this);
+            if (chain.latest() != null) {
+                chain.latest().settled(this);
             }
         }
     }
@@ -320,58 +342,41 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
         withdrawPlacement();
         GrantedPermits grants = new GrantedPermits();
-        release(true, 0, grants);
+        leave(true, grants);
         scope.dispatch(grants);
     }
 
     /** Lets waits cancel other runs. Called before the permit is released, for which one of those may wait. */
-    private void notifyWaitsOfFailure(Outcome<T> outcome) {
-        if (outcome instanceof Outcome.Failure<T> failure) {
-            for (MultiWait.Chain chain = waits; chain != null; chain = chain.next()) {
-                if (chain.multiWait() != null) {
-                    chain.multiWait().failed(this, failure.error());
-                }
+    private void notifyWaitsOfFailure(Outcome.Failure<T> failure) {
+        for (Waits chain = waits; chain != null; chain = chain.next()) {
+            if (chain.latest() != null) {
+                chain.latest().failed(this, failure.error());
             }
         }
     }
 
-    /** Counts the outcome. Called once, under the gate's lock. */
-    void countIn(ScopeMeter meter) {
-        State state = state();
+    /** Counts the end of a run that its runner has decided. Called once, under the gate's lock. */
+    final void countOwnEnd(ScopeMeter meter, Outcome<?> outcome, long ranNanos) {
+        meter.countEnd(outcome, waited, ranNanos);
+    }
+
+    /** Counts the end of a run that another thread has decided. Called once, under the gate's lock. */
+    void countEnd(ScopeMeter meter) {
+        Outcome<T> outcome = settledOutcome();
         if (wasEntered()) {
-            meter.countEnd(state, waited, endNanos() - startNanos());
+            meter.countEnd(outcome, waited, endNanos() - startNanos());
             return;
         }
         if (counted) {
             meter.uncountStart();
         }
-        meter.countEndBeforeStart(state);
+        meter.countEndBeforeStart(outcome);
     }
 
-    void notifyListeners(Outcome<T> outcome) {
-        if (info != null && (notifiedByRunner || !deferToRunner())) {
-            notifyHook(info, outcome);
-        }
-        scope.events.notifySettled(this, outcome, ranNanos());
-    }
-
-    /** Lets the runner notify the hook of the end if the start is still being notified. Returns whether it does so. */
-    private boolean deferToRunner() {
-        return wasEntered() && START.compareAndSet(this, (Object) null, ENDED_EARLY);
-    }
-
-    private long ranNanos() {
-        return wasEntered() ? endNanos() - startNanos() : 0;
-    }
-
-    private void notifyHook(TaskInfo task, Outcome<T> outcome) {
-        Duration ran = Duration.ofNanos(ranNanos());
-        switch (outcome) {
-            case Outcome.Success<T> success ->
-                scope.events.notifyHook("onSuccess", task, hook -> hook.onSuccess(task, ran));
-            case Outcome.Failure<T> failure ->
-                scope.events.notifyHook("onFailure", task, hook -> hook.onFailure(task, failure.error(), ran));
-            default -> scope.events.notifyHook("onCancel", task, hook -> hook.onCancel(task, ran));
+    void notifyListener(Outcome<T> outcome) {
+        ScopeEvents events = scope.settings.events;
+        if (events != null) {
+            events.notifySettled(this, outcome, wasEntered() ? endNanos() - startNanos() : 0);
         }
     }
 
@@ -420,10 +425,10 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      *
      * @param alone the chain that contains only that wait, which all its runs can share
      */
-    final void addWait(MultiWait wait, MultiWait.Chain alone) {
-        MultiWait.Chain before = waits;
-        while (before != MultiWait.Chain.SETTLED) {
-            if (WAITS.compareAndSet(this, before, before == null ? alone : new MultiWait.Chain(wait, before))) {
+    final void addWait(Wait wait, Waits alone) {
+        Waits before = waits;
+        while (before != Waits.SETTLED) {
+            if (WAITS.compareAndSet(this, before, before == null ? alone : new Waits(wait, before))) {
                 return;
             }
             before = waits;
@@ -432,10 +437,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
     }
 
     final Outcome<T> awaitEnd() throws InterruptedException {
-        if (end().isSet()) {
-            return settledOutcome();
-        }
-        if (placement == null && !scope.gate.isLimited()) {
+        if (isSettled() || (placement == null && !scope.gate.isLimited())) {
             return awaitOutcome();
         }
         WaitRegistration waiting = beginWait();
@@ -476,7 +478,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final boolean isTimeBounded() {
-        return settings.limit() != null || scope.enclosure.deadline() != null;
+        return settings.limit != null || scope.enclosure.deadline() != null;
     }
 
     @Override
@@ -540,6 +542,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final String name() {
+        return nameOf(name, id);
+    }
+
+    /** Returns the name of a task: the given one, or that of its number. */
+    static String nameOf(@Nullable String name, long id) {
         return name == null ? "task-" + id : name;
     }
 
@@ -555,7 +562,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     @Override
     public final int priority() {
-        return settings.rank();
+        return settings.rank;
     }
 
     @Override
@@ -595,6 +602,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         return lastRunner;
     }
 
+    /** Returns whether this run is a task, not a job whose rounds are tasks. */
+    boolean isTask() {
+        return true;
+    }
+
     final RunSettings settings() {
         return settings;
     }
@@ -611,7 +623,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Returns whether an alarm may end this run before it is admitted. */
     final boolean isTimed() {
-        TimeLimit limit = settings.limit();
+        TimeLimit limit = settings.limit;
         return limit != null && limit.enclosure() == null;
     }
 

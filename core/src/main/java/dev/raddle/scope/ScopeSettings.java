@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.task.TaskListener;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -21,6 +22,12 @@ final class ScopeSettings {
     ScopeOptions options; // written by the owner before the first task is submitted
     TimeSource time; // written by the owner before the first task is submitted
 
+    @Nullable
+    ScopeEvents events; // null without hook and listener; written with the options
+
+    private volatile boolean begun; // whether a task was submitted; written under this
+    private volatile boolean withdrawn; // whether a change was refused, and the scope not used since; reset under this
+
     /**
      * Creates settings.
      *
@@ -31,14 +38,62 @@ final class ScopeSettings {
     ScopeSettings(@Nullable String name, ScopeOptions options, @Nullable Deadline outer) {
         this.name = name == null ? "scope-" + id : name;
         this.options = options;
-        requireTimeOf(outer, options.time);
         TimeSource asked = options.time;
+        if (outer != null && asked != null) {
+            requireTimeOf(outer, asked);
+        }
         this.time = outer != null ? outer.time() : asked != null ? guarded(asked) : TimeSource.system();
+        if (options.hook != null || options.listener != null) {
+            adaptListeners();
+        }
+    }
+
+    /** Returns whether a task was submitted, so that the options are final. */
+    boolean hasBegun() {
+        return begun;
+    }
+
+    /** Records that a task is submitted. Returns true to exactly one caller. */
+    synchronized boolean begin() {
+        boolean first = !begun;
+        begun = true;
+        return first;
+    }
+
+    /** Returns whether the scope is withdrawn. */
+    boolean isWithdrawn() {
+        return withdrawn;
+    }
+
+    /** Records that the scope is withdrawn, because a change was refused. */
+    void withdraw() {
+        withdrawn = true;
+    }
+
+    /** Records that the scope is used again. Returns true to exactly one caller. */
+    synchronized boolean endWithdrawal() {
+        boolean ended = withdrawn;
+        withdrawn = false;
+        return ended;
     }
 
     /** Changes the options. */
     void change(UnaryOperator<ScopeOptions> change) {
         options = change.apply(options);
+        adaptListeners();
+    }
+
+    /** Makes one listener of the hook and the listener of the options. */
+    private void adaptListeners() {
+        TaskListener listener = options.listener;
+        HookListener hook = options.hook == null ? null : new HookListener(options.hook, id, name, options);
+        TaskListener both = hook == null ? listener : listener == null ? hook : hook.and(listener);
+        events = both == null ? null : new ScopeEvents(name, options.sink, both, hook);
+    }
+
+    /** Runs user code and reports what it throws to the sink. */
+    void runGuarded(String source, Runnable userCode) {
+        ScopeEvents.runGuarded(name, options.sink, source, userCode);
     }
 
     /** Changes the time source to that of the options. */

@@ -8,7 +8,6 @@ import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
-import dev.raddle.time.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -18,7 +17,6 @@ import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
-import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicLongFieldUpdater;
 import org.jspecify.annotations.Nullable;
 
@@ -43,9 +41,7 @@ final class ScopeTasks {
 
     final EnclosingScope enclosure; // the scope itself, in contexts
     final ScopeSettings settings;
-    final ScopeEvents events;
     final ScopeGate gate;
-    volatile boolean closed; // written by the owner when every task has ended
 
     @SuppressWarnings("UnusedVariable") // by LAST_ID
     private volatile long lastId;
@@ -56,14 +52,13 @@ final class ScopeTasks {
     ScopeTasks(EnclosingScope enclosure, ScopeSettings settings) {
         this.enclosure = enclosure;
         this.settings = settings;
-        this.events = new ScopeEvents(settings);
         this.gate = new ScopeGate(settings.name);
     }
 
     // Submitting.
 
     void requireOpen(String what) {
-        if (closed) {
+        if (gate.ended) {
             throw closedException(what);
         }
     }
@@ -89,19 +84,19 @@ final class ScopeTasks {
         long id = nextId();
         RunSettings own = timeout == null
                 ? settings(rank, retry)
-                : timedSettings(name == null ? "task-" + id : name, rank, retry, timeout);
+                : timedSettings(ScopeRun.nameOf(name, id), rank, retry, timeout);
         ScopeRun<T> run = new ScopeRun<>(this, id, name, callable, own, settings.time.nanoTime());
         submit(run);
         return run;
     }
 
+    long nextId() {
+        return LAST_ID.incrementAndGet(this);
+    }
+
     /** Submits a task with the settings of this scope. */
     <T> ScopeRun<T> submit(@Nullable String name, Callable<? extends T> callable) {
         return submit(name, callable, settings.options.defaultRank, settings.options.defaultRetry, null);
-    }
-
-    long nextId() {
-        return LAST_ID.incrementAndGet(this);
     }
 
     /** Returns the settings of a task that has those of this scope. */
@@ -110,38 +105,31 @@ final class ScopeTasks {
     }
 
     private RunSettings settings(int rank, @Nullable RetryPolicy retry) {
-        RunSettings captured = capturedSettings(rank, retry);
-        return retry == null ? captured : limited(captured);
+        RunSettings last = recent;
+        if (last == null
+                || last.submittedIn != TaskContext.current()
+                || last.loader != Thread.currentThread().getContextClassLoader()
+                || last.rank != rank
+                || last.retry != retry) {
+            last = capture(rank, retry, null, enclosure);
+            if (settings.options.propagation.isPlain()) {
+                recent = last; // there is nothing else to capture
+            }
+        }
+        return retry == null ? last : limited(last);
     }
 
     /** Returns the given settings with the time that this scope has left, which bounds the attempts. */
     RunSettings limited(RunSettings given) {
-        TimeLimit limit = given.retry() == null ? null : TimeLimit.of(settings.time, null, enclosure);
+        TimeLimit limit = given.retry == null ? null : TimeLimit.of(settings.time, null, enclosure);
         return limit == null ? given : given.within(limit);
     }
 
     private RunSettings timedSettings(String task, int rank, @Nullable RetryPolicy retry, Duration timeout) {
         TimeLimit limit = Objects.requireNonNull(TimeLimit.of(settings.time, timeout, enclosure));
         return limit.enclosure() != null
-                ? capturedSettings(rank, retry).within(limit)
+                ? settings(rank, retry).within(limit)
                 : capture(rank, retry, limit, new TimedTask(enclosure, task, limit.deadline()));
-    }
-
-    /** Captures the calling thread's context for a task without a time limit. */
-    private RunSettings capturedSettings(int rank, @Nullable RetryPolicy retry) {
-        if (!settings.options.propagation.isPlain()) {
-            return capture(rank, retry, null, enclosure);
-        }
-        RunSettings last = recent;
-        if (last == null
-                || last.submittedIn() != TaskContext.current()
-                || last.loader() != Thread.currentThread().getContextClassLoader()
-                || last.rank() != rank
-                || last.retry() != retry) {
-            last = capture(rank, retry, null, enclosure);
-            recent = last;
-        }
-        return last;
     }
 
     private RunSettings capture(
@@ -158,13 +146,20 @@ final class ScopeTasks {
 
     /** Counts a run, notifies the listener of its submission and admits it. */
     void submit(ScopeRun<?> run) {
-        boolean countsAtOnce = run.isTimed() || settings.options.listener != null; // it may end before it is admitted
+        boolean countsAtOnce = settings.events != null || run.isTimed(); // it may end before it is admitted
         if (countsAtOnce) {
-            gate.countSubmission();
-            events.notifySubmitted(run);
+            countSubmission(run);
             run.arm();
         }
         admit(run, !countsAtOnce);
+    }
+
+    /** Counts a run that is admitted later, and notifies the listener of its submission. */
+    void countSubmission(ScopeRun<?> run) {
+        gate.countSubmission();
+        if (settings.events != null) {
+            settings.events.notifySubmitted(run);
+        }
     }
 
     /** Admits a run to the gate, and places it if the gate holds it. */
@@ -182,11 +177,19 @@ final class ScopeTasks {
 
     private void start(ScopeRun<?> run) {
         if (settings.options.onVirtualThreads) {
-            GrantedPermits grants = new GrantedPermits();
-            run.place(settings.options.scheduler, grants);
-            dispatch(grants);
+            place(run);
         } else {
             Dispatch.start(run);
+        }
+    }
+
+    /** Places a granted run. If that fails, places the runs that are granted instead. */
+    void place(ScopeRun<?> run) {
+        Throwable refusal = run.place(settings.options);
+        if (refusal != null) {
+            GrantedPermits grants = new GrantedPermits();
+            run.failBeforeStart(refusal, grants);
+            dispatch(grants);
         }
     }
 
@@ -194,34 +197,25 @@ final class ScopeTasks {
     void dispatch(GrantedPermits grants) {
         for (Permit granted; (granted = grants.poll()) != null; ) {
             ScopeRun<?> run = (ScopeRun<?>) granted;
-            if (settings.options.onVirtualThreads) {
-                run.place(settings.options.scheduler, grants);
-            } else {
+            if (!settings.options.onVirtualThreads) {
                 Dispatch.start(run);
+                continue;
+            }
+            Throwable refusal = run.place(settings.options);
+            if (refusal != null) {
+                run.failBeforeStart(refusal, grants);
             }
         }
     }
 
     // Scheduling.
 
-    /** Submits a task after a delay. */
-    <T> ScheduledRun<T> schedule(Duration delay, Callable<? extends T> callable) {
-        Deadline moment = Deadline.after(settings.time, delay);
-        ScheduledRun<T> run = new ScheduledRun<>(this, nextId(), callable, moment);
-        gate.countSubmission();
-        events.notifySubmitted(run);
-        schedule(run, run::schedule);
-        return run;
-    }
-
-    /** Begins a periodic job. */
-    PeriodicRun schedulePeriodic(Duration delay, Duration period, Runnable job, boolean fixedRate) {
-        PeriodicRun run = new PeriodicRun(this, nextId(), job, Deadline.after(settings.time, delay), period, fixedRate);
-        schedule(run, run::schedule);
-        return run;
-    }
-
-    private void schedule(ScopeRun<?> run, Runnable arm) {
+    /**
+     * Adds a task that is admitted later, or cancels it if the gate is closed.
+     *
+     * @param arm the action that arms the alarm of its admission
+     */
+    void schedule(ScopeRun<?> run, Runnable arm) {
         scheduled().add(run);
         CancelledException cause = gate.closeCause();
         if (cause == null) {
@@ -235,6 +229,11 @@ final class ScopeTasks {
         scheduled().remove(run);
     }
 
+    /** Returns whether a task was scheduled for later. */
+    boolean hasScheduled() {
+        return scheduled != null;
+    }
+
     private Set<ScopeRun<?>> scheduled() {
         Set<ScopeRun<?>> all = scheduled;
         if (all != null) {
@@ -246,14 +245,6 @@ final class ScopeTasks {
             }
             return scheduled;
         }
-    }
-
-    /** Submits the task of one round of a job. */
-    ScopeRun<?> submitRound(PeriodicRun periodic, Runnable job, long due) {
-        ScopeRun<Object> round = new ScopeRun<>(
-                this, nextId(), periodic.name(), Executors.callable(job), limited(periodic.settings()), due);
-        submit(round);
-        return round;
     }
 
     // Cancelling.
@@ -297,7 +288,7 @@ final class ScopeTasks {
      */
     List<String> pendingNames() {
         return pending().stream()
-                .filter(run -> !run.isDone() && !(run instanceof PeriodicRun))
+                .filter(run -> !run.isDone() && run.isTask())
                 .sorted(Comparator.comparingLong(ScopeRun::id))
                 .map(ScopeRun::name)
                 .toList();

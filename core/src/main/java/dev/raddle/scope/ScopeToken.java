@@ -16,7 +16,7 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public boolean isCancelled() {
-        return node.tasks.gate.closeCause() != null;
+        return node.tasks.gate.isClosed();
     }
 
     @Override
@@ -34,7 +34,7 @@ final class ScopeToken implements CancellationToken {
 
     @Override
     public void whenCancelled(Runnable action) {
-        cancelled.whenSet(() -> node.tasks.events.runGuarded("action of a cancellation token", action));
+        cancelled.whenSet(() -> node.tasks.settings.runGuarded("action of a cancellation token", action));
     }
 
     /** Runs the registered actions. Called when the gate was closed. */

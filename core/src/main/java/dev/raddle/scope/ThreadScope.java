@@ -106,15 +106,13 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     private final ScopeNode node;
     private final @Nullable EnclosingScope enclosing;
     private final ScopeClosing closing;
-    private volatile boolean
-            withdrawn; // whether a setter has thrown and the scope was not used since; cleared under closing
 
     private ThreadScope(@Nullable String name, ScopeOptions options) {
         EnclosingScope entered = EnclosingScope.entered();
         this.enclosing = entered != null ? entered : EnclosingScope.ofTask();
-        this.settings = new ScopeSettings(name, options, deadlineAround());
+        this.settings = new ScopeSettings(name, options, enclosing == null ? null : enclosing.deadline());
         this.tasks = new ScopeTasks(this, settings);
-        this.node = new ScopeNode(tasks, nodeOf(EnclosingScope.nest()));
+        this.node = new ScopeNode(tasks, enclosing == null ? null : nodeOf(EnclosingScope.nest()));
         this.closing = new ScopeClosing(tasks);
     }
 
@@ -187,7 +185,9 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         if (options.concurrencyLimit != Integer.MAX_VALUE) {
             scope.tasks.gate.setLimit(options.concurrencyLimit);
         }
-        scope.node.limitTime(scope.deadlineAround(), options.deadline);
+        if (scope.enclosing != null || options.deadline != null) {
+            scope.node.limitTime(scope.deadlineAround(), options.deadline);
+        }
         scope.enterThread();
         return scope;
     }
@@ -195,13 +195,17 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /** Makes this scope the calling owner's innermost scope, and adds it to the scopes that its parent cancels. */
     private void enterThread() {
         enter();
-        node.enterParent();
+        if (node.parent != null) {
+            node.enterParent();
+        }
     }
 
     /** Reverts {@link #enterThread}. */
     private void leaveThread() {
         leave();
-        node.leaveParent();
+        if (node.parent != null) {
+            node.leaveParent();
+        }
     }
 
     /**
@@ -234,11 +238,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     private void requireNotBegun(String method) {
         tasks.requireOpen(method);
-        if (closing.hasBegun()) {
+        if (settings.hasBegun()) {
             throw new IllegalStateException(method + " of scope \"" + settings.name
                     + "\" came too late; call it before the first submit or schedule");
         }
-        reenter();
+        enterIfWithdrawn();
     }
 
     /**
@@ -247,31 +251,20 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * scope is open inside this one, the owner is in the block of this scope, which closes it.
      */
     private void withdraw() {
-        if (Thread.currentThread() == node.owner && EnclosingScope.entered() == this && !closing.hasBegun()) {
+        if (Thread.currentThread() == node.owner && EnclosingScope.entered() == this && !settings.hasBegun()) {
             leaveThread();
             node.disarm();
-            withdrawn = true;
+            settings.withdraw();
         }
     }
 
     /** Reverts {@link #withdraw}: the scope is used, so a block will close it. */
-    private void reenter() {
-        if (withdrawn && endWithdrawal()) {
+    private void enterIfWithdrawn() {
+        if (settings.isWithdrawn() && settings.endWithdrawal()) {
             node.arm();
             if (Thread.currentThread() == node.owner) {
                 enterThread();
             }
-        }
-    }
-
-    /**
-     * Ends the withdrawal. Returns true to exactly one caller, which enters this scope again without holding a lock.
-     */
-    private boolean endWithdrawal() {
-        synchronized (closing) {
-            boolean ended = withdrawn;
-            withdrawn = false;
-            return ended;
         }
     }
 
@@ -587,10 +580,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     /** Checks that this scope is open, and takes a lease of the scheduler before the first task. */
     private void begin(@Nullable String taskName) {
-        if (tasks.closed) {
+        if (tasks.gate.ended) {
             throw tasks.closedException(taskName == null ? "a task" : "task \"" + taskName + "\"");
         }
-        if (!closing.hasBegun()) {
+        if (!settings.hasBegun()) {
             beginFirst();
         }
     }
@@ -598,15 +591,17 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     /** Does the same for a call that submits several tasks or a later one. */
     private void beginWith(String what) {
         tasks.requireOpen(what);
-        if (!closing.hasBegun()) {
+        if (!settings.hasBegun()) {
             beginFirst();
         }
     }
 
     private void beginFirst() {
-        if (closing.begin()) {
-            reenter();
-            closing.takeLease();
+        if (settings.begin()) {
+            enterIfWithdrawn();
+            if (!settings.options.onVirtualThreads) {
+                closing.takeLease();
+            }
         }
     }
 
@@ -786,7 +781,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public <T> ScheduledTask<T> schedule(Duration delay, Callable<? extends T> callable) {
         beginWith("a scheduled task");
-        return tasks.schedule(delay, callable);
+        return ScheduledRun.submit(tasks, delay, callable);
     }
 
     /**
@@ -837,7 +832,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             throw new IllegalArgumentException("period of a job must be positive, was " + period);
         }
         beginWith("a repeated job");
-        return tasks.schedulePeriodic(delay, period, job, fixedRate);
+        return PeriodicRun.submit(tasks, delay, job, period, fixedRate);
     }
 
     /**
@@ -852,11 +847,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      */
     public <T> Channel<T> openChannel(int capacity) {
         tasks.requireOpen("a channel");
-        reenter();
+        enterIfWithdrawn();
         Channel<T> channel = Channel.bounded(capacity);
         WeakReference<Channel<T>> weak = new WeakReference<>(channel); // an unreachable channel has no waiters
         Runnable fail = () -> failChannel(weak.get());
-        node.token.whenCancelled(fail);
+        node.token().whenCancelled(fail);
         defer(fail); // a cancelling thread may run the token's actions only after the scope is closed
         return channel;
     }
@@ -890,7 +885,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     public void defer(Runnable cleanUp) {
         Objects.requireNonNull(cleanUp, "cleanUp");
         tasks.requireOpen("a deferred action");
-        reenter();
+        enterIfWithdrawn();
         closing.defer(cleanUp);
     }
 
@@ -909,21 +904,20 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     @Override
     public void close() {
         requireMayClose();
-        if (tasks.closed) {
+        if (tasks.gate.ended) {
             return;
         }
-        node.cancel(new CancelledException("scope \"" + settings.name + "\" was closed"));
-        List<Throwable> failures = new ArrayList<>(0);
-        List<String> inner = closeInner(failures);
-        boolean interrupted = closing.awaitEmpty();
-        tasks.closed = true;
+        boolean ended = node.end();
+        List<String> inner = closeInner();
+        boolean interrupted = (ended && inner.isEmpty()) ? Thread.interrupted() : closing.awaitEmpty();
+        tasks.gate.ended = true;
         leaveThread();
         node.disarm();
-        closing.end(inner, failures, interrupted);
+        closing.end(inner, interrupted);
     }
 
     /** Closes the scopes that the owner has left open inside this one, latest first, and returns their labels. */
-    private List<String> closeInner(List<Throwable> failures) {
+    private List<String> closeInner() {
         EnclosingScope last = enteredSince();
         if (last == null) {
             return List.of();
@@ -934,7 +928,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
             try {
                 ((ThreadScope) last).close();
             } catch (Throwable failure) {
-                failures.add(failure);
+                closing.addFailure(failure);
             }
         }
         return labels;
@@ -962,7 +956,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
      * @return the same token at every call
      */
     public CancellationToken token() {
-        return node.token;
+        return node.token();
     }
 
     /**
@@ -1048,7 +1042,7 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
     @Override
     public String toString() {
         ScopeMetrics now = metrics();
-        String state = tasks.closed ? "closed" : tasks.gate.closeCause() != null ? "cancelled" : "open";
+        String state = tasks.gate.ended ? "closed" : tasks.gate.isClosed() ? "cancelled" : "open";
         return "scope \"" + settings.name + "\", " + state + ", " + now.running() + " of " + now.submitted()
                 + " tasks running";
     }
