@@ -278,6 +278,23 @@ class ClosingTest {
     // E3
 
     @Test
+    void a_token_that_is_first_used_after_the_end_is_cancelled_by_it() {
+        ThreadScope closed;
+        try (ThreadScope scope = ThreadScope.open("s")) {
+            closed = scope;
+        }
+        List<String> actions = new ArrayList<>();
+        closed.token().whenCancelled(() -> actions.add("at once"));
+        assertThat(actions).containsExactly("at once");
+        assertThat(closed.token()).isSameAs(closed.token()).hasToString("token of scope \"s\", cancelled");
+        assertThatThrownBy(closed.token()::throwIfCancelled)
+                .isInstanceOf(CancelledException.class)
+                .hasMessage("scope \"s\" was closed");
+    }
+
+    // E3
+
+    @Test
     void closing_twice_has_no_effect() {
         ThreadScope scope = ThreadScope.open().withScheduler(steps);
         scope.submit(() -> "");

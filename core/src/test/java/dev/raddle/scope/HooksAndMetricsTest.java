@@ -291,6 +291,32 @@ class HooksAndMetricsTest {
     // M3
 
     @Test
+    void a_hook_is_notified_of_an_end_after_the_start_although_the_task_ends_meanwhile() {
+        List<Task<?>> itself = new ArrayList<>();
+        ThreadHook cancels = new ThreadHook() {
+            @Override
+            public void onStart(TaskInfo task) {
+                events.add("start");
+                assertThat(itself.getFirst().cancel()).isTrue();
+                events.add("started");
+            }
+
+            @Override
+            public void onCancel(TaskInfo task, Duration ran) {
+                events.add("cancelled");
+            }
+        };
+        try (ThreadScope scope = stepped().withHook(cancels)) {
+            itself.add(scope.submit("t", () -> events.add("never")));
+            steps.runAll();
+            assertThat(itself.getFirst().state()).isEqualTo(Task.State.CANCELLED);
+        }
+        assertThat(events).containsExactly("start", "started", "cancelled");
+    }
+
+    // M3
+
+    @Test
     void a_race_of_an_end_and_a_cancel_is_notified_once() throws Exception {
         ConcurrentHashMap<TaskInfo, AtomicInteger> ends = new ConcurrentHashMap<>();
         ThreadHook counts = new ThreadHook() {
