@@ -199,14 +199,9 @@ class LincheckTest {
         private int count;
 
         NumberedGate(FairCap cap, int slots, int places) {
-            super(new Limits(slots, places));
+            super(new Limits(slots, places), cap);
             this.cap = cap;
             this.places = places;
-        }
-
-        @Override
-        protected FairCap cap() {
-            return cap;
         }
 
         String submit() {

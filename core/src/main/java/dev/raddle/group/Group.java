@@ -1,6 +1,5 @@
 package dev.raddle.group;
 
-import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.StackRoom;
@@ -100,14 +99,9 @@ final class Group extends TaskGate {
     private volatile byte life; // OPEN, CLOSING or RETIRED; written under this
 
     Group(String key, GroupExecutor owner) {
-        super(GroupBounds.UNKNOWN);
+        super(GroupBounds.UNKNOWN, owner.cap());
         this.key = key;
         this.owner = owner;
-    }
-
-    @Override
-    protected FairCap cap() {
-        return owner.cap();
     }
 
     @Override

@@ -1389,7 +1389,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     private <T> Callable<? extends T> inContext(Callable<? extends T> task, @Nullable EnclosingScope enclosure) {
-        return propagation.carry(task, TaskContext.current().within(enclosure));
+        return propagation.carry(task, TaskContext.current(), enclosure);
     }
 
     /** Adds the submitter's context, and the policy's queue timeout if the task has none of its own. */

@@ -82,8 +82,19 @@ public abstract class EnclosingScope implements TaskContext.Owner {
      * @return the scope, or null
      */
     public static @Nullable EnclosingScope innermost() {
-        EnclosingScope entered = entered();
-        return entered != null ? entered : ofTask();
+        return innermost(TaskContext.current());
+    }
+
+    /**
+     * Returns the innermost scope of the calling thread, whose current context is known.
+     *
+     * @param context the current context of the calling thread
+     * @return the scope, or null
+     */
+    public static @Nullable EnclosingScope innermost(TaskContext context) {
+        EnclosingScope ofTask = context.owner() instanceof EnclosingScope scope ? scope : null;
+        EnclosingScope entered = INNERMOST.get();
+        return entered != null && entered.within == ofTask ? entered : ofTask;
     }
 
     /**

@@ -156,6 +156,15 @@ public final class FairCap {
         return hasWork(hot.get(WORD));
     }
 
+    /**
+     * Returns whether no slot is free.
+     *
+     * @return true if at least the maximum is held; false if there never was a maximum
+     */
+    public boolean isFull() {
+        return (int) hot.get(WORD) >= max;
+    }
+
     boolean isActive() {
         return active;
     }

@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  * } finally {
  *     unlock();
  * }
- * cap().serve(grants);
+ * cap.serve(grants);
  * for (Permit next; (next = grants.poll()) != null; ) {
  *     start(next);
  * }
@@ -99,9 +99,13 @@ public abstract class Gate extends SpinLock {
     private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there was no cap so far
     static final byte UNKNOWN_PACE = 0;
 
+    private final FairCap cap; // shared with other gates
     private volatile Bounds bounds; // written under this
     private @Nullable Object queue; // the last waiting permit, or PriorityQueues, or null; guarded by this
-    private @Nullable Permit held; // the last of the held; guarded by this
+
+    @Nullable
+    Permit held; // the last of the held; guarded by this
+
     private int waiting; // guarded by this
     private int running; // guarded by this
     private boolean paused; // guarded by this
@@ -120,17 +124,12 @@ public abstract class Gate extends SpinLock {
      * Creates an empty gate.
      *
      * @param bounds its limits; bounds with no slots let nothing run until they are replaced
+     * @param cap the cap that this gate shares with others
      */
-    protected Gate(Bounds bounds) {
+    protected Gate(Bounds bounds, FairCap cap) {
         this.bounds = bounds;
+        this.cap = cap;
     }
-
-    /**
-     * Returns the cap that this gate shares with others.
-     *
-     * @return the same object at every call
-     */
-    protected abstract FairCap cap();
 
     /**
      * Returns whether a permit belongs to this gate, so that this gate's lock guards its place. Called under the lock.
@@ -153,7 +152,7 @@ public abstract class Gate extends SpinLock {
      */
     protected final Entry enter(Permit permit) {
         assert isLocked() && owns(permit) && permit.place == Permit.NOWHERE;
-        if (isNext(permit)) {
+        if (waiting == 0 || isBeforeFirst(permit)) {
             int slots = fitting(permit);
             if (takeSlots(slots)) {
                 hold(permit, slots);
@@ -168,7 +167,7 @@ public abstract class Gate extends SpinLock {
             enqueue(permit);
         } catch (Throwable failure) { // for example, the heap is exhausted
             if (isBound()) {
-                cap().stopWaiting();
+                cap.stopWaiting();
             }
             throw failure;
         }
@@ -196,10 +195,12 @@ public abstract class Gate extends SpinLock {
         permit.place = Permit.NOWHERE;
         running -= slots;
         if (capped) {
-            cap().release(slots);
+            cap.release(slots);
             correct(permit, ranNanos);
         }
-        advance(grants);
+        if (waiting > 0) {
+            advance(grants);
+        }
     }
 
     /**
@@ -470,7 +471,8 @@ public abstract class Gate extends SpinLock {
      */
     int fitting(Permit permit) {
         int most = bounds.slots();
-        int slots = permit.cost() == 1 ? 1 : Math.min(permit.cost(), Math.min(most, cap().max()));
+        int cost = permit.cost();
+        int slots = cost == 1 ? 1 : Math.min(cost, Math.min(most, cap.max()));
         return paused || running > most - slots ? 0 : slots;
     }
 
@@ -490,16 +492,13 @@ public abstract class Gate extends SpinLock {
         grants.add(permit);
     }
 
-    private boolean isNext(Permit permit) {
-        if (waiting == 0) {
-            return true;
-        }
+    private boolean isBeforeFirst(Permit permit) {
         Permit first = first();
         return first == null || permit.priority() > first.priority();
     }
 
     private boolean takeSlots(int slots) {
-        return slots > 0 && (!countAtCap() || cap().tryTake(slots));
+        return slots > 0 && (!countAtCap() || cap.tryTake(slots));
     }
 
     /** Returns WAITING, and counts one more waiting permit at the cap, if that may wait behind others; else why not. */
@@ -509,7 +508,7 @@ public abstract class Gate extends SpinLock {
                 boolean bulkhead = bounds.maxInFlight() < bounds.concurrency() && running >= bounds.maxInFlight();
                 return bulkhead ? Entry.BULKHEAD_FULL : Entry.QUEUE_FULL;
             }
-            if (!cap().tryWait()) {
+            if (!cap.tryWait()) {
                 return Entry.COMMON_QUEUE_FULL;
             }
         }
@@ -517,18 +516,15 @@ public abstract class Gate extends SpinLock {
     }
 
     private void hold(Permit permit, int slots) {
-        if (permit.cost() != 1) {
-            permit.taken(slots);
-        }
-        int taken = permit.taken();
+        permit.taken(slots);
         held = Ring.append(held, permit);
         permit.place = Permit.HELD; // from here on, only writes of fields, which cannot fail
-        running += taken;
+        running += slots;
     }
 
     /** Allocates memory for the permits that {@link #advance} will grant when some slots are freed. */
     private void makeRoom(GrantedPermits grants, int freed) {
-        if (waiting > 0 && !cap().isActive()) {
+        if (waiting > 0 && !cap.isActive()) {
             grants.makeRoom(Math.clamp((long) bounds.slots() - running + freed, 0, waiting));
         }
     }
@@ -547,7 +543,7 @@ public abstract class Gate extends SpinLock {
 
     private void offer() {
         if (nextReady == null && waiting > 0 && countAtCap() && firstFits()) {
-            cap().offer(this);
+            cap.offer(this);
         }
     }
 
@@ -555,12 +551,12 @@ public abstract class Gate extends SpinLock {
      * Returns whether a cap is in force. Adds the slots held here to the cap, once, if it has come into force since.
      */
     private boolean countAtCap() {
-        if (!cap().isActive()) {
+        if (!cap.isActive()) {
             return false;
         }
         if (pace == UNCOUNTED) {
             pace = UNKNOWN_PACE;
-            cap().adopt(running);
+            cap.adopt(running);
         }
         return true;
     }
@@ -591,7 +587,7 @@ public abstract class Gate extends SpinLock {
     private void dequeue(Permit permit) {
         unlink(permit);
         if (isBound()) {
-            cap().stopWaiting();
+            cap.stopWaiting();
         }
     }
 

@@ -47,7 +47,7 @@ public abstract class Permit {
     /**
      * Records the number of slots taken for this permit. Called under the gate's lock.
      *
-     * @param slots the number of slots, from 1 to {@link #cost()}; always 1 if the cost is 1
+     * @param slots the number of slots, from 1 to {@link #cost()}; 1 if the cost is 1
      */
     protected void taken(int slots) {}
 

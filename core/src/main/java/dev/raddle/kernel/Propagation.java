@@ -33,19 +33,23 @@ public record Propagation(List<ContextPropagator> propagators, List<ScopedValue<
      * @return a callable that calls the given one in the captured context; the given one itself if the context is empty
      */
     public <T> Callable<? extends T> carry(Callable<? extends T> callable) {
-        return carry(callable, TaskContext.current().within(EnclosingScope.innermost()));
+        TaskContext context = TaskContext.current();
+        return carry(callable, context, EnclosingScope.innermost(context));
     }
 
     /**
-     * Captures the calling thread's context for a task.
+     * Captures the calling thread's context for a task that is submitted inside a scope.
      *
      * @param <T> the type of the value
      * @param callable the task's callable
-     * @param context the task context for the task
+     * @param context the current task context
+     * @param inside the scope, which does not wait for the task, or null
      * @return a callable that calls the given one in the captured context; the given one itself if the context is empty
      */
-    public <T> Callable<? extends T> carry(Callable<? extends T> callable, TaskContext context) {
-        return capture(context).around(callable);
+    public <T> Callable<? extends T> carry(
+            Callable<? extends T> callable, TaskContext context, @Nullable EnclosingScope inside) {
+        boolean isEmpty = propagators.isEmpty() && scopedValues.isEmpty() && inside == null && context.isEmpty();
+        return isEmpty ? callable : capture(context.within(inside)).around(callable);
     }
 
     /**

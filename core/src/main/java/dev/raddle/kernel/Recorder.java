@@ -44,7 +44,7 @@ public final class Recorder {
      * @return true if times must be measured for a recording; always false without the recorder
      */
     public static boolean isOn() {
-        return IS_PRESENT && TaskEvent.isOn();
+        return IS_PRESENT && TaskEvent.ANY.isEnabled();
     }
 
     /**
@@ -53,7 +53,7 @@ public final class Recorder {
      * @return the event, for {@code settled}, or null if no recording includes it
      */
     public static @Nullable Begun begin() {
-        return isOn() ? begun() : null;
+        return IS_PRESENT && TaskEvent.ANY.isEnabled() ? begun() : null;
     }
 
     private static @Nullable Begun begun() {

@@ -1,5 +1,6 @@
 package dev.raddle.kernel;
 
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -9,10 +10,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Ring {
 
+    private static final String UNLINKED = "a permit that waits or is held is in a list";
+
     private Ring() {}
 
     static Permit first(Permit last) {
-        return linked(last.next);
+        return Objects.requireNonNull(last.next, UNLINKED);
     }
 
     /** Appends a permit; returns the new last member, which is the permit. */
@@ -32,8 +35,8 @@ final class Ring {
 
     /** Removes a member; returns the last member of the rest, or null if none is left. */
     static @Nullable Permit unlink(@Nullable Permit last, Permit permit) {
-        Permit before = linked(permit.previous);
-        Permit after = linked(permit.next);
+        Permit before = Objects.requireNonNull(permit.previous, UNLINKED);
+        Permit after = Objects.requireNonNull(permit.next, UNLINKED);
         permit.previous = null;
         permit.next = null;
         if (before == permit) {
@@ -55,7 +58,7 @@ final class Ring {
         if (last == null) {
             return false;
         }
-        for (Permit permit = first(last); ; permit = linked(permit.next)) {
+        for (Permit permit = first(last); ; permit = Objects.requireNonNull(permit.next, UNLINKED)) {
             if (property.test(permit)) {
                 return true;
             }
@@ -68,16 +71,9 @@ final class Ring {
     /** Returns the number of members before a member. */
     static int before(Permit last, Permit permit) {
         int count = 0;
-        for (Permit other = first(last); other != permit; other = linked(other.next)) {
+        for (Permit other = first(last); other != permit; other = Objects.requireNonNull(other.next, UNLINKED)) {
             count++;
         }
         return count;
-    }
-
-    private static Permit linked(@Nullable Permit permit) {
-        if (permit == null) {
-            throw new AssertionError("a permit that waits or is held is in a list");
-        }
-        return permit;
     }
 }

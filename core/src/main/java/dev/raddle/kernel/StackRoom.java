@@ -38,22 +38,9 @@ public final class StackRoom {
      *
      * @throws StackOverflowError if the room is insufficient; nothing has changed then
      */
-    public static void ensure() {
-        probe(PROBE.never);
-    }
-
-    /**
-     * Ensures that there is room for a method that contains such sections and must continue if one of them fails: 16
-     * kilobytes. Takes about a nanosecond.
-     *
-     * @throws StackOverflowError if the room is insufficient; nothing has changed then
-     */
-    public static void ensureForSections() {
-        probeForSections(PROBE.never);
-    }
-
     @SuppressWarnings("unused") // the size of the frame is what counts
-    private static void probe(@Nullable Object never) {
+    public static void ensure() {
+        Object never = PROBE.never;
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19;
         long b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15, b16, b17, b18, b19;
         long c0, c1, c2, c3, c4, c5, c6, c7, c8, c9, c10, c11, c12, c13, c14, c15, c16, c17, c18, c19;
@@ -85,8 +72,15 @@ public final class StackRoom {
         }
     }
 
+    /**
+     * Ensures that there is room for a method that contains such sections and must continue if one of them fails: 16
+     * kilobytes. Takes about a nanosecond.
+     *
+     * @throws StackOverflowError if the room is insufficient; nothing has changed then
+     */
     @SuppressWarnings("unused") // the size of the frame is what counts
-    private static void probeForSections(@Nullable Object never) {
+    public static void ensureForSections() {
+        Object never = PROBE.never;
         long a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19;
         long a20, a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39;
         long b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, b10, b11, b12, b13, b14, b15, b16, b17, b18, b19;

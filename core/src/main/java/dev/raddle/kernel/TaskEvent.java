@@ -19,7 +19,8 @@ import org.jspecify.annotations.Nullable;
 @Enabled(false)
 final class TaskEvent extends Event {
 
-    private static final TaskEvent UNUSED = new TaskEvent(); // only asked whether its class is enabled
+    /** An event that is never committed; it shows whether a recording enables events of this class. */
+    static final TaskEvent ANY = new TaskEvent();
 
     @Label("Group")
     @Description("The key of its group; null if it has none")
@@ -56,9 +57,4 @@ final class TaskEvent extends Event {
     @Description("From its start to its end; 0 if it never started")
     @Timespan(Timespan.NANOSECONDS)
     long runTime;
-
-    /** Returns whether a recording enables it. This class can be loaded only if the runtime image has the recorder. */
-    static boolean isOn() {
-        return UNUSED.isEnabled();
-    }
 }

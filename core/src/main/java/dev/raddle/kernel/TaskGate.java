@@ -19,9 +19,10 @@ public abstract class TaskGate extends Gate {
      * Creates an empty gate.
      *
      * @param bounds the limits; bounds without slots admit nothing until they are replaced
+     * @param cap the cap that this gate shares with others
      */
-    protected TaskGate(Bounds bounds) {
-        super(bounds);
+    protected TaskGate(Bounds bounds, FairCap cap) {
+        super(bounds, cap);
     }
 
     /**
@@ -62,7 +63,7 @@ public abstract class TaskGate extends Gate {
         StackRoom.ensure();
         lock();
         try {
-            if ((!isWaiting(awaited) && !isHeld(awaited)) || !mayRunHere(self, awaited)) {
+            if (!owns(awaited) || awaited.place == Permit.NOWHERE || !mayRunHere(self, awaited)) {
                 return false;
             }
             awaitedRuns().put(self, awaited);
@@ -100,11 +101,18 @@ public abstract class TaskGate extends Gate {
 
     /** Returns whether a thread may run a task here. (A runner that is being interrupted cannot be identified.) */
     private boolean mayRunHere(Thread thread, TaskRun<?> awaited) {
-        return running() > SHORT_SCAN
-                || anyHeld(permit -> {
-                    Thread runner = runnerOf(permit);
-                    return runner == thread || (runner == null && permit != awaited);
-                });
+        if (running() > SHORT_SCAN) {
+            return true;
+        }
+        Permit permit = held;
+        while (permit != null) { // without a lambda, because most waits come here
+            Thread runner = runnerOf(permit);
+            if (runner == thread || (runner == null && permit != awaited)) {
+                return true;
+            }
+            permit = permit.previous == held ? null : permit.previous;
+        }
+        return false;
     }
 
     private boolean runsHere(Thread thread) {

@@ -275,7 +275,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             return releasePermitsSafely(0, time().nanoTime());
         }
         long start = time().nanoTime();
-        long waited = waitedUntil(start);
+        long waited = startNanos == NOT_MEASURED ? NOT_MEASURED : waitedUntil(start);
         startNanos = start;
         endNanos = waited;
         Recorder.Begun begun = Recorder.begin();
@@ -574,7 +574,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         startNanos = start;
         endNanos = end;
         try {
-            record(outcome, waited, begun);
+            if (begun != null || Recorder.isOn()) {
+                record(outcome, waited, begun);
+            }
             if (tell) {
                 settled(outcome);
             }
@@ -618,7 +620,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private void settle(long end, Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
         endNanos = end;
         try {
-            record(outcome, waited, begun);
+            if (begun != null || Recorder.isOn()) {
+                record(outcome, waited, begun);
+            }
             settled(outcome);
         } finally {
             wake();
@@ -626,17 +630,15 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     }
 
     private void record(Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
-        if (begun != null || Recorder.isOn()) {
-            boolean grouped = isInGroup();
-            Recorder.settled(
-                    grouped ? owner() : null,
-                    grouped ? null : owner(),
-                    name(),
-                    outcome.status(),
-                    waited,
-                    endNanos - startNanos,
-                    begun);
-        }
+        boolean grouped = isInGroup();
+        Recorder.settled(
+                grouped ? owner() : null,
+                grouped ? null : owner(),
+                name(),
+                outcome.status(),
+                waited,
+                endNanos - startNanos,
+                begun);
     }
 
     /**
@@ -739,7 +741,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *
      * @return true if the outcome cannot change any more
      */
-    protected final boolean isDecided() {
+    public final boolean isDecided() {
         return state instanceof Outcome<?>;
     }
 
@@ -750,10 +752,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @throws InterruptedException if the calling thread is interrupted; the run continues
      */
     protected final Outcome<T> awaitOutcome() throws InterruptedException {
-        if (!isSettled()) {
+        if (signal != SET) {
             Dispatch.startAll();
+            end().await();
         }
-        end().await();
         return settledOutcome();
     }
 
@@ -765,7 +767,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @throws InterruptedException if the calling thread is interrupted; the run continues
      */
     protected final @Nullable Outcome<T> awaitOutcome(Deadline deadline) throws InterruptedException {
-        if (!isSettled()) {
+        if (signal != SET) {
             Dispatch.startAll();
         }
         return end().await(deadline) ? settledOutcome() : null;
@@ -794,12 +796,12 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      *
      * @return the outcome
      */
+    @SuppressWarnings("unchecked") // only outcomes of T are ever put into the field
     protected final Outcome<T> settledOutcome() {
-        Outcome<T> outcome = decided();
-        if (outcome == null) {
-            throw new IllegalStateException(this + " has not ended");
+        if (state instanceof Outcome<?> outcome) {
+            return (Outcome<T>) outcome;
         }
-        return outcome;
+        throw new IllegalStateException(this + " has not ended");
     }
 
     /**

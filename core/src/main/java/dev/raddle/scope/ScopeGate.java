@@ -64,7 +64,7 @@ final class ScopeGate extends TaskGate {
     private volatile @Nullable DeadlineExpiry expiry; // if the deadline closed the gate; written under this
 
     ScopeGate(String scope) {
-        super(UNLIMITED);
+        super(UNLIMITED, NO_CAP);
         this.scope = scope;
     }
 
@@ -341,11 +341,6 @@ final class ScopeGate extends TaskGate {
         if (emptied != null) {
             emptied.set();
         }
-    }
-
-    @Override
-    protected FairCap cap() {
-        return NO_CAP;
     }
 
     @Override

@@ -78,7 +78,7 @@ final class TestGate extends Gate {
     private boolean lowered; // limits were lowered below the current load
 
     TestGate(FairCap cap, Limits limits) {
-        super(limits);
+        super(limits, cap);
         this.cap = cap;
     }
 
@@ -87,8 +87,7 @@ final class TestGate extends Gate {
         this(new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED), limits);
     }
 
-    @Override
-    protected FairCap cap() {
+    FairCap cap() {
         return cap;
     }
 

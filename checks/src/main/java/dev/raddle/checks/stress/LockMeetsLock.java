@@ -30,16 +30,10 @@ public class LockMeetsLock {
     private record Limits(int concurrency, int maxInFlight, int maxWaiting, int weight) implements Bounds {}
 
     private static final class Counter extends Gate {
-        private final FairCap cap = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
         private int sections; // guarded by the gate's lock
 
         Counter() {
-            super(new Limits(1, 1, 0, 1));
-        }
-
-        @Override
-        protected FairCap cap() {
-            return cap;
+            super(new Limits(1, 1, 0, 1), new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED));
         }
 
         int enter() {
