@@ -5,8 +5,12 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
-/** Runs that platform threads have started, for virtual threads to begin earlier when all carriers may be busy. */
-final class CarrierHandoff {
+/**
+ * Runs that platform threads have started, for virtual threads to begin earlier when all carriers may be busy.
+ *
+ * @param <R> the type of the runs
+ */
+final class CarrierHandoff<R extends Runnable> {
 
     /*
      * Overview.
@@ -21,18 +25,19 @@ final class CarrierHandoff {
      * then have two threads. The one that takes the run out of the PendingStart, atomically, executes it; the other
      * ends. So a run begins exactly once, even if no task ever ends.
      */
-    private final ConcurrentLinkedQueue<PendingStart> pendingStarts = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<PendingStart<R>> pendingStarts = new ConcurrentLinkedQueue<>();
 
-    private static final class PendingStart extends AtomicReference<@Nullable GroupRun<?>> implements Runnable {
+    private static final class PendingStart<R extends Runnable> extends AtomicReference<@Nullable R>
+            implements Runnable {
         private static final long serialVersionUID = 1;
 
-        PendingStart(GroupRun<?> run) {
+        PendingStart(R run) {
             super(run);
         }
 
         @Override
         public void run() {
-            GroupRun<?> run = getAndSet(null);
+            R run = getAndSet(null);
             if (run != null) {
                 run.run();
             }
@@ -40,8 +45,8 @@ final class CarrierHandoff {
     }
 
     /** Starts a granted run on a virtual thread, unless {@link #poll} returns it before that thread begins. */
-    void start(GroupRun<?> run) {
-        PendingStart pending = new PendingStart(run);
+    void start(R run) {
+        PendingStart<R> pending = new PendingStart<>(run);
         pendingStarts.add(pending);
         try {
             Scheduler.virtualThreads().execute(pending);
@@ -54,9 +59,9 @@ final class CarrierHandoff {
 
     /** Removes a run, which the calling virtual thread must then start; returns null if none is left. */
     @Nullable
-    GroupRun<?> poll() {
-        for (PendingStart pending; (pending = pendingStarts.poll()) != null; ) {
-            GroupRun<?> run = pending.getAndSet(null);
+    R poll() {
+        for (PendingStart<R> pending; (pending = pendingStarts.poll()) != null; ) {
+            R run = pending.getAndSet(null);
             if (run != null) {
                 return run;
             }

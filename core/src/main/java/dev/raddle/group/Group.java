@@ -63,19 +63,6 @@ final class Group extends TaskGate {
      * finds it busy removes it from the list.
      */
 
-    /** The result of an attempt to admit a run. */
-    enum Admission {
-        HELD,
-        WAITING,
-        UNRESOLVED,
-        QUEUE_FULL,
-        BULKHEAD_FULL,
-        GLOBAL_QUEUE_FULL,
-        CLOSED,
-        ENDED,
-        RETIRED
-    }
-
     /** What a sweep does with a group of the list of idle groups. */
     enum Sweep {
         KEEP,
@@ -89,7 +76,7 @@ final class Group extends TaskGate {
     private static final Signal NO_WAITER = new Signal(); // the group is empty, and no thread waits for that
 
     final String key;
-    final GroupExecutor owner;
+    final GroupEngine engine;
 
     @Nullable
     Group nextIdle; // null if not in the list of idle groups, itself if last; owned by the list
@@ -98,15 +85,15 @@ final class Group extends TaskGate {
     private int timesEmptied; // guarded by this
     private volatile byte life; // OPEN, CLOSING or RETIRED; written under this
 
-    Group(String key, GroupExecutor owner) {
-        super(GroupBounds.UNKNOWN, owner.cap());
+    Group(String key, GroupEngine engine) {
+        super(GroupBounds.UNKNOWN, engine.cap);
         this.key = key;
-        this.owner = owner;
+        this.engine = engine;
     }
 
     @Override
     protected boolean owns(Permit permit) {
-        return ((GroupRun<?>) permit).belongsTo(this);
+        return ((GroupRun<?>) permit).group == this;
     }
 
     /** Moves a run that found this group retired to another group of the key. */
@@ -114,32 +101,27 @@ final class Group extends TaskGate {
         StackRoom.ensure();
         lock();
         try {
-            run.setGroup(next);
+            run.group = next;
         } finally {
             unlock();
         }
     }
 
-    Admission admit(GroupRun<?> run) {
+    Entry admit(GroupRun<?> run) {
         StackRoom.ensure();
         lock();
         try {
             if (life == RETIRED) {
-                return Admission.RETIRED;
+                return Entry.RETIRED;
             }
-            if (life == CLOSING || owner.isShutdown()) {
-                return Admission.CLOSED;
+            if (life == CLOSING || engine.isShutdown()) {
+                return Entry.CLOSED;
             }
-            if (run.isEnded()) {
-                return Admission.ENDED;
+            if (run.isDecided()) {
+                return Entry.ENDED;
             }
-            return switch (enter(run)) {
-                case HELD -> Admission.HELD;
-                case WAITING -> bounds() == GroupBounds.UNKNOWN ? Admission.UNRESOLVED : Admission.WAITING;
-                case QUEUE_FULL -> Admission.QUEUE_FULL;
-                case BULKHEAD_FULL -> Admission.BULKHEAD_FULL;
-                case COMMON_QUEUE_FULL -> Admission.GLOBAL_QUEUE_FULL;
-            };
+            Entry entry = enter(run);
+            return entry == Entry.WAITING && bounds() == GroupBounds.UNKNOWN ? Entry.UNRESOLVED : entry;
         } finally {
             unlock();
         }
@@ -174,7 +156,7 @@ final class Group extends TaskGate {
     }
 
     private boolean withdrawLast(GroupRun<?> run, GrantedPermits grants) {
-        long now = owner.time().nanoTime();
+        long now = engine.time.nanoTime();
         Signal empty;
         StackRoom.ensure();
         lock();
@@ -211,7 +193,7 @@ final class Group extends TaskGate {
     /** Returns the result of each permit that waited for the lookup, in order; none if its result is dropped. */
     Map<Permit, Entry> endLookup(GroupBounds.Pending lookup, GroupBounds.Known found, GrantedPermits grants) {
         Map<Permit, Entry> entries = new LinkedHashMap<>();
-        long now = owner.time().nanoTime();
+        long now = engine.time.nanoTime();
         Signal empty;
         StackRoom.ensure();
         lock();
@@ -237,7 +219,7 @@ final class Group extends TaskGate {
         StackRoom.ensure();
         lock();
         try {
-            if (retireIfShutDown(owner.isShutdown())) {
+            if (retireIfShutDown(engine.isShutdown())) {
                 return false;
             }
             if (bounds() == GroupBounds.UNKNOWN) {
@@ -263,12 +245,12 @@ final class Group extends TaskGate {
 
     /** Pauses or resumes this group; returns false if this group is retired. */
     boolean pauseOrResume(boolean pause, GrantedPermits grants) {
-        long now = owner.time().nanoTime();
+        long now = engine.time.nanoTime();
         Signal empty;
         StackRoom.ensure();
         lock();
         try {
-            if (retireIfShutDown(owner.isShutdown())) {
+            if (retireIfShutDown(engine.isShutdown())) {
                 return false;
             }
             pause(pause, grants);
@@ -289,7 +271,7 @@ final class Group extends TaskGate {
     @SuppressWarnings("NonApiType") // a List cannot allocate memory in advance
     void evict(List<GroupRun<?>> running, ArrayList<GroupRun<?>> waited) {
         GrantedPermits none = new GrantedPermits();
-        long now = owner.time().nanoTime();
+        long now = engine.time.nanoTime();
         Signal empty;
         StackRoom.ensure();
         lock();
@@ -309,7 +291,7 @@ final class Group extends TaskGate {
 
     /** Admits no more tasks, and retires this group when it is empty. */
     void close() {
-        long now = owner.time().nanoTime();
+        long now = engine.time.nanoTime();
         Signal empty;
         StackRoom.ensure();
         lock();
@@ -324,7 +306,7 @@ final class Group extends TaskGate {
 
     /** Records that this group is idle, or retires it, if it is empty. */
     void retireIfEmpty() {
-        long now = owner.time().nanoTime();
+        long now = engine.time.nanoTime();
         signalEmpty(locked(() -> recordIfEmpty(now)));
     }
 
@@ -351,16 +333,17 @@ final class Group extends TaskGate {
             return null;
         }
         timesEmptied++;
-        if (life != OPEN || owner.isShutdown() || (!isBound() && !isRetained())) {
+        GroupBounds bounds = (GroupBounds) bounds();
+        boolean retained = isPaused() || bounds.isAdjusted();
+        if (life != OPEN || engine.isShutdown() || (!retained && bounds instanceof GroupBounds.Pending)) {
             life = RETIRED;
-        } else if (!isRetained()) {
+        } else if (!retained) {
             idleSinceMillis = IdleGroups.millis(nowNanos);
-            if (nextIdle == null && !owner.idleGroups().add(this)) {
+            if (nextIdle == null && !engine.idleGroups.add(this)) {
                 life = RETIRED;
             }
         }
-        Signal awaited =
-                owner.emptySignals().isEmpty() ? null : owner.emptySignals().remove(this);
+        Signal awaited = engine.emptySignals.isEmpty() ? null : engine.emptySignals.remove(this);
         return awaited == null ? NO_WAITER : awaited;
     }
 
@@ -369,7 +352,11 @@ final class Group extends TaskGate {
         if (empty == null) {
             return;
         }
-        owner.onEmptied(this);
+        if (life == RETIRED) {
+            engine.remove(this);
+        } else {
+            engine.idleGroups.arm();
+        }
         if (empty != NO_WAITER) {
             empty.set();
         }
@@ -409,7 +396,7 @@ final class Group extends TaskGate {
     /** Returns a signal that is set when no task runs or waits here, or null if that is so now. */
     @Nullable
     Signal untilEmpty() {
-        return locked(() -> isEmpty() ? null : owner.emptySignals().computeIfAbsent(this, group -> new Signal()));
+        return locked(() -> isEmpty() ? null : engine.emptySignals.computeIfAbsent(this, group -> new Signal()));
     }
 
     /** Returns how often this group was found empty after a change; the number wraps around. */
@@ -421,7 +408,7 @@ final class Group extends TaskGate {
 
     @Override
     protected ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns() {
-        return owner.awaitedRuns();
+        return engine.awaitedRuns;
     }
 
     @Override
@@ -441,23 +428,7 @@ final class Group extends TaskGate {
      * @throws IllegalStateException if the wait could never end
      */
     boolean noteWait(Thread waiter, GroupRun<?> run) {
-        return beginWait(waiter, run) || owner.noteWaitForCap(waiter, run);
-    }
-
-    /** Adds the runs that hold slots here to a list; returns false if one of them may go on. */
-    boolean addHeldTo(CapDeadlockDetector detector, List<CapDeadlockDetector.Held> all) {
-        StackRoom.ensure();
-        lock();
-        try {
-            return !anyHeld(permit -> !detector.addIfWaiting((GroupRun<?>) permit, all));
-        } finally {
-            unlock();
-        }
-    }
-
-    /** Returns whether a run holds slots of this group, or waits for slots and not for a lookup or a resume. */
-    boolean isSubjectToLimits(GroupRun<?> run) {
-        return locked(() -> isHeld(run) || (isWaiting(run) && !isPaused() && isBound()));
+        return beginWait(waiter, run) || (engine.cap.isFull() && engine.noteWaitForCap(waiter, run));
     }
 
     // Monitoring.
@@ -494,14 +465,14 @@ final class Group extends TaskGate {
 
     /** Returns whether each task gets a virtual thread of its own, as far as is known without a call of the policy. */
     boolean usesVirtualThreads() {
-        return owner.usesVirtualThreads()
+        return engine.onlyScheduler != null
                 || (bounds() instanceof GroupBounds.Known known && known.scheduler() == Scheduler.virtualThreads());
     }
 
     Scheduler scheduler() {
         return bounds() instanceof GroupBounds.Known known
                 ? known.scheduler()
-                : owner.policy().resolveScheduler(key); // evicted between the grant and the start
+                : engine.policy.resolveScheduler(key); // evicted between the grant and the start
     }
 
     Explanation explain(GroupRun<?> run) {

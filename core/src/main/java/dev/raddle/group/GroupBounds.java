@@ -70,6 +70,11 @@ sealed interface GroupBounds extends Bounds {
     record Known(int concurrency, int maxInFlight, int maxWaiting, int weight, Scheduler scheduler, boolean isAdjusted)
             implements GroupBounds {
 
+        @Override
+        public int slots() {
+            return Math.min(concurrency, maxInFlight);
+        }
+
         static Known resolve(GroupPolicy policy, String key) {
             return new Known(
                     policy.resolveConcurrency(key),

@@ -2,29 +2,14 @@ package dev.raddle.group;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
-import dev.raddle.kernel.CapturedContext;
-import dev.raddle.kernel.Dispatch;
-import dev.raddle.kernel.EnclosingScope;
-import dev.raddle.kernel.FairCap;
-import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
-import dev.raddle.kernel.OffloadExecutor;
-import dev.raddle.kernel.Permit;
-import dev.raddle.kernel.Propagation;
-import dev.raddle.kernel.StackRoom;
-import dev.raddle.kernel.TaskRun;
-import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
-import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
-import dev.raddle.time.TimeSource;
-import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -33,11 +18,9 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
@@ -62,73 +45,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class GroupExecutor implements AutoCloseable {
 
-    /*
-     * Overview.
-     *
-     * The stages of a task: submit ─► admit (Group, a gate) ─► place (Scheduler) ─► run, settle (TaskRun).
-     *
-     * The decisions are made in the group, under its lock, and in the cap, by its combiner. Every method of this class
-     * that may allow runs to start collects these runs in GrantedPermits and starts them in dispatch(), outside the
-     * lock and the combiner. dispatch() makes the cap serve its requests, starts the granted runs, and repeats both if
-     * a start failed, because a failed start frees slots. It is a loop, not a recursion, so a million starts that all
-     * fail do not exhaust the stack. A run that its scheduler may execute in the calling thread is started through that
-     * thread's Dispatch, so a million of these do not exhaust the stack either.
-     *
-     * The executor's state only increases: RUNNING, CLOSING (new tasks are refused, accepted tasks may finish),
-     * SHUTDOWN (waiting tasks are rejected, running tasks interrupted). It is written before the groups are visited,
-     * and a group reads it under its lock when a task enters. So a task either entered before its group was visited,
-     * and is found there, or is refused. From CLOSING on, a group is retired as soon as it is empty. When the map is
-     * empty, `terminated` is set.
-     */
-
-    private enum State {
-        RUNNING,
-        CLOSING,
-        SHUTDOWN
-    }
-
     private static final Signal SET_SIGNAL = new Signal(); // the caller repeats its check at once
 
     static {
         SET_SIGNAL.set();
     }
 
-    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
-
-    private final GroupPolicy policy;
-    private final TimeSource time;
-    private final Events events;
-    private final Propagation propagation;
-    private final OffloadExecutor offloadExecutor;
-    private final FairCap cap;
-    private final IdleGroups idleGroups;
-    private final @Nullable Scheduler onlyScheduler; // null if the policy has a scheduler function
-    private final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
-    private final ConcurrentHashMap<Group, Signal> emptySignals =
-            new ConcurrentHashMap<>(); // changed under the group's lock
-
-    /** Maps each thread that may run a task of the same group to the run that it awaits without a timeout. */
-    private final ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns = new ConcurrentHashMap<>();
-
+    final GroupEngine engine;
     private final AtomicLong ids = new AtomicLong(); // of tasks that were submitted without one
-    private final AtomicLong groupsCreated = new AtomicLong(); // so that awaitIdle notices short-lived groups
-
-    private final CarrierHandoff carrierHandoff = new CarrierHandoff();
-    private final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
-    private final Signal terminated = new Signal();
     private final AtomicReference<@Nullable GroupShutdownReport> shutdownReport = new AtomicReference<>();
-    private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
 
     private GroupExecutor(GroupPolicy policy) {
-        this.policy = policy;
-        this.time = UserCode.clock(
-                policy.timeSource(), failure -> policy.exceptionSink().report("time source of the policy", failure));
-        this.events = new Events(policy);
-        this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
-        this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
-        this.cap = new FairCap(policy.globalMaxInFlight(), policy.globalQueueThreshold());
-        this.idleGroups = new IdleGroups(policy, time, this::remove);
-        this.onlyScheduler = policy.hasScheduler() ? null : Scheduler.virtualThreads();
+        this.engine = new GroupEngine(policy, LifecycleAdapter.listenerOf(policy));
     }
 
     /**
@@ -155,9 +83,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public <T> TaskHandle<T> submit(String groupKey, String taskId, Callable<T> task) {
-        requireTask(groupKey, taskId, task);
-        requireRunning(groupKey, taskId);
-        return admit(groupKey, plainRun(taskId, task));
+        return submit(groupKey, taskId, task, TaskOptions.DEFAULTS);
     }
 
     /**
@@ -172,9 +98,12 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public <T> TaskHandle<T> submit(String groupKey, String taskId, Callable<T> task, TaskOptions options) {
-        requireTask(groupKey, taskId, task);
+        Objects.requireNonNull(groupKey, "groupKey");
+        Objects.requireNonNull(taskId, "taskId");
+        Objects.requireNonNull(task, "task");
         Objects.requireNonNull(options, "options");
-        return submit(groupKey, options.specOf(taskId, task));
+        requireRunning(groupKey, taskId);
+        return engine.submit(groupKey, taskId, task, options, null);
     }
 
     /**
@@ -260,10 +189,7 @@ public final class GroupExecutor implements AutoCloseable {
         Objects.requireNonNull(groupKey, "groupKey");
         Objects.requireNonNull(spec, "spec");
         requireRunning(groupKey, spec.name());
-        EnclosingScope enclosure = EnclosingScope.innermost();
-        return admit(
-                groupKey,
-                new ConfiguredRun<>(completeSpec(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure)));
+        return engine.submit(groupKey, spec.name(), spec.callable(), TaskOptions.of(spec), null);
     }
 
     /**
@@ -335,7 +261,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws IllegalStateException if this executor is shut down
      */
     public <T> List<GroupResult<T>> executeAll(List<GroupTask<T>> tasks, TaskOptions options, Duration timeout) {
-        Deadline deadline = Deadline.after(time, timeout);
+        Deadline deadline = Deadline.after(engine.time, timeout);
         return collect(submitAll(tasks, options), new TimeBound(deadline, timeout));
     }
 
@@ -345,38 +271,17 @@ public final class GroupExecutor implements AutoCloseable {
     private <T> List<GroupRun<T>> submitAll(List<GroupTask<T>> tasks, TaskOptions defaults) {
         List<GroupTask<T>> all = List.copyOf(tasks);
         Objects.requireNonNull(defaults, "options");
-        if (!isRunning()) {
+        if (isShutdown()) {
             throw new IllegalStateException(
                     "executor is shut down; none of the " + all.size() + " tasks of executeAll was submitted");
         }
         List<GroupRun<T>> runs = new ArrayList<>(all.size());
         for (GroupTask<T> task : all) {
-            boolean plain = task.options().equals(TaskOptions.defaults());
-            runs.add(admit(task.groupKey(), runOf(plain ? task.options(defaults) : task)));
+            boolean plain = task.options().equals(TaskOptions.DEFAULTS);
+            runs.add(engine.submit(
+                    task.groupKey(), task.taskId(), task.task(), plain ? defaults : task.options(), null));
         }
         return runs;
-    }
-
-    private <T> GroupRun<T> runOf(GroupTask<T> task) {
-        if (task.options().equals(TaskOptions.defaults())) {
-            return plainRun(task.taskId(), task.task());
-        }
-        TaskSpec<T> spec = task.options().specOf(task.taskId(), task.task());
-        EnclosingScope enclosure = EnclosingScope.innermost();
-        return new ConfiguredRun<>(completeSpec(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure));
-    }
-
-    /** Returns the run of a task without options: a GroupRun, which is smaller, unless a time limit applies. */
-    private <T> GroupRun<T> plainRun(String taskId, Callable<T> task) {
-        EnclosingScope enclosure = EnclosingScope.innermost();
-        TimeLimit limit = limit(null, enclosure);
-        return limit == null && policy.queueTimeout() == null
-                ? new GroupRun<>(taskId, inContext(task, enclosure), submitNanos())
-                : new ConfiguredRun<>(completeSpec(TaskSpec.named(taskId, task), enclosure), submitNanos(), limit);
-    }
-
-    private @Nullable TimeLimit limit(@Nullable Duration timeout, @Nullable EnclosingScope enclosure) {
-        return timeout == null && enclosure == null ? null : TimeLimit.of(time, timeout, enclosure);
     }
 
     private static <T> List<GroupResult<T>> collect(List<GroupRun<T>> runs, @Nullable TimeBound bound) {
@@ -463,7 +368,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws Exception the exception that the task threw
      */
     public <T> T call(String groupKey, Callable<T> task, TaskOptions options) throws Exception {
-        Outcome<T> outcome = callWhenGranted(groupKey, options.specOf(callId(), task), false);
+        Outcome<T> outcome = callWhenGranted(groupKey, task, options, false);
         if (outcome instanceof Outcome.Rejected<T> rejected) {
             throw new RejectedTaskException(groupKey, callId(), rejected.reason());
         }
@@ -506,26 +411,24 @@ public final class GroupExecutor implements AutoCloseable {
     public <T> Optional<T> tryCall(String groupKey, Duration timeout, Callable<T> task, TaskOptions options)
             throws Exception {
         Duration wait = timeout.isNegative() ? Duration.ZERO : timeout;
-        Outcome<T> outcome =
-                callWhenGranted(groupKey, options.specOf(callId(), task).queueTimeout(wait), true);
+        Outcome<T> outcome = callWhenGranted(groupKey, task, options.queueTimeout(wait), true);
         return outcome instanceof Outcome.Rejected<T> ? Optional.empty() : Optional.ofNullable(valueOf(outcome));
     }
 
-    private <T> Outcome<T> callWhenGranted(String groupKey, TaskSpec<T> spec, boolean tryCall)
+    private <T> Outcome<T> callWhenGranted(String groupKey, Callable<T> task, TaskOptions options, boolean isTryCall)
             throws InterruptedException {
         Objects.requireNonNull(groupKey, "groupKey");
-        requireRunning(groupKey, spec.name());
-        EnclosingScope enclosure = EnclosingScope.innermost();
-        CallRun<T> run = admit(
-                groupKey,
-                new CallRun<>(completeSpec(spec, enclosure), submitNanos(), limit(spec.timeout(), enclosure), tryCall));
+        Objects.requireNonNull(task, "task");
+        requireRunning(groupKey, callId());
+        CallerThread caller = new CallerThread(isTryCall);
+        GroupRun<T> run = engine.submit(groupKey, callId(), task, options, caller);
         try {
-            return run.runWhenGranted();
+            return run.runWhenGranted(caller);
         } catch (InterruptedException | IllegalStateException abandoned) {
             throw abandoned; // runWhenGranted has withdrawn the run
         } catch (Throwable failure) { // an internal failure: no other thread would release the run's permit
-            Thread caller = Thread.currentThread();
-            Scheduler.virtualThreads().execute(() -> run.abandonedBy(caller, failure));
+            Thread self = Thread.currentThread();
+            Scheduler.virtualThreads().execute(() -> run.abandonedBy(self, failure));
             throw failure;
         }
     }
@@ -562,335 +465,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return a new scheduler; an exception thrown by a plain {@link Runnable} is reported to the policy's sink
      */
     public Scheduler scheduler(String groupKey) {
-        return new GroupScheduler(this, Objects.requireNonNull(groupKey, "groupKey"));
-    }
-
-    PlacedRun placeIn(String groupKey, Runnable task) {
-        Objects.requireNonNull(task, "task");
-        if (!isRunning()) {
-            throw new RejectedTaskException(
-                    groupKey, PlacedRun.nameOf(task), RejectionReason.SHUTDOWN + ": the executor is shut down");
-        }
-        return enter(groupKey, newPlacedRun(groupKey, task));
-    }
-
-    /** Returns a run that was reported to the listeners, created in the submitter's context if that can be observed. */
-    private PlacedRun newPlacedRun(String groupKey, Runnable task) {
-        if (task instanceof Scheduler.Placeable placeable && !(propagation.isPlain() && events.hasNoListener())) {
-            try {
-                return placeable.inSubmittersContext(() -> newPlacedRunInContext(groupKey, task));
-            } catch (Throwable failure) {
-                policy.exceptionSink()
-                        .report("context of task " + UserCode.textOf(task) + ", placed in a group", failure);
-            }
-        }
-        return newPlacedRunInContext(groupKey, task);
-    }
-
-    private PlacedRun newPlacedRunInContext(String groupKey, Runnable task) {
-        CapturedContext context = task instanceof Scheduler.Placeable
-                ? propagation.captureWithoutTaskContext()
-                : propagation.capture(TaskContext.current().within(EnclosingScope.innermost()));
-        PlacedRun run = new PlacedRun(task, context, policy.exceptionSink(), policy.queueTimeout(), submitNanos());
-        StackRoom.ensure();
-        run.setGroup(groupOf(groupKey));
-        events.submitted(run);
-        return run;
-    }
-
-    // Admission and placement.
-
-    private <R extends GroupRun<?>> R admit(String key, R run) {
-        StackRoom.ensure();
-        run.setGroup(groupOf(key));
-        events.submitted(run);
-        return enter(key, run);
-    }
-
-    /** Lets a run, which was reported to the listeners, enter its group. */
-    private <R extends GroupRun<?>> R enter(String key, R run) {
-        try {
-            return enterOrFail(key, run);
-        } catch (Throwable failure) {
-            abort(run, failure);
-            throw failure;
-        }
-    }
-
-    /** Ends a run whose admission or start failed internally, on a new thread if the calling thread fails again. */
-    private static void abort(GroupRun<?> run, Throwable failure) {
-        try {
-            run.abort(failure);
-        } catch (Throwable again) {
-            Scheduler.virtualThreads().execute(() -> run.abort(failure));
-        }
-    }
-
-    private <R extends GroupRun<?>> R enterOrFail(String key, R run) {
-        Group group = run.group();
-        run.armTimeLimit();
-        for (; ; ) {
-            switch (group.admit(run)) {
-                case HELD -> startAndDispatch(run);
-                case WAITING -> {
-                    if (cap.hasWork()) {
-                        serveBeforeWaiting(run);
-                    } else {
-                        run.onQueued();
-                    }
-                }
-                case UNRESOLVED -> {
-                    lookUp(group);
-                    run.onQueued();
-                }
-                case QUEUE_FULL -> reject(run, RejectionReason.GROUP_QUEUE + ": " + group.load(), true);
-                case BULKHEAD_FULL -> reject(run, RejectionReason.BULKHEAD + ": " + group.load(), true);
-                case GLOBAL_QUEUE_FULL -> reject(run, globalQueueFull(), true);
-                case CLOSED -> {
-                    group.retireIfEmpty();
-                    reject(run, RejectionReason.SHUTDOWN + ": the group or the executor is being shut down", false);
-                }
-                case ENDED -> {
-                    group.retireIfEmpty();
-                    run.cancelTimeLimit();
-                }
-                case RETIRED -> {
-                    remove(group);
-                    Group next = groupOf(key);
-                    group.moveTo(run, next);
-                    group = next;
-                    continue;
-                }
-            }
-            return run;
-        }
-    }
-
-    /**
-     * Makes the cap serve its requests before the run's queue timeout begins. A slot of the cap is free, and a run with
-     * a queue timeout of zero must not be rejected before the cap has decided whether to grant it that slot.
-     */
-    private void serveBeforeWaiting(GroupRun<?> run) {
-        GrantedPermits grants = new GrantedPermits();
-        try {
-            cap.serve(grants);
-            run.onQueued();
-        } finally {
-            dispatch(grants);
-        }
-    }
-
-    private Group groupOf(String key) {
-        Group group = groups.get(key);
-        return group != null ? group : groups.computeIfAbsent(key, this::newGroup);
-    }
-
-    private Group newGroup(String key) {
-        groupsCreated.incrementAndGet();
-        return new Group(key, this);
-    }
-
-    private String globalQueueFull() {
-        int threshold = policy.globalQueueThreshold();
-        return RejectionReason.GLOBAL_QUEUE + ": " + threshold + " of " + threshold + " waiting in all groups, " + cap;
-    }
-
-    /** Looks the limits of a group up, unless they are known or another thread does; on a new thread if this fails. */
-    private void lookUp(Group group) {
-        GroupBounds.Pending lookup = null;
-        try {
-            StackRoom.ensureForSections();
-            lookup = group.beginLookup();
-            if (lookup != null) {
-                lookUp(group, lookup);
-            }
-        } catch (Throwable failure) { // other tasks wait for the limits
-            GroupBounds.Pending begun = lookup;
-            Scheduler.virtualThreads().execute(() -> {
-                if (begun == null) {
-                    lookUp(group);
-                } else {
-                    lookUp(group, begun);
-                }
-            });
-            throw failure;
-        }
-    }
-
-    /** Ends a lookup. Has no effect if it has ended before. */
-    private void lookUp(Group group, GroupBounds.Pending lookup) {
-        GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key));
-        GrantedPermits grants = new GrantedPermits();
-        Map<Permit, Gate.Entry> entries = group.endLookup(lookup, found, grants);
-        try {
-            dispatch(grants);
-        } finally {
-            entries.forEach((permit, entry) -> rejectIfRefused((GroupRun<?>) permit, entry));
-        }
-    }
-
-    private void rejectIfRefused(GroupRun<?> run, Gate.Entry entry) {
-        switch (entry) {
-            case HELD, WAITING -> {} // admitted
-            case QUEUE_FULL ->
-                reject(run, RejectionReason.GROUP_QUEUE + ": " + run.group().load(), true);
-            case BULKHEAD_FULL ->
-                reject(run, RejectionReason.BULKHEAD + ": " + run.group().load(), true);
-            case COMMON_QUEUE_FULL -> reject(run, globalQueueFull(), true);
-        }
-    }
-
-    private GroupBounds.Known canonical(GroupBounds.Known found) {
-        GroupBounds.Known last = lastBounds;
-        if (last != null && last.equals(found)) {
-            return last;
-        }
-        lastBounds = found;
-        return found;
-    }
-
-    private void startAndDispatch(GroupRun<?> run) {
-        if (!run.startsOnOtherThread()) {
-            Dispatch.start(run);
-            return;
-        }
-        GrantedPermits grants = new GrantedPermits();
-        if (!run.start(grants)) {
-            dispatch(grants);
-        }
-    }
-
-    /** Starts the granted runs, and those that the cap grants, until none is left. */
-    void dispatch(GrantedPermits grants) {
-        dispatch(grants, null);
-    }
-
-    private @Nullable GroupRun<?> dispatch(GrantedPermits grants, @Nullable Group sameGroup) {
-        GroupRun<?> following = null;
-        GroupRun<?> starting = null;
-        try {
-            boolean more;
-            do {
-                more = cap.serve(grants);
-                for (Permit granted; (granted = grants.poll()) != null; ) {
-                    GroupRun<?> run = (GroupRun<?>) granted;
-                    starting = run;
-                    if (following == null && run.group() == sameGroup && run.mayRunNext()) {
-                        run.onDequeued();
-                        following = run;
-                    } else if (!run.startsOnOtherThread()) {
-                        Dispatch.start(run);
-                    } else if (!run.start(grants)) {
-                        more = true;
-                    }
-                    starting = null;
-                }
-            } while (more);
-        } catch (Throwable failure) {
-            dispatchOnNewThread(following, starting, failure, grants);
-            throw failure;
-        }
-        return following;
-    }
-
-    /** Starts the granted runs on a new thread, which has a stack of its own, because the calling thread has failed. */
-    private void dispatchOnNewThread(
-            @Nullable GroupRun<?> following, @Nullable GroupRun<?> starting, Throwable failure, GrantedPermits grants) {
-        Scheduler.virtualThreads().execute(() -> {
-            if (starting != null) {
-                starting.abort(failure);
-            }
-            if (following != null && following != starting) {
-                startAndDispatch(following);
-            }
-            dispatch(grants);
-        });
-    }
-
-    /**
-     * Releases the permit of a run and starts the runs that this allows.
-     *
-     * @param reusable whether the calling thread may run other tasks of the group
-     * @return a run of the same group that the calling thread is to run next, if threads are reused; else null
-     */
-    @Nullable
-    TaskRun<?> releaseAndDispatch(GroupRun<?> run, long ranNanos, long nowNanos, boolean reusable) {
-        GrantedPermits grants = new GrantedPermits();
-        run.group().release(run, ranNanos, nowNanos, grants);
-        startHandedOff(grants);
-        return dispatch(grants, reusable && policy.reuseThreads() ? run.group() : null);
-    }
-
-    /** Places a granted run on a thread. */
-    void place(GroupRun<?> run, Group group) {
-        Scheduler scheduler = onlyScheduler != null ? onlyScheduler : group.scheduler();
-        if (scheduler == Scheduler.virtualThreads()
-                && cap.used() > PROCESSORS
-                && !Thread.currentThread().isVirtual()) {
-            carrierHandoff.start(run);
-        } else {
-            run.placeOn(scheduler);
-        }
-    }
-
-    /** Returns whether all groups use virtual threads. */
-    boolean usesVirtualThreads() {
-        return onlyScheduler != null;
-    }
-
-    /** Starts the handed-off runs on the current carrier, if the calling thread is virtual. */
-    private void startHandedOff(GrantedPermits grants) {
-        if (!Thread.currentThread().isVirtual()) {
-            return;
-        }
-        for (GroupRun<?> run; (run = carrierHandoff.poll()) != null; ) {
-            run.start(grants);
-        }
-    }
-
-    /** Rejects a run that is in no queue; if that fails, the run fails. */
-    void reject(GroupRun<?> run, String reason, boolean bySubmitter) {
-        boolean claimed = false;
-        try {
-            StackRoom.ensureForSections();
-            claimed = run.tryClaim();
-            if (claimed) {
-                rejectClaimed(run, reason, bySubmitter);
-            }
-        } catch (Throwable failure) {
-            run.abortElsewhere(failure, claimed);
-        }
-    }
-
-    void rejectClaimed(GroupRun<?> run, String reason, boolean bySubmitter) {
-        run.onDequeued();
-        run.cancelTimeLimit();
-        run.noteRejection(reason);
-        events.rejected(run, reason);
-        RejectionHandler handler = policy.rejectionHandler();
-        if (run.isTryCall()) {
-            run.settleRejected(reason);
-        } else if (handler != null) {
-            run.settleByHandler(handler);
-        } else if (bySubmitter && policy.rejectionPolicy() == RejectionPolicy.CALLER_RUNS) {
-            run.runInCaller();
-        } else {
-            run.settleRejected(reason);
-        }
-    }
-
-    /** Returns the executor of user code that must delay neither an alarm nor a task. */
-    OffloadExecutor offloadExecutor() {
-        return offloadExecutor;
-    }
-
-    /** Runs an action that depends on a settled task, on another thread if threads are reused for further tasks. */
-    void runDependant(Runnable dependant) {
-        if (policy.reuseThreads()) {
-            offloadExecutor.execute(dependant);
-        } else {
-            dependant.run();
-        }
+        return new GroupScheduler(engine, Objects.requireNonNull(groupKey, "groupKey"));
     }
 
     // Changing limits.
@@ -932,26 +507,26 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public void setGlobalMaxInFlight(int cap) {
         requireAtLeastOne("globalMaxInFlight", cap);
-        this.cap.setMax(cap);
-        groups.values().forEach(Group::recountForCap);
-        dispatch(new GrantedPermits());
+        engine.cap.setMax(cap);
+        engine.groups.values().forEach(Group::recountForCap);
+        engine.dispatch(new GrantedPermits());
     }
 
     private void adjust(String key, UnaryOperator<GroupBounds.Known> change) {
         Objects.requireNonNull(key, "groupKey");
         for (; ; ) {
             requireRunning(key);
-            Group group = groupOf(key);
+            Group group = engine.groupOf(key);
             GrantedPermits grants = new GrantedPermits();
             if (group.adjust(change, grants)) {
                 try {
-                    lookUp(group);
+                    engine.lookUp(group);
                 } finally {
-                    dispatch(grants);
+                    engine.dispatch(grants);
                 }
                 return;
             }
-            remove(group);
+            engine.remove(group);
         }
     }
 
@@ -966,13 +541,13 @@ public final class GroupExecutor implements AutoCloseable {
         Objects.requireNonNull(groupKey, "groupKey");
         for (; ; ) {
             requireRunning(groupKey);
-            Group group = groupOf(groupKey);
+            Group group = engine.groupOf(groupKey);
             if (group.pauseOrResume(true, new GrantedPermits())) {
-                lookUp(group);
-                dispatch(new GrantedPermits()); // the cap may have kept slots for this group
+                engine.lookUp(group);
+                engine.dispatch(new GrantedPermits()); // the cap may have kept slots for this group
                 return;
             }
-            remove(group);
+            engine.remove(group);
         }
     }
 
@@ -982,11 +557,11 @@ public final class GroupExecutor implements AutoCloseable {
      * @param groupKey the key of the group; if that group is unknown or not paused, this method has no effect
      */
     public void resumeGroup(String groupKey) {
-        Group group = groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group != null) {
             GrantedPermits grants = new GrantedPermits();
             group.pauseOrResume(false, grants);
-            dispatch(grants);
+            engine.dispatch(grants);
         }
     }
 
@@ -1000,9 +575,9 @@ public final class GroupExecutor implements AutoCloseable {
      * @param groupKey the key of the group; if that group is unknown, this method has no effect
      */
     public void evictGroup(String groupKey) {
-        Group group = groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group != null) {
-            end(List.of(group), RejectionReason.EVICTED + ": the group was evicted", run -> {});
+            engine.end(List.of(group), RejectionReason.EVICTED + ": the group was evicted", run -> {});
         }
     }
 
@@ -1013,7 +588,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @param groupKey the key of the group; if that group is unknown, this method has no effect
      */
     public void shutdownGroup(String groupKey) {
-        Group group = groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group != null) {
             end(group, RejectionReason.SHUTDOWN + ": the group was shut down");
         }
@@ -1029,8 +604,8 @@ public final class GroupExecutor implements AutoCloseable {
      * @return true if all accepted tasks ended in time
      */
     public boolean shutdownGroup(String groupKey, Duration timeout) {
-        Deadline deadline = Deadline.after(time, timeout);
-        Group group = groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Deadline deadline = Deadline.after(engine.time, timeout);
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         if (group == null) {
             return true;
         }
@@ -1054,13 +629,13 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     private void shutdownAfter(Duration waited) {
-        boolean first = state.getAndSet(State.SHUTDOWN) != State.SHUTDOWN;
+        boolean first = engine.state.getAndSet(GroupEngine.State.SHUTDOWN) != GroupEngine.State.SHUTDOWN;
         String reason = RejectionReason.SHUTDOWN + ": the executor was shut down";
-        Ended ended = end(groups.values(), reason, run -> run.stop(reason, first));
+        GroupEngine.Ended ended = engine.end(engine.groups.values(), reason, run -> run.stop(reason, first));
         if (first) {
             report(new GroupShutdownReport(ended.running(), ended.waiting(), waited));
         }
-        terminateIfEmpty();
+        engine.terminateIfEmpty();
     }
 
     /**
@@ -1074,18 +649,18 @@ public final class GroupExecutor implements AutoCloseable {
      *     notified and their handles done shortly after their slots are free, so await a handle to see it done
      */
     public boolean shutdown(Duration timeout) {
-        long began = time.nanoTime();
-        Deadline deadline = Deadline.after(time, timeout);
-        state.compareAndSet(State.RUNNING, State.CLOSING);
-        groups.values().forEach(Group::retireIfEmpty);
-        terminateIfEmpty();
-        if (awaitOrInterrupted(terminated, deadline)) {
-            if (state.get() == State.CLOSING) {
-                report(new GroupShutdownReport(0, 0, Duration.ofNanos(time.nanoTime() - began)));
+        long began = engine.time.nanoTime();
+        Deadline deadline = Deadline.after(engine.time, timeout);
+        engine.state.compareAndSet(GroupEngine.State.RUNNING, GroupEngine.State.CLOSING);
+        engine.groups.values().forEach(Group::retireIfEmpty);
+        engine.terminateIfEmpty();
+        if (awaitOrInterrupted(engine.terminated, deadline)) {
+            if (engine.state.get() == GroupEngine.State.CLOSING) {
+                report(new GroupShutdownReport(0, 0, Duration.ofNanos(engine.time.nanoTime() - began)));
             }
             return true;
         }
-        shutdownAfter(Duration.ofNanos(time.nanoTime() - began));
+        shutdownAfter(Duration.ofNanos(engine.time.nanoTime() - began));
         return false;
     }
 
@@ -1095,7 +670,7 @@ public final class GroupExecutor implements AutoCloseable {
      */
     @Override
     public void close() {
-        shutdown(policy.closeTimeout());
+        shutdown(engine.policy.closeTimeout());
     }
 
     /**
@@ -1107,10 +682,31 @@ public final class GroupExecutor implements AutoCloseable {
         return Optional.ofNullable(shutdownReport.get());
     }
 
-    /** Publishes the first report of a shutdown. Later calls only end tasks that the first one has counted. */
+    /**
+     * Publishes the first report of a shutdown, notifies the listener and logs it. Later calls only end tasks that the
+     * first one has counted. The level is WARNING if the executor waited for its tasks and some of them did not end in
+     * time. A shutdown that did not wait ended its tasks intentionally.
+     */
     private void report(GroupShutdownReport report) {
-        if (shutdownReport.compareAndSet(null, report)) {
-            events.shutDown(report);
+        if (!shutdownReport.compareAndSet(null, report)) {
+            return;
+        }
+        TaskLifecycleListener listener = engine.policy.taskLifecycleListener();
+        if (listener != null) {
+            try {
+                listener.onShutdown(report);
+            } catch (Throwable failure) {
+                engine.policy.exceptionSink().report("onShutdown of the listener", failure);
+            }
+        }
+        try {
+            boolean expected = report.isDrained() || report.waited().isZero();
+            System.getLogger("dev.raddle")
+                    .log(
+                            expected ? System.Logger.Level.DEBUG : System.Logger.Level.WARNING,
+                            "group executor was shut down: " + report);
+        } catch (Throwable failure) {
+            engine.policy.exceptionSink().report("log of the shutdown of a group executor", failure);
         }
     }
 
@@ -1123,46 +719,8 @@ public final class GroupExecutor implements AutoCloseable {
         }
     }
 
-    /** Drains the queues before it stops the running tasks, so that no released slot is granted to a waiting one. */
-    private Ended end(Collection<Group> ended, String reason, Consumer<GroupRun<?>> stop) {
-        List<GroupRun<?>> running = new ArrayList<>();
-        ArrayList<GroupRun<?>> waited = new ArrayList<>();
-        StackRoom.ensureForSections();
-        try {
-            ended.forEach(group -> group.evict(running, waited));
-            running.forEach(stop);
-            dispatch(new GrantedPermits()); // the cap may have kept slots for these groups
-        } finally {
-            waited.forEach(run -> reject(run, reason, false));
-        }
-        return new Ended(running.size(), waited.size());
-    }
-
-    /** The numbers of running and waiting tasks that a shutdown or eviction has ended. */
-    private record Ended(int running, int waiting) {}
-
     private void end(Group group, String reason) {
-        end(List.of(group), reason, run -> run.stop(reason, true));
-    }
-
-    /** Called when a group has become empty. */
-    void onEmptied(Group group) {
-        if (group.isRetired()) {
-            remove(group);
-        } else {
-            idleGroups.arm();
-        }
-    }
-
-    private void remove(Group group) {
-        groups.remove(group.key, group);
-        terminateIfEmpty();
-    }
-
-    private void terminateIfEmpty() {
-        if (isShutdown() && groups.isEmpty() && terminated.set()) {
-            idleGroups.sweep(); // so that it does not retain removed groups until its alarm fires
-        }
+        engine.end(List.of(group), reason, run -> run.stop(reason, true));
     }
 
     // Monitoring.
@@ -1176,8 +734,8 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws InterruptedException if the calling thread is interrupted
      */
     public boolean awaitIdle(String groupKey, Duration timeout) throws InterruptedException {
-        Deadline deadline = Deadline.after(time, timeout);
-        Group group = groups.get(Objects.requireNonNull(groupKey, "groupKey"));
+        Deadline deadline = Deadline.after(engine.time, timeout);
+        Group group = engine.groups.get(Objects.requireNonNull(groupKey, "groupKey"));
         Signal empty = group == null ? null : group.untilEmpty();
         return empty == null || empty.await(deadline);
     }
@@ -1190,7 +748,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @throws InterruptedException if the calling thread is interrupted
      */
     public boolean awaitIdle(Duration timeout) throws InterruptedException {
-        Deadline deadline = Deadline.after(time, timeout);
+        Deadline deadline = Deadline.after(engine.time, timeout);
         for (; ; ) {
             Signal busy = firstBusy();
             if (busy == null) {
@@ -1210,9 +768,9 @@ public final class GroupExecutor implements AutoCloseable {
 
     /** Returns a signal after which to check again, or null if all groups were empty at one moment. */
     private @Nullable Signal firstBusy() {
-        long groupsBefore = groupsCreated.get();
+        long groupsBefore = engine.groupsCreated.get();
         Map<Group, Integer> timesEmptied = new HashMap<>();
-        for (Group group : groups.values()) {
+        for (Group group : engine.groups.values()) {
             Signal busy = group.untilEmpty();
             if (busy != null) {
                 return busy;
@@ -1228,7 +786,7 @@ public final class GroupExecutor implements AutoCloseable {
                 return SET_SIGNAL;
             }
         }
-        return groupsCreated.get() == groupsBefore ? null : SET_SIGNAL;
+        return engine.groupsCreated.get() == groupsBefore ? null : SET_SIGNAL;
     }
 
     /**
@@ -1239,8 +797,8 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public Optional<GroupStats> groupStats(String groupKey) {
         Objects.requireNonNull(groupKey, "groupKey");
-        idleGroups.sweep();
-        Group group = groups.get(groupKey);
+        engine.idleGroups.sweep();
+        Group group = engine.groups.get(groupKey);
         return group == null ? Optional.empty() : group.stats();
     }
 
@@ -1250,14 +808,15 @@ public final class GroupExecutor implements AutoCloseable {
      * @return the sums over all groups
      */
     public GroupExecutorStats stats() {
-        idleGroups.sweep();
+        engine.idleGroups.sweep();
         int active = 0;
         int[] runningAndWaiting = new int[2];
-        for (Group group : groups.values()) {
+        for (Group group : engine.groups.values()) {
             active += group.isActive() ? 1 : 0;
             group.addTo(runningAndWaiting);
         }
-        return new GroupExecutorStats(active, runningAndWaiting[0], runningAndWaiting[1], cap.used(), cap.max());
+        return new GroupExecutorStats(
+                active, runningAndWaiting[0], runningAndWaiting[1], engine.cap.used(), engine.cap.max());
     }
 
     /**
@@ -1266,9 +825,9 @@ public final class GroupExecutor implements AutoCloseable {
      * @return an unmodifiable copy
      */
     public Set<String> activeGroupKeys() {
-        idleGroups.sweep();
+        engine.idleGroups.sweep();
         Set<String> keys = new HashSet<>();
-        for (Group group : groups.values()) {
+        for (Group group : engine.groups.values()) {
             if (group.isActive()) {
                 keys.add(group.key);
             }
@@ -1278,23 +837,23 @@ public final class GroupExecutor implements AutoCloseable {
 
     /**
      * Returns why a task waits. Takes time proportional to the number of tasks before it in its group and, if it waits
-     * for the global cap, to the number of groups.
+     * for the global cap, to the number of engine.groups.
      *
      * @param handle a handle that this executor returned
      * @return the reason, and the task's place in the queue
      * @throws IllegalArgumentException if another executor returned the handle
      */
     public Explanation explain(TaskHandle<?> handle) {
-        if (!(handle instanceof GroupRun<?> run) || run.group().owner != this) {
+        if (!(handle instanceof GroupRun<?> run) || run.group.engine != engine) {
             throw new IllegalArgumentException("handle must be one that this executor returned, was " + handle);
         }
-        Explanation explanation = run.group().explain(run);
+        Explanation explanation = run.group.explain(run);
         if (explanation.waitingFor() != Explanation.WaitReason.GLOBAL_CAP) {
             return explanation;
         }
-        long tag = run.group().tagAtCap();
-        long before = groups.values().stream()
-                .filter(group -> group != run.group() && group.isBeforeAtCap(tag))
+        long tag = run.group.tagAtCap();
+        long before = engine.groups.values().stream()
+                .filter(group -> group != run.group && group.isBeforeAtCap(tag))
                 .count();
         return new Explanation(explanation.waitingFor(), explanation.place(), (int) before);
     }
@@ -1305,7 +864,7 @@ public final class GroupExecutor implements AutoCloseable {
      * @return true from the first call of a shutdown method or {@link #close()} on
      */
     public boolean isShutdown() {
-        return !isRunning();
+        return engine.isShutdown();
     }
 
     /**
@@ -1314,114 +873,25 @@ public final class GroupExecutor implements AutoCloseable {
      * @return the policy that this executor was created with
      */
     public GroupPolicy policy() {
-        return policy;
+        return engine.policy;
     }
 
     @Override
     public String toString() {
-        return "group executor, " + state.get() + ", " + groups.size() + " groups, " + cap;
-    }
-
-    // Shared with groups and runs.
-
-    TimeSource time() {
-        return time;
-    }
-
-    Events events() {
-        return events;
-    }
-
-    FairCap cap() {
-        return cap;
-    }
-
-    IdleGroups idleGroups() {
-        return idleGroups;
-    }
-
-    ConcurrentHashMap<Group, Signal> emptySignals() {
-        return emptySignals;
-    }
-
-    ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns() {
-        return awaitedRuns;
-    }
-
-    /**
-     * Records that a thread awaits a run while the cap is full. If the tasks that fill the cap all wait, the last one
-     * of them to call this method finds the deadlock.
-     *
-     * @return whether the wait was recorded
-     * @throws IllegalStateException if the wait could never end
-     */
-    boolean noteWaitForCap(Thread waiter, GroupRun<?> run) {
-        if (cap.used() < cap.max() || run.isTimeBounded() || !run.group().isSubjectToLimits(run)) {
-            return false;
-        }
-        awaitedRuns.put(waiter, run);
-        boolean endless = true;
-        try {
-            endless = new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter);
-        } finally {
-            if (endless) { // or the detector has failed
-                awaitedRuns.remove(waiter, run);
-            }
-        }
-        if (endless) {
-            throw new IllegalStateException("task \"" + run.taskId() + "\" in group \"" + run.groupKey()
-                    + "\" would never begin: " + cap + ", and each of the tasks that hold them waits for another one;"
-                    + " raise globalMaxInFlight, or do not wait");
-        }
-        return true;
-    }
-
-    boolean throwsRejections() {
-        return policy.rejectionHandler() == null && policy.rejectionPolicy() != RejectionPolicy.DISCARD;
-    }
-
-    private boolean isRunning() {
-        return state.get() == State.RUNNING;
-    }
-
-    private long submitNanos() {
-        return GroupRun.submitNanos(time, events);
-    }
-
-    private <T> Callable<? extends T> inContext(Callable<? extends T> task, @Nullable EnclosingScope enclosure) {
-        return propagation.carry(task, TaskContext.current(), enclosure);
-    }
-
-    /** Adds the submitter's context, and the policy's queue timeout if the task has none of its own. */
-    private <T> TaskSpec<T> completeSpec(TaskSpec<T> spec, @Nullable EnclosingScope enclosure) {
-        Duration timeout = spec.queueTimeout() != null ? spec.queueTimeout() : policy.queueTimeout();
-        return new TaskSpec<>(
-                spec.name(),
-                inContext(spec.callable(), enclosure),
-                spec.priority(),
-                spec.cost(),
-                timeout,
-                spec.retry(),
-                spec.timeout());
+        return "group executor, " + engine.state.get() + ", " + engine.groups.size() + " groups, " + engine.cap;
     }
 
     private void requireRunning(String groupKey, String taskId) {
-        if (!isRunning()) {
+        if (engine.isShutdown()) {
             throw new IllegalStateException(
                     "executor is shut down; task \"" + taskId + "\" for group \"" + groupKey + "\" was not submitted");
         }
     }
 
     private void requireRunning(String groupKey) {
-        if (!isRunning()) {
+        if (engine.isShutdown()) {
             throw new IllegalStateException("executor is shut down; group \"" + groupKey + "\" cannot be changed");
         }
-    }
-
-    private static void requireTask(String groupKey, String taskId, Callable<?> task) {
-        Objects.requireNonNull(groupKey, "groupKey");
-        Objects.requireNonNull(taskId, "taskId");
-        Objects.requireNonNull(task, "task");
     }
 
     private static void requireAtLeastOne(String name, int value) {

@@ -2,11 +2,15 @@ package dev.raddle.group;
 
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
+import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
+import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.time.Deadline;
@@ -22,198 +26,360 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The run of one task in a group: the handle, the node in the group's queue and the runnable of its thread. A million
- * of these may wait at once, so each field here costs eight bytes a million times.
+ * of these may wait at once, so each field here costs eight bytes a million times. Whatever only some runs need is in
+ * their {@link RunSettings}.
  */
-class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeable {
+final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeable {
+
+    private static final Scheduler VIRTUAL_THREADS = Scheduler.virtualThreads();
+    private static final int PROCESSORS = Runtime.getRuntime().availableProcessors();
 
     private final String taskId;
-    private @Nullable Group
-            group; // changed by the submitter before the run enters, under the lock of the one it leaves
+    final @Nullable RunSettings settings; // null for a plain run
+    Group group; // changed by the submitter before the run enters, under the lock of the group that it leaves
 
-    GroupRun(String taskId, Callable<? extends T> task, long submitNanos) {
+    GroupRun(Group group, String taskId, Callable<? extends T> task, long submitNanos, @Nullable RunSettings settings) {
         super(task, submitNanos);
+        this.group = group;
         this.taskId = taskId;
+        this.settings = settings;
     }
 
-    final Group group() {
-        Group known = group;
-        if (known == null) {
-            throw new AssertionError("task \"" + taskId + "\" has no group yet");
-        }
-        return known;
-    }
-
-    final void setGroup(Group target) {
-        group = target;
-    }
-
-    final boolean belongsTo(Group target) {
-        return group == target;
-    }
-
-    /** Returns the moment of a submission, or NOT_MEASURED if nothing reports how long tasks wait. */
-    static long submitNanos(TimeSource time, Events events) {
-        return events.measuresWaiting() || isRecorded() ? time.nanoTime() : NOT_MEASURED;
+    private @Nullable Placement placement() {
+        return settings == null ? null : settings.placement;
     }
 
     // Placement.
 
-    /** Returns whether {@link #start} never executes the callable in the calling thread. */
-    boolean startsOnOtherThread() {
-        return group().usesVirtualThreads();
+    /** Returns whether {@link #start} may execute the callable in the calling thread. */
+    boolean mayStartInPlace() {
+        return !group.usesVirtualThreads() && !(placement() instanceof CallerThread);
+    }
+
+    /** Returns whether a thread that has run another task of the group may run this one next. */
+    boolean mayRunNext() {
+        return !(placement() instanceof CallerThread);
     }
 
     @Override
-    protected final void startGranted() {
-        GrantedPermits grants = new GrantedPermits();
-        if (!start(grants)) {
-            group().owner.dispatch(grants);
+    protected void startGranted() {
+        Throwable failure = start();
+        if (failure != null) {
+            failStart(failure);
         }
     }
 
-    /** Places this granted run on a thread; returns false if that failed and other runs may have been granted. */
-    boolean start(GrantedPermits grants) {
+    /**
+     * Starts this granted run on a thread, or wakes the caller that executes it. If it is ended before it begins, its
+     * runner releases the permit.
+     *
+     * @return the failure, for {@link #failStart}, or null
+     */
+    @Nullable
+    Throwable start() {
         try {
-            onDequeued();
-            Group target = group();
-            target.owner.place(this, target);
-            return true;
+            if (settings != null) {
+                settings.leaveQueue();
+                if (settings.placement instanceof CallerThread caller) {
+                    caller.grantedOrSettled().set();
+                    return null;
+                }
+            }
+            GroupEngine engine = group.engine;
+            Scheduler scheduler = engine.onlyScheduler == null ? group.scheduler() : engine.onlyScheduler;
+            if (scheduler != VIRTUAL_THREADS) {
+                mayRunInPlace();
+                scheduler.place(this);
+            } else if (engine.cap.used() > PROCESSORS && !Thread.currentThread().isVirtual()) {
+                engine.carrierHandoff.start(this);
+            } else {
+                scheduler.execute(this);
+            }
+            return null;
         } catch (Throwable failure) {
-            return startFailed(failure, grants);
-        }
-    }
-
-    /** Passes this run to a scheduler. If it is ended before its thread begins, that thread releases the permit. */
-    final void placeOn(Scheduler scheduler) {
-        if (scheduler == Scheduler.virtualThreads()) {
-            scheduler.execute(this);
-        } else {
-            mayRunInPlace();
-            scheduler.place(this);
+            return failure;
         }
     }
 
     @Override
-    public final void reject(RejectedExecutionException reason) {
+    public void reject(RejectedExecutionException reason) {
+        failStart(reason);
+    }
+
+    /** Ends this run, which could not be started, and starts the runs that this allows. */
+    void failStart(Throwable failure) {
         GrantedPermits grants = new GrantedPermits();
-        startFailed(reason, grants);
-        group().owner.dispatch(grants);
+        failStart(failure, grants);
+        group.engine.dispatch(grants);
     }
 
-    @Override
-    public int priority() {
-        return 0;
-    }
-
-    private boolean startFailed(Throwable failure, GrantedPermits grants) {
+    /** Ends this run, which could not be started, unless it has begun nevertheless: then its runner settles it. */
+    void failStart(Throwable failure, GrantedPermits grants) {
         boolean claimed = false;
         try {
             StackRoom.ensureForSections();
             claimed = claim();
-            if (!claimed && !isDecided()) {
-                return true; // it has begun nevertheless: its runner settles it and releases its permit
+            if (claimed || isDecided()) {
+                group.release(this, 0, time().nanoTime(), grants);
             }
-            group().release(this, 0, time().nanoTime(), grants);
             if (claimed) {
                 conclude(new Outcome.Failure<>(failure), true);
             }
         } catch (Throwable again) {
             abortElsewhere(failure, claimed);
         }
-        return false;
     }
 
-    /** Returns whether a thread that has run another task of the group may run this one next. */
-    boolean mayRunNext() {
-        return true;
+    /** Waits until this run is granted, then executes it in the calling thread until it is settled. */
+    Outcome<T> runWhenGranted(CallerThread caller) throws InterruptedException {
+        boolean noted = false;
+        try {
+            if (!caller.grantedOrSettled().isSet()) {
+                noted = group.noteWait(Thread.currentThread(), this);
+            }
+            Dispatch.startAll(); // runs that the calling thread has to start may be ahead of this one
+            caller.grantedOrSettled().await();
+        } catch (InterruptedException | IllegalStateException failure) {
+            cancel(failure, false);
+            if (group.holds(this)) {
+                runHere();
+            }
+            throw failure;
+        } finally {
+            if (noted) {
+                group.endWait(Thread.currentThread(), this);
+            }
+        }
+        if (!isDone() || group.holds(this)) { // its timeout may have passed at the moment of the grant
+            runHere();
+        }
+        return awaitOutcome();
+    }
+
+    /** Ends a run whose caller has failed internally, and releases the permit that the run may hold. */
+    void abandonedBy(Thread caller, Throwable failure) {
+        abortRun(failure, caller);
+        GrantedPermits grants = new GrantedPermits();
+        withdraw(grants);
+        group.release(this, 0, time().nanoTime(), grants);
+        group.engine.dispatch(grants);
     }
 
     /**
      * Ends this run after an internal failure to admit or to start it: it leaves the queue, or releases its permit. A
      * run that has begun goes on. May be called again if it throws.
      */
-    final void abort(Throwable failure) {
+    void abort(Throwable failure) {
         leaveQueue();
         abortRun(failure, null);
     }
 
-    /** Called when this run has left the queue, or was granted or rejected without entering it. */
-    void onDequeued() {}
-
-    /** Called when this run has entered the queue. */
-    void onQueued() {}
-
     /** Leaves the queue of the group that this run belongs to; returns false if it is in no queue. */
-    final boolean withdraw(GrantedPermits grants) {
+    boolean withdraw(GrantedPermits grants) {
         Group at;
         do {
-            at = group();
+            at = group;
             if (at.withdraw(this, grants)) {
                 return true;
             }
-        } while (at != group()); // it was moved meanwhile
+        } while (at != group); // it was moved meanwhile
         return false;
     }
 
-    /** Returns whether this run is decided, so that it must not enter. */
-    final boolean isEnded() {
-        return isDecided();
-    }
+    // Options and timeouts.
 
-    /** Arms the alarm of the task's time limit, if it has one. */
-    void armTimeLimit() {}
-
-    /** Cancels the alarm of the task's time limit. */
-    void cancelTimeLimit() {}
-
-    /** Returns whether this is a tryCall, to which neither rejection policy nor handler apply. */
-    boolean isTryCall() {
-        return false;
+    @Override
+    protected int cost() {
+        return settings == null ? 1 : settings.options.cost();
     }
 
     @Override
-    protected final TimeSource time() {
-        return group().owner.time();
+    public int priority() {
+        return settings == null ? 0 : settings.options.priority();
     }
 
     @Override
-    protected final void started(long waitNanos) {
-        group().owner.events().started(this, waitNanos);
+    protected void taken(int slots) {
+        if (settings != null) {
+            settings.taken = slots;
+        }
+    }
+
+    @Override
+    protected int taken() {
+        return settings == null ? 1 : settings.taken;
+    }
+
+    @Override
+    public boolean isTimeBounded() {
+        return settings != null && settings.isTimeBounded();
+    }
+
+    @Override
+    protected T enter(Callable<? extends T> callable) throws Exception {
+        RetryPolicy retry = settings == null ? null : settings.options.retry();
+        if (settings == null || retry == null || retry.maxAttempts() == 1) {
+            return callable.call();
+        }
+        Attempts<T> all = new Attempts<>(callable, retry, this::isDecided, time(), taskId, settings.limit);
+        settings.attempts = all;
+        try {
+            return all.call();
+        } finally {
+            settings.attempts = null; // it would retain the callable
+        }
+    }
+
+    /** Arms the alarm of the time limit, if this run has one. */
+    void armTimeLimit(RunSettings own) {
+        TimeLimit limit = own.limit;
+        if (limit != null) {
+            try {
+                own.armTimeLimit(limit, () -> onTimeout(own, limit));
+            } catch (Throwable noAlarm) {
+                end(new Outcome.Failure<>(noAlarm), true, Runnable::run);
+            }
+        }
+    }
+
+    /** Ends this run when its time limit has passed. Called in the time source's thread. */
+    private void onTimeout(RunSettings own, TimeLimit exceeded) {
+        withdrawAndOffload();
+        end(exceeded.outcome(taskId, own.attempts, isRunning()), true, group.engine.offloadExecutor);
+        withdrawAndOffload(); // it may have entered meanwhile
+    }
+
+    /** Arms the alarm of the queue timeout, if this run has one. Called when it has entered the queue. */
+    void armQueueTimeout(RunSettings own) {
+        Duration longest = own.queueTimeout;
+        if (longest == null) {
+            return;
+        }
+        if (longest.isZero()) {
+            onQueueTimeout(longest);
+            return;
+        }
+        try {
+            own.armQueueTimeout(longest, time(), () -> onQueueTimeout(longest));
+        } catch (Throwable noAlarm) {
+            end(new Outcome.Failure<>(noAlarm), false, Runnable::run);
+            withdrawAndOffload();
+        }
+    }
+
+    /** Called in the time source's thread: withdraws this run here, and calls user code on another thread. */
+    private void onQueueTimeout(Duration longest) {
+        GrantedPermits grants = new GrantedPermits();
+        if (withdraw(grants)) {
+            String reason = RejectionReason.QUEUE_TIMEOUT + ": queue timeout after " + MILLISECONDS.convert(longest)
+                    + " ms, " + group.load();
+            group.engine.offloadExecutor.execute(() -> {
+                group.engine.dispatch(grants);
+                reject(reason, false);
+            });
+        }
+    }
+
+    /** Leaves the queue. The runs granted by that are started on another thread, because the caller may be an alarm. */
+    private void withdrawAndOffload() {
+        GrantedPermits grants = new GrantedPermits();
+        if (withdraw(grants)) {
+            leftQueue();
+            group.engine.offloadExecutor.execute(() -> group.engine.dispatch(grants));
+        }
+    }
+
+    private void leftQueue() {
+        if (settings != null) {
+            settings.leaveQueue();
+        }
+    }
+
+    // The steps of the kernel.
+
+    @Override
+    protected TimeSource time() {
+        return group.engine.time;
+    }
+
+    @Override
+    protected void started(long waitNanos) {
+        Events events = group.engine.events;
+        if (events != null) {
+            events.started(this, waitNanos);
+        }
     }
 
     @Override
     protected void settled(Outcome<T> outcome) {
-        group().owner.events().settled(this, outcome);
+        if (settings != null) {
+            settings.cancelTimeLimit();
+        }
+        Events events = group.engine.events;
+        if (events != null) {
+            events.settled(this, outcome, endNanos() - startNanos());
+        }
+        if (placement() instanceof PlacedTask placed) {
+            placed.reportFailedStart(group.key, outcome);
+        }
     }
 
     @Override
     protected @Nullable TaskRun<?> releasePermits(long ranNanos, long nowNanos) {
-        return group().owner.releaseAndDispatch(this, ranNanos, nowNanos, true);
+        return group.engine.release(this, ranNanos, nowNanos);
     }
 
     @Override
-    protected final boolean isInGroup() {
+    protected boolean isInGroup() {
         return true;
     }
 
-    final boolean tryClaim() {
-        return claim();
+    @Override
+    protected boolean isUserCode() {
+        return !(placement() instanceof PlacedTask placed) || placed.isUserCode();
     }
 
-    final void noteRejection(String reason) {
+    // Rejection.
+
+    /** Rejects this run, which is in no queue, unless it has begun or ended. If that fails, the run fails. */
+    void reject(String reason, boolean bySubmitter) {
+        boolean claimed = false;
+        try {
+            StackRoom.ensureForSections();
+            claimed = claim();
+            if (claimed) {
+                rejectClaimed(reason, bySubmitter);
+            }
+        } catch (Throwable failure) {
+            abortElsewhere(failure, claimed);
+        }
+    }
+
+    private void rejectClaimed(String reason, boolean bySubmitter) {
+        if (settings != null) {
+            settings.leaveQueue();
+            settings.cancelTimeLimit();
+        }
         recordRejection(reason);
-    }
-
-    final void settleRejected(String reason) {
-        conclude(new Outcome.Rejected<>(reason), false);
-    }
-
-    final void runInCaller() {
-        concludeByCalling();
+        GroupEngine engine = group.engine;
+        Outcome<T> rejected = new Outcome.Rejected<>(reason);
+        if (engine.events != null) {
+            engine.events.settled(this, rejected, 0);
+        }
+        RejectionHandler handler = engine.policy.rejectionHandler();
+        if (placement() instanceof CallerThread caller && caller.isTryCall()) {
+            conclude(rejected, false);
+        } else if (handler != null) {
+            settleByHandler(handler);
+        } else if (bySubmitter && engine.policy.rejectionPolicy() == RejectionPolicy.CALLER_RUNS) {
+            concludeByCalling();
+        } else {
+            conclude(rejected, false);
+        }
     }
 
     @SuppressWarnings("unchecked") // a callable only produces values, so one of a subtype of T is one of T
-    final void settleByHandler(RejectionHandler handler) {
+    private void settleByHandler(RejectionHandler handler) {
         GroupResult<T> result;
         try {
             result = handler.onRejected(groupKey(), taskId, (Callable<T>) callable());
@@ -224,7 +390,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         if (result == null) {
             conclude(
                     new Outcome.Failure<>(new NullPointerException("rejectionHandler returned no result for task \""
-                            + taskId + "\" in group \"" + groupKey() + "\"")),
+                            + taskId + "\" in group \"" + group.key + "\"")),
                     false);
             return;
         }
@@ -250,13 +416,13 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     }
 
     /** Ends a granted or running run of a stopped group: rejects it if it has not begun, else interrupts it. */
-    final void stop(String reason, boolean mayInterrupt) {
-        if (tryClaim()) {
+    void stop(String reason, boolean mayInterrupt) {
+        if (claim()) {
             try {
                 GrantedPermits grants = new GrantedPermits();
-                group().release(this, 0, time().nanoTime(), grants);
-                group().owner.dispatch(grants);
-                group().owner.rejectClaimed(this, reason, false);
+                group.release(this, 0, time().nanoTime(), grants);
+                group.engine.dispatch(grants);
+                rejectClaimed(reason, false);
             } catch (Throwable failure) {
                 abortElsewhere(failure, true);
             }
@@ -267,45 +433,53 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         }
     }
 
+    /** Returns the exception of a run that was rejected, or null. */
+    @Nullable
+    RejectedTaskException rejection() {
+        return isDone() && settledOutcome() instanceof Outcome.Rejected<T> rejected
+                ? new RejectedTaskException(group.key, taskId, rejected.reason())
+                : null;
+    }
+
     // The handle.
 
     @Override
-    public final String groupKey() {
-        return group().key;
+    public String groupKey() {
+        return group.key;
     }
 
     @Override
-    public final String taskId() {
+    public String taskId() {
         return taskId;
     }
 
     @Override
-    public final String owner() {
-        return group().key;
+    public String owner() {
+        return group.key;
     }
 
     @Override
-    public final String name() {
+    public String name() {
         return taskId;
     }
 
     @Override
-    public final GroupResult<T> await() throws InterruptedException {
-        return resultOrThrow(awaitResult());
+    public GroupResult<T> await() throws InterruptedException {
+        return resultOrThrow(awaitEnd());
     }
 
     @Override
-    public final GroupResult<T> await(Duration timeout) throws InterruptedException {
+    public GroupResult<T> await(Duration timeout) throws InterruptedException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), timeout));
-        return outcome == null ? waitTimedOut(MILLISECONDS.convert(timeout) + " ms") : resultOrThrow(result(outcome));
+        return outcome == null ? waitTimedOut(MILLISECONDS.convert(timeout) + " ms") : resultOrThrow(outcome);
     }
 
     @Override
-    public final GroupResult<T> await(long timeout, TimeUnit unit) throws InterruptedException {
+    public GroupResult<T> await(long timeout, TimeUnit unit) throws InterruptedException {
         Outcome<T> outcome = awaitOutcome(Deadline.after(time(), Duration.ofNanos(unit.toNanos(timeout))));
         return outcome == null
                 ? waitTimedOut(timeout + " " + unit.name().toLowerCase(Locale.ROOT))
-                : resultOrThrow(result(outcome));
+                : resultOrThrow(outcome);
     }
 
     private GroupResult<T> waitTimedOut(String waited) {
@@ -316,7 +490,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     }
 
     @Override
-    public final GroupResult<T> join() {
+    public GroupResult<T> join() {
         try {
             return await();
         } catch (InterruptedException interrupt) {
@@ -325,7 +499,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     }
 
     @Override
-    public final GroupResult<T> join(Duration timeout) {
+    public GroupResult<T> join(Duration timeout) {
         try {
             return await(timeout);
         } catch (InterruptedException interrupt) {
@@ -334,7 +508,7 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     }
 
     @Override
-    public final GroupResult<T> join(long timeout, TimeUnit unit) {
+    public GroupResult<T> join(long timeout, TimeUnit unit) {
         try {
             return await(timeout, unit);
         } catch (InterruptedException interrupt) {
@@ -349,16 +523,16 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
     }
 
     @Override
-    public final boolean isDone() {
+    public boolean isDone() {
         return isSettled();
     }
 
     @Override
-    public final boolean cancel(boolean mayInterruptIfRunning) {
+    public boolean cancel(boolean mayInterruptIfRunning) {
         return !isDone() && cancel(new CancelledException("cancelled through its handle"), mayInterruptIfRunning);
     }
 
-    final boolean cancel(Throwable cause, boolean mayInterrupt) {
+    boolean cancel(Throwable cause, boolean mayInterrupt) {
         boolean left = leaveQueue();
         boolean cancelled = cancel(new Outcome.Cancelled<>(cause), mayInterrupt);
         if (cancelled && !left) {
@@ -371,23 +545,28 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         GrantedPermits grants = new GrantedPermits();
         boolean left = withdraw(grants);
         if (left) {
-            onDequeued();
-            group().owner.dispatch(grants);
+            leftQueue();
+            group.engine.dispatch(grants);
         }
         return left;
     }
 
     @Override
-    public final CompletableFuture<GroupResult<T>> toCompletableFuture() {
+    public CompletableFuture<GroupResult<T>> toCompletableFuture() {
         CompletableFuture<GroupResult<T>> copy = new CompletableFuture<>();
-        end().whenSet(() -> group().owner.runDependant(() -> complete(copy)));
+        whenSettled(() -> group.engine.runDependant(() -> complete(copy)));
         return copy;
+    }
+
+    /** Runs an action when this run is settled, or at once if it is. */
+    void whenSettled(Runnable action) {
+        end().whenSet(action);
     }
 
     private void complete(CompletableFuture<GroupResult<T>> copy) {
         GroupResult<T> result;
         try {
-            result = resultOrThrow(result(settledOutcome()));
+            result = resultOrThrow(settledOutcome());
         } catch (RejectedTaskException rejected) {
             copy.completeExceptionally(rejected);
             return;
@@ -395,64 +574,54 @@ class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.Placeab
         copy.complete(result);
     }
 
-    /** Waits for the result, which may be a rejection; throws IllegalStateException if the wait could never end. */
-    final GroupResult<T> awaitResult() throws InterruptedException {
-        if (isDone()) {
-            return result(settledOutcome());
+    /** Waits until this run is settled; throws IllegalStateException if the wait could never end. */
+    private Outcome<T> awaitEnd() throws InterruptedException {
+        if (isSettled()) {
+            return settledOutcome();
         }
         Thread self = Thread.currentThread();
-        boolean noted = group().noteWait(self, this);
+        boolean noted = group.noteWait(self, this);
         try {
-            return result(awaitOutcome());
+            return awaitOutcome();
         } finally {
             if (noted) {
-                group().endWait(self, this);
+                group.endWait(self, this);
             }
         }
     }
 
+    /** Waits for the result, which may be a rejection; throws IllegalStateException if the wait could never end. */
+    GroupResult<T> awaitResult() throws InterruptedException {
+        return result(awaitEnd());
+    }
+
     /** Waits for the result until a deadline; returns null if the deadline passed first. */
-    final @Nullable GroupResult<T> awaitResult(Deadline deadline) throws InterruptedException {
+    @Nullable
+    GroupResult<T> awaitResult(Deadline deadline) throws InterruptedException {
         Outcome<T> outcome = awaitOutcome(deadline);
         return outcome == null ? null : result(outcome);
     }
 
-    final GroupResult<T> result(Outcome<T> outcome) {
-        String key = groupKey();
+    GroupResult<T> result(Outcome<T> outcome) {
+        String key = group.key;
+        long start = startNanos();
+        long end = endNanos();
         return switch (outcome) {
             case Outcome.Success<T> success ->
-                GroupResult.success(key, taskId, success.value(), startNanos(), endNanos());
-            case Outcome.Failure<T> failure ->
-                GroupResult.failed(key, taskId, failure.error(), startNanos(), endNanos());
-            case Outcome.Cancelled<T> cancelled ->
-                GroupResult.cancelled(key, taskId, cancelled.cause(), startNanos(), endNanos());
-            case Outcome.Rejected<T> rejected -> GroupResult.rejected(key, taskId, rejected.reason(), endNanos());
+                new GroupResult<>(key, taskId, TaskStatus.SUCCESS, success.value(), null, start, end, null);
+            case Outcome.Failure<T> failure -> GroupResult.failed(key, taskId, failure.error(), start, end);
+            case Outcome.Cancelled<T> cancelled -> GroupResult.cancelled(key, taskId, cancelled.cause(), start, end);
+            case Outcome.Rejected<T> rejected -> GroupResult.rejected(key, taskId, rejected.reason(), end);
             case Outcome.Skipped<T> skipped ->
-                new GroupResult<>(key, taskId, TaskStatus.SKIPPED, null, null, startNanos(), endNanos());
+                new GroupResult<>(key, taskId, TaskStatus.SKIPPED, null, null, start, end);
         };
     }
 
-    private GroupResult<T> resultOrThrow(GroupResult<T> result) {
-        if (result.status() == TaskStatus.REJECTED
-                && group().owner.throwsRejections()
-                && settledOutcome() instanceof Outcome.Rejected<T> rejected) {
-            throw new RejectedTaskException(groupKey(), taskId, rejected.reason());
+    private GroupResult<T> resultOrThrow(Outcome<T> outcome) {
+        if (outcome instanceof Outcome.Rejected<T> rejected && group.engine.throwsRejections) {
+            throw new RejectedTaskException(group.key, taskId, rejected.reason());
         }
-        return result;
-    }
-
-    /** Returns the thread that executes the callable, or null. */
-    final @Nullable Thread runner() {
-        return runningThread();
-    }
-
-    /** Returns how many slots this run takes. */
-    final int slots() {
-        return taken();
-    }
-
-    final long ranNanos() {
-        return endNanos() - startNanos();
+        return result(outcome);
     }
 
     @Override

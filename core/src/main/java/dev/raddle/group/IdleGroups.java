@@ -58,7 +58,9 @@ final class IdleGroups {
 
     /** Arms the alarm of the next sweep, unless it is armed. Called after {@link #add}, without a lock. */
     void arm() {
-        arm(ttlMillis);
+        if (!armed.get()) {
+            arm(ttlMillis);
+        }
     }
 
     private void arm(int millis) {

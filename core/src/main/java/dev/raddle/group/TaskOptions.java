@@ -4,7 +4,6 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskSpec;
 import java.time.Duration;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +28,7 @@ public record TaskOptions(
         @Nullable RetryPolicy retry,
         @Nullable Duration timeout) {
 
-    private static final TaskOptions DEFAULTS = new TaskOptions(0, 1, null);
+    static final TaskOptions DEFAULTS = new TaskOptions(0, 1, null);
 
     /**
      * Checks the components.
@@ -124,7 +123,8 @@ public record TaskOptions(
         return new TaskOptions(priority, cost, queueTimeout, retry, Objects.requireNonNull(limit, "timeout"));
     }
 
-    <T> TaskSpec<T> specOf(String taskId, Callable<T> task) {
-        return new TaskSpec<>(taskId, task, priority, cost, queueTimeout, retry, timeout);
+    /** Returns the options of a task that is described by a plan. */
+    static TaskOptions of(TaskSpec<?> spec) {
+        return new TaskOptions(spec.priorityOr(0), spec.cost(), spec.queueTimeout(), spec.retry(), spec.timeout());
     }
 }

@@ -93,7 +93,15 @@ public abstract class Gate extends SpinLock {
          */
         BULKHEAD_FULL,
         /** Refused: the common queue of all gates is full. */
-        COMMON_QUEUE_FULL
+        COMMON_QUEUE_FULL,
+        /** The permit is in the queue, and its caller has to look the limits up. Returned by subclasses only. */
+        UNRESOLVED,
+        /** Refused: this gate is closed. Returned by subclasses only. */
+        CLOSED,
+        /** Refused: this gate was removed, and another one takes its place. Returned by subclasses only. */
+        RETIRED,
+        /** Refused: the run of the permit has ended. Returned by subclasses only. */
+        ENDED
     }
 
     private static final byte UNCOUNTED = -1; // the cap does not count what runs here, because there was no cap so far

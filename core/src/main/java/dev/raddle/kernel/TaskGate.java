@@ -99,6 +99,16 @@ public abstract class TaskGate extends Gate {
         awaitedRuns().remove(self, awaited);
     }
 
+    /**
+     * Returns whether the limits of this gate and of the cap decide when a run continues.
+     *
+     * @param run any run
+     * @return true if it holds slots here, or waits here for slots and not for limits or a resume
+     */
+    public final boolean isSubjectToLimits(TaskRun<?> run) {
+        return locked(() -> isHeld(run) || (isWaiting(run) && !isPaused() && isBound()));
+    }
+
     /** Returns whether a thread may run a task here. (A runner that is being interrupted cannot be identified.) */
     private boolean mayRunHere(Thread thread, TaskRun<?> awaited) {
         if (running() > SHORT_SCAN) {

@@ -76,7 +76,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      */
 
     /** The moment of submission of a run whose waiting time is not needed. */
-    protected static final long NOT_MEASURED = Long.MIN_VALUE;
+    public static final long NOT_MEASURED = Long.MIN_VALUE;
 
     private static final Object ENTERING = new Object();
     private static final Object INTERRUPTING = new Object();
@@ -810,7 +810,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @return the outcome, or null if it is not decided
      */
     @SuppressWarnings("unchecked") // only outcomes of T are ever put into the field
-    protected final @Nullable Outcome<T> decided() {
+    public final @Nullable Outcome<T> decided() {
         return state instanceof Outcome<?> outcome ? (Outcome<T>) outcome : null;
     }
 }

@@ -78,14 +78,14 @@ class DeadlockDetectionTest {
 
     /** Waits until a thread waits for a task without a timeout. */
     private static void awaitWaitFor(String id, GroupExecutor executor) {
-        Wait.until(() -> executor.awaitedRuns().values().stream()
+        Wait.until(() -> executor.engine.awaitedRuns.values().stream()
                 .anyMatch(run -> run.name().equals(id)));
     }
 
     private static void assertIdle(GroupExecutor executor) {
         assertThat(executor.stats().totalActiveCount()).isZero();
         assertThat(executor.stats().totalQueuedCount()).isZero();
-        assertThat(executor.awaitedRuns()).isEmpty();
+        assertThat(executor.engine.awaitedRuns).isEmpty();
     }
 
     private static void assertDeadlock(GroupResult<?> result, String inWords) {

@@ -13,7 +13,6 @@ import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.Together;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
-import java.lang.reflect.Field;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -352,7 +351,7 @@ class GroupLifeCycleTest {
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
             TaskHandle<String> handle = executor.submit("a", "t", () -> "");
             handle.await();
-            Group group = ((GroupRun<?>) handle).group();
+            Group group = ((GroupRun<?>) handle).group;
 
             executor.evictGroup("a");
 
@@ -457,13 +456,6 @@ class GroupLifeCycleTest {
         abstract void apply(GroupExecutor executor);
     }
 
-    @SuppressWarnings("unchecked")
-    private static Map<String, Group> groupsOf(GroupExecutor executor) throws ReflectiveOperationException {
-        Field groups = GroupExecutor.class.getDeclaredField("groups");
-        groups.setAccessible(true);
-        return (Map<String, Group>) groups.get(executor);
-    }
-
     // L3
     @ParameterizedTest
     @EnumSource
@@ -473,9 +465,9 @@ class GroupLifeCycleTest {
                 GroupExecutor.newVirtualThreadExecutor(countsLookups().build())) {
             TaskHandle<String> handle = executor.submit("a", "t1", () -> "");
             handle.await();
-            Group old = ((GroupRun<?>) handle).group();
+            Group old = ((GroupRun<?>) handle).group;
             executor.evictGroup("a");
-            groupsOf(executor).put("a", old); // as a thread sees it that has read the group before the eviction
+            executor.engine.groups.put("a", old); // as a thread sees it that has read the group before the eviction
 
             operation.apply(executor);
 
@@ -499,7 +491,7 @@ class GroupLifeCycleTest {
             return null;
         });
         FutureTask<Boolean> shutdown = new FutureTask<>(() -> executor.shutdown(FOREVER));
-        Locks.holding(((GroupRun<?>) handle).group(), () -> {
+        Locks.holding(((GroupRun<?>) handle).group, () -> {
             Thread thread = Thread.ofPlatform().start(meets);
             Wait.until(() -> Locks.waits(thread));
             Thread.ofPlatform().start(shutdown);
@@ -1058,7 +1050,7 @@ class GroupLifeCycleTest {
             handle.await();
             Thread reader = Thread.ofPlatform().unstarted(executor::stats);
             Locks.holding(
-                    ((GroupRun<?>) handle).group(),
+                    ((GroupRun<?>) handle).group,
                     () -> { // the sweep of the reader has taken the list and not put it back yet
                         reader.start();
                         Wait.until(() -> Locks.waits(reader));

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Locks;
 import dev.raddle.task.CancelledException;
@@ -158,17 +159,16 @@ class RemovedGroupTest {
         StepScheduler steps = new StepScheduler();
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
                 TestTasks.stepped(steps).timeSource(time).build())) {
-            Group gone = new Group("g", executor);
+            Group gone = new Group("g", executor.engine);
             gone.retireIfEmpty();
-            Group next = new Group("g", executor);
-            GroupRun<String> run = new GroupRun<>("run", () -> "value", 0);
-            run.setGroup(gone);
-            assertThat(gone.admit(run)).isEqualTo(Group.Admission.RETIRED);
+            Group next = new Group("g", executor.engine);
+            GroupRun<String> run = new GroupRun<>(gone, "run", () -> "value", 0, null);
+            assertThat(gone.admit(run)).isEqualTo(Gate.Entry.RETIRED);
             assertThat(run.withdraw(new GrantedPermits()))
                     .as("it is in no queue yet")
                     .isFalse();
             gone.moveTo(run, next);
-            assertThat(next.admit(run)).isEqualTo(Group.Admission.UNRESOLVED);
+            assertThat(next.admit(run)).isEqualTo(Gate.Entry.UNRESOLVED);
 
             assertThat(gone.withdraw(run, new GrantedPermits())).isFalse();
             assertThat(gone.holds(run)).isFalse();
@@ -281,7 +281,7 @@ class RemovedGroupTest {
                         executor.submit("g", TaskSpec.named("timed", () -> "").timeout(LIMIT)));
                 FutureTask<Void> alarm = new FutureTask<>(() -> time.advance(LIMIT), null);
                 FutureTask<Void> evictor = new FutureTask<>(() -> executor.evictGroup("g"), null);
-                Locks.holding(((GroupRun<?>) evicted).group(), () -> {
+                Locks.holding(((GroupRun<?>) evicted).group, () -> {
                     for (FutureTask<?> each : List.of(submitter, alarm, evictor)) {
                         Thread thread = Thread.ofPlatform().start(each);
                         Wait.until(() -> Locks.waits(thread));

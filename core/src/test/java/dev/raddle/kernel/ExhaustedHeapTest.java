@@ -147,16 +147,8 @@ class ExhaustedHeapTest {
 
     /** A gate with methods that make one step under the lock. */
     private static final class PlainGate extends Gate {
-        private final FairCap cap;
-
         PlainGate(FairCap cap) {
-            super(TestGate.Limits.of(Step.LIMIT));
-            this.cap = cap;
-        }
-
-        @Override
-        protected FairCap cap() {
-            return cap;
+            super(TestGate.Limits.of(Step.LIMIT), cap);
         }
 
         Entry enterOnce(Request request) {

@@ -1,0 +1,21 @@
+package dev.raddle.group;
+
+import dev.raddle.time.Signal;
+
+/**
+ * The placement of a run that is executed in the caller's thread: a grant wakes the caller and starts no thread.
+ *
+ * <p>The caller waits until the run is granted or settled. If it is interrupted first, it withdraws the run. If the run
+ * was granted at the moment of the interrupt or of its timeout, no other thread would release its permit. The caller
+ * does so by running the run, which is decided then and only releases its permit. A thread that ends a call from
+ * outside withdraws it first, so a settled call that does not hold its permit will never hold it.
+ *
+ * @param isTryCall whether it is a tryCall, to which neither rejection policy nor handler apply
+ * @param grantedOrSettled the signal for which the caller waits
+ */
+record CallerThread(boolean isTryCall, Signal grantedOrSettled) implements Placement {
+
+    CallerThread(boolean isTryCall) {
+        this(isTryCall, new Signal());
+    }
+}

@@ -1,0 +1,499 @@
+package dev.raddle.group;
+
+import dev.raddle.kernel.CapDeadlockDetector;
+import dev.raddle.kernel.CapturedContext;
+import dev.raddle.kernel.Dispatch;
+import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.FairCap;
+import dev.raddle.kernel.Gate;
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.Permit;
+import dev.raddle.kernel.Propagation;
+import dev.raddle.kernel.Recorder;
+import dev.raddle.kernel.StackRoom;
+import dev.raddle.kernel.TaskRun;
+import dev.raddle.kernel.TimeLimit;
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskContext;
+import dev.raddle.task.TaskListener;
+import dev.raddle.time.Signal;
+import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Admits and starts the runs of all groups of a {@link GroupExecutor}. */
+final class GroupEngine {
+
+    /*
+     * Overview.
+     *
+     * The stages of a task: submit ─► admit (Group, a gate) ─► place (Scheduler) ─► run, settle (GroupRun, a TaskRun).
+     *
+     * The decisions are made in the group, under its lock, and in the cap, by its combiner. Every method that may allow
+     * runs to start collects these runs in GrantedPermits and starts them in dispatch(), outside the lock and the
+     * combiner. dispatch() makes the cap serve its requests, starts the granted runs, and repeats both if a start
+     * failed, because a failed start frees slots. It is a loop, not a recursion, so a million starts that all fail do
+     * not exhaust the stack. A run that its scheduler may execute in the calling thread is started through that
+     * thread's Dispatch, so a million of these do not exhaust the stack either.
+     *
+     * The state only increases: RUNNING, CLOSING (new tasks are refused, accepted tasks may finish), SHUTDOWN (waiting
+     * tasks are rejected, running tasks interrupted). It is written before the groups are visited, and a group reads it
+     * under its lock when a task enters. So a task either entered before its group was visited, and is found there, or
+     * is refused. From CLOSING on, a group is retired as soon as it is empty. When the map is empty, `terminated` is
+     * set.
+     */
+
+    enum State {
+        RUNNING,
+        CLOSING,
+        SHUTDOWN
+    }
+
+    final GroupPolicy policy;
+    final TimeSource time;
+    final @Nullable Events events; // null if the policy has no listener
+    final OffloadExecutor offloadExecutor; // of user code that must delay neither an alarm nor a task
+    final FairCap cap;
+    final IdleGroups idleGroups;
+    final @Nullable Scheduler onlyScheduler; // null if the policy has a scheduler function
+    final boolean throwsRejections; // whether a wait for a rejected task throws
+    final CarrierHandoff<GroupRun<?>> carrierHandoff = new CarrierHandoff<>();
+    final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
+    final ConcurrentHashMap<Group, Signal> emptySignals = new ConcurrentHashMap<>(); // changed under the group's lock
+
+    /** Maps each thread that may run a task of the same group to the run that it awaits without a timeout. */
+    final ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns = new ConcurrentHashMap<>();
+
+    final AtomicLong groupsCreated = new AtomicLong(); // so that awaitIdle notices short-lived groups
+    final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
+    final Signal terminated = new Signal();
+
+    private final boolean reuseThreads;
+    private final boolean measuresWaiting; // whether a listener receives the time that tasks wait
+    private final @Nullable Duration queueTimeout; // of tasks that have none of their own
+    private final Propagation propagation;
+    private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
+
+    GroupEngine(GroupPolicy policy, @Nullable TaskListener listener) {
+        this.policy = policy;
+        this.time = UserCode.clock(
+                policy.timeSource(), failure -> policy.exceptionSink().report("time source of the policy", failure));
+        this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
+        this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
+        this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
+        this.cap = new FairCap(policy.globalMaxInFlight(), policy.globalQueueThreshold());
+        this.idleGroups = new IdleGroups(policy, time, this::remove);
+        this.onlyScheduler = policy.hasScheduler() ? null : Scheduler.virtualThreads();
+        this.measuresWaiting = policy.taskListener() != null;
+        this.reuseThreads = policy.reuseThreads();
+        this.queueTimeout = policy.queueTimeout();
+        this.throwsRejections =
+                policy.rejectionHandler() == null && policy.rejectionPolicy() != RejectionPolicy.DISCARD;
+    }
+
+    boolean isShutdown() {
+        return state.get() != State.RUNNING;
+    }
+
+    // Submission.
+
+    /** Creates the run of a task, in the calling thread's context, and lets it enter its group. */
+    <T> GroupRun<T> submit(
+            String key, String id, Callable<? extends T> task, TaskOptions options, @Nullable CallerThread caller) {
+        TaskContext context = TaskContext.current();
+        EnclosingScope scope = EnclosingScope.innermost(context);
+        Callable<? extends T> carried = propagation.carry(task, context, scope);
+        long submitted = submitNanos();
+        boolean isPlain = options == TaskOptions.DEFAULTS && scope == null && caller == null && queueTimeout == null;
+        RunSettings settings = isPlain ? null : settings(options, scope, caller);
+        StackRoom.ensure();
+        GroupRun<T> run = new GroupRun<>(groupOf(key), id, carried, submitted, settings);
+        if (caller != null) {
+            run.whenSettled(caller.grantedOrSettled()::set);
+        }
+        if (events != null) {
+            events.submitted(run);
+        }
+        return enter(run);
+    }
+
+    /** Returns the settings of a run that is not plain, or null if it is nevertheless. */
+    private @Nullable RunSettings settings(
+            TaskOptions options, @Nullable EnclosingScope scope, @Nullable Placement placement) {
+        TimeLimit limit =
+                options.timeout() == null && scope == null ? null : TimeLimit.of(time, options.timeout(), scope);
+        Duration longest = options.queueTimeout() == null ? queueTimeout : options.queueTimeout();
+        return limit == null && longest == null && placement == null && options == TaskOptions.DEFAULTS
+                ? null
+                : new RunSettings(options, longest, limit, placement);
+    }
+
+    /** Returns the moment of a submission, or NOT_MEASURED if nothing reports how long tasks wait. */
+    private long submitNanos() {
+        return measuresWaiting || Recorder.isOn() ? time.nanoTime() : TaskRun.NOT_MEASURED;
+    }
+
+    /** Lets a task of another API enter a group, and returns its run. */
+    GroupRun<Object> place(String key, Runnable task, PlacedTask placed) {
+        Objects.requireNonNull(task, "task");
+        if (isShutdown()) {
+            throw new RejectedTaskException(
+                    key, PlacedTask.nameOf(task), RejectionReason.SHUTDOWN + ": the executor is shut down");
+        }
+        return enter(newPlacedRun(key, task, placed));
+    }
+
+    /** Returns a run that was reported to the listener, created in the submitter's context if that can be observed. */
+    private GroupRun<Object> newPlacedRun(String key, Runnable task, PlacedTask placed) {
+        if (task instanceof Scheduler.Placeable placeable && !(propagation.isPlain() && events == null)) {
+            try {
+                return placeable.inSubmittersContext(() -> newPlacedRunInContext(key, task, placed));
+            } catch (Throwable failure) {
+                policy.exceptionSink()
+                        .report("context of task " + UserCode.textOf(task) + ", placed in a group", failure);
+            }
+        }
+        return newPlacedRunInContext(key, task, placed);
+    }
+
+    private GroupRun<Object> newPlacedRunInContext(String key, Runnable task, PlacedTask placed) {
+        CapturedContext context = task instanceof Scheduler.Placeable
+                ? propagation.captureWithoutTaskContext()
+                : propagation.capture(TaskContext.current().within(EnclosingScope.innermost()));
+        int priority = task instanceof Scheduler.Placeable placeable ? placeable.priority() : 0;
+        TaskOptions options = priority == 0 ? TaskOptions.DEFAULTS : TaskOptions.DEFAULTS.priority(priority);
+        RunSettings settings = settings(options, null, placed);
+        String name = PlacedTask.nameOf(task);
+        long submitted = submitNanos();
+        StackRoom.ensure();
+        GroupRun<Object> run = new GroupRun<>(groupOf(key), name, context.around(placed), submitted, settings);
+        if (events != null) {
+            events.submitted(run);
+        }
+        return run;
+    }
+
+    // Admission.
+
+    /** Lets a run, which was reported to the listener, enter its group. */
+    private <R extends GroupRun<?>> R enter(R run) {
+        try {
+            enterOrFail(run);
+            return run;
+        } catch (Throwable failure) {
+            abort(run, failure);
+            throw failure;
+        }
+    }
+
+    /** Ends a run whose admission or start failed internally, on a new thread if the calling thread fails again. */
+    private static void abort(GroupRun<?> run, Throwable failure) {
+        try {
+            run.abort(failure);
+        } catch (Throwable again) {
+            Scheduler.virtualThreads().execute(() -> run.abort(failure));
+        }
+    }
+
+    private void enterOrFail(GroupRun<?> run) {
+        RunSettings settings = run.settings;
+        if (settings != null) {
+            run.armTimeLimit(settings);
+        }
+        Group group = run.group;
+        Gate.Entry entry = group.admit(run);
+        while (entry == Gate.Entry.RETIRED) {
+            remove(group);
+            Group next = groupOf(group.key);
+            group.moveTo(run, next);
+            group = next;
+            entry = group.admit(run);
+        }
+        switch (entry) {
+            case HELD -> startAndDispatch(run);
+            case WAITING -> {
+                if (cap.hasWork()) {
+                    serveBeforeWaiting(run, settings);
+                } else if (settings != null) {
+                    run.armQueueTimeout(settings);
+                }
+            }
+            case UNRESOLVED -> {
+                lookUp(group);
+                if (settings != null) {
+                    run.armQueueTimeout(settings);
+                }
+            }
+            case CLOSED -> {
+                group.retireIfEmpty();
+                run.reject(RejectionReason.SHUTDOWN + ": the group or the executor is being shut down", false);
+            }
+            case ENDED -> {
+                group.retireIfEmpty();
+                if (settings != null) {
+                    settings.cancelTimeLimit();
+                }
+            }
+            default -> run.reject(refusal(entry, group), true);
+        }
+    }
+
+    /**
+     * Makes the cap serve its requests before the run's queue timeout begins. A slot of the cap is free, and a run with
+     * a queue timeout of zero must not be rejected before the cap has decided whether to grant it that slot.
+     */
+    private void serveBeforeWaiting(GroupRun<?> run, @Nullable RunSettings settings) {
+        GrantedPermits grants = new GrantedPermits();
+        try {
+            cap.serve(grants);
+            if (settings != null) {
+                run.armQueueTimeout(settings);
+            }
+        } finally {
+            dispatch(grants);
+        }
+    }
+
+    private String refusal(Gate.Entry entry, Group group) {
+        return switch (entry) {
+            case BULKHEAD_FULL -> RejectionReason.BULKHEAD + ": " + group.load();
+            case COMMON_QUEUE_FULL -> {
+                int threshold = policy.globalQueueThreshold();
+                yield RejectionReason.GLOBAL_QUEUE + ": " + threshold + " of " + threshold + " waiting in all groups, "
+                        + cap;
+            }
+            default -> RejectionReason.GROUP_QUEUE + ": " + group.load();
+        };
+    }
+
+    Group groupOf(String key) {
+        Group group = groups.get(key);
+        return group != null ? group : groups.computeIfAbsent(key, this::newGroup);
+    }
+
+    private Group newGroup(String key) {
+        groupsCreated.incrementAndGet();
+        return new Group(key, this);
+    }
+
+    /** Looks the limits of a group up, unless they are known or another thread does; on a new thread if this fails. */
+    void lookUp(Group group) {
+        GroupBounds.Pending lookup = null;
+        try {
+            StackRoom.ensureForSections();
+            lookup = group.beginLookup();
+            if (lookup != null) {
+                lookUp(group, lookup);
+            }
+        } catch (Throwable failure) { // other tasks wait for the limits
+            GroupBounds.Pending begun = lookup;
+            Scheduler.virtualThreads().execute(() -> {
+                if (begun == null) {
+                    lookUp(group);
+                } else {
+                    lookUp(group, begun);
+                }
+            });
+            throw failure;
+        }
+    }
+
+    /** Ends a lookup. Has no effect if it has ended before. */
+    private void lookUp(Group group, GroupBounds.Pending lookup) {
+        GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key));
+        GrantedPermits grants = new GrantedPermits();
+        Map<Permit, Gate.Entry> entries = group.endLookup(lookup, found, grants);
+        try {
+            dispatch(grants);
+        } finally {
+            entries.forEach((permit, entry) -> rejectIfRefused((GroupRun<?>) permit, entry));
+        }
+    }
+
+    private void rejectIfRefused(GroupRun<?> run, Gate.Entry entry) {
+        if (entry != Gate.Entry.HELD && entry != Gate.Entry.WAITING) {
+            run.reject(refusal(entry, run.group), true);
+        }
+    }
+
+    private GroupBounds.Known canonical(GroupBounds.Known found) {
+        GroupBounds.Known last = lastBounds;
+        if (last != null && last.equals(found)) {
+            return last;
+        }
+        lastBounds = found;
+        return found;
+    }
+
+    // Starting.
+
+    private void startAndDispatch(GroupRun<?> run) {
+        if (onlyScheduler == null && run.mayStartInPlace()) {
+            Dispatch.start(run);
+            return;
+        }
+        Throwable failure = run.start();
+        if (failure != null) {
+            run.failStart(failure);
+        }
+    }
+
+    /** Starts the granted runs, and those that the cap grants, until none is left. */
+    void dispatch(GrantedPermits grants) {
+        dispatch(grants, null);
+    }
+
+    private @Nullable GroupRun<?> dispatch(GrantedPermits grants, @Nullable Group sameGroup) {
+        GroupRun<?> following = null;
+        GroupRun<?> starting = null;
+        try {
+            boolean more;
+            do {
+                more = cap.serve(grants);
+                for (Permit granted; (granted = grants.poll()) != null; ) {
+                    GroupRun<?> run = (GroupRun<?>) granted;
+                    starting = run;
+                    if (following == null && run.group == sameGroup && run.mayRunNext()) {
+                        if (run.settings != null) {
+                            run.settings.leaveQueue();
+                        }
+                        following = run;
+                    } else {
+                        more |= !start(run, grants);
+                    }
+                    starting = null;
+                }
+            } while (more);
+        } catch (Throwable failure) {
+            dispatchOnNewThread(following, starting, failure, grants);
+            throw failure;
+        }
+        return following;
+    }
+
+    /** Starts a granted run; returns false if that failed and other runs may have been granted. */
+    private boolean start(GroupRun<?> run, GrantedPermits grants) {
+        if (onlyScheduler == null && run.mayStartInPlace()) {
+            Dispatch.start(run);
+            return true;
+        }
+        Throwable failure = run.start();
+        if (failure == null) {
+            return true;
+        }
+        run.failStart(failure, grants);
+        return false;
+    }
+
+    /** Starts the granted runs on a new thread, which has a stack of its own, because the calling thread has failed. */
+    private void dispatchOnNewThread(
+            @Nullable GroupRun<?> following, @Nullable GroupRun<?> starting, Throwable failure, GrantedPermits grants) {
+        Scheduler.virtualThreads().execute(() -> {
+            if (starting != null) {
+                starting.abort(failure);
+            }
+            if (following != null && following != starting) {
+                startAndDispatch(following);
+            }
+            dispatch(grants);
+        });
+    }
+
+    /**
+     * Releases the permit of a run and starts the runs that this allows.
+     *
+     * @return a run of the same group that the calling thread is to run next, if threads are reused; else null
+     */
+    @Nullable
+    TaskRun<?> release(GroupRun<?> run, long ranNanos, long nowNanos) {
+        GrantedPermits grants = new GrantedPermits();
+        run.group.release(run, ranNanos, nowNanos, grants);
+        if (Thread.currentThread().isVirtual()) { // starts the handed-off runs on its carrier
+            for (GroupRun<?> waiting; (waiting = carrierHandoff.poll()) != null; ) {
+                start(waiting, grants);
+            }
+        }
+        return dispatch(grants, reuseThreads && run.mayRunNext() ? run.group : null);
+    }
+
+    /** Runs an action that depends on a settled task, on another thread if threads are reused for further tasks. */
+    void runDependant(Runnable dependant) {
+        if (reuseThreads) {
+            offloadExecutor.execute(dependant);
+        } else {
+            dependant.run();
+        }
+    }
+
+    /**
+     * Records that a thread awaits a run while the cap is full. If the tasks that fill the cap all wait, the last one
+     * of them to call this method finds the deadlock.
+     *
+     * @return whether the wait was recorded
+     * @throws IllegalStateException if the wait could never end
+     */
+    boolean noteWaitForCap(Thread waiter, GroupRun<?> run) {
+        if (run.isTimeBounded() || !run.group.isSubjectToLimits(run)) {
+            return false;
+        }
+        awaitedRuns.put(waiter, run);
+        boolean endless = true;
+        try {
+            endless = new CapDeadlockDetector(groups.values(), cap, awaitedRuns).isDeadlocked(waiter);
+        } finally {
+            if (endless) { // or the detector has failed
+                awaitedRuns.remove(waiter, run);
+            }
+        }
+        if (endless) {
+            throw new IllegalStateException("task \"" + run.taskId() + "\" in group \"" + run.groupKey()
+                    + "\" would never begin: " + cap + ", and each of the tasks that hold them waits for another one;"
+                    + " raise globalMaxInFlight, or do not wait");
+        }
+        return true;
+    }
+
+    // Ending.
+
+    /** Drains the queues before it stops the running tasks, so that no released slot is granted to a waiting one. */
+    Ended end(Collection<Group> ended, String reason, Consumer<GroupRun<?>> stop) {
+        List<GroupRun<?>> running = new ArrayList<>();
+        ArrayList<GroupRun<?>> waited = new ArrayList<>();
+        StackRoom.ensureForSections();
+        try {
+            ended.forEach(group -> group.evict(running, waited));
+            running.forEach(stop);
+            dispatch(new GrantedPermits()); // the cap may have kept slots for these groups
+        } finally {
+            waited.forEach(run -> run.reject(reason, false));
+        }
+        return new Ended(running.size(), waited.size());
+    }
+
+    /** The numbers of running and waiting tasks that a shutdown or eviction has ended. */
+    record Ended(int running, int waiting) {}
+
+    /** Removes a group that was retired. */
+    void remove(Group group) {
+        groups.remove(group.key, group);
+        terminateIfEmpty();
+    }
+
+    void terminateIfEmpty() {
+        if (isShutdown() && groups.isEmpty() && terminated.set()) {
+            idleGroups.sweep(); // so that it does not retain removed groups until its alarm fires
+        }
+    }
+}

@@ -1,0 +1,50 @@
+package dev.raddle.group;
+
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
+import org.jspecify.annotations.Nullable;
+
+/** Notifies a {@link TaskLifecycleListener} of what the engine reports to a {@link TaskListener}. */
+record LifecycleAdapter(TaskLifecycleListener listener, ExceptionSink sink) implements TaskListener {
+
+    /** Returns the listener that notifies both listeners of a policy, or null if it has none. */
+    static @Nullable TaskListener listenerOf(GroupPolicy policy) {
+        TaskLifecycleListener lifecycle = policy.taskLifecycleListener();
+        TaskListener listener = policy.taskListener();
+        if (lifecycle == null) {
+            return listener;
+        }
+        LifecycleAdapter adapter = new LifecycleAdapter(lifecycle, policy.exceptionSink());
+        return listener == null ? adapter : adapter.and(listener);
+    }
+
+    @Override
+    public void onSubmitted(TaskIdentity task) {
+        notify("onSubmitted", task, () -> listener.onSubmitted(task.owner(), task.name()));
+    }
+
+    @Override
+    public void onStarted(TaskIdentity task, long waitNanos) {
+        notify("onStarted", task, () -> listener.onStarted(task.owner(), task.name()));
+    }
+
+    @Override
+    public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+        if (outcome instanceof Outcome.Rejected<?> rejected) {
+            notify("onRejected", task, () -> listener.onRejected(task.owner(), task.name(), rejected.reason()));
+        } else {
+            notify("onCompleted", task, () -> listener.onCompleted(task.owner(), task.name(), resultOf(task, outcome)));
+        }
+    }
+
+    @SuppressWarnings("unchecked") // the outcome is that of the run, and only read
+    private static GroupResult<?> resultOf(TaskIdentity task, Outcome<?> outcome) {
+        return ((GroupRun<Object>) task).result((Outcome<Object>) outcome);
+    }
+
+    private void notify(String event, TaskIdentity task, Runnable notification) {
+        Events.runGuarded(sink, event, task, notification);
+    }
+}
