@@ -312,14 +312,15 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     @Override
     protected void settled(Outcome<T> outcome) {
-        if (settings != null) {
-            settings.cancelTimeLimit();
+        RunSettings own = settings;
+        if (own != null) {
+            own.cancelTimeLimit();
         }
         Events events = group.engine.events;
         if (events != null) {
             events.settled(this, outcome, endNanos() - startNanos());
         }
-        if (placement() instanceof PlacedTask placed) {
+        if (own != null && own.placement instanceof PlacedTask placed) {
             placed.reportFailedStart(group.key, outcome);
         }
     }

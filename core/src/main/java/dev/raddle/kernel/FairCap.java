@@ -62,7 +62,7 @@ public final class FairCap {
     private final AtomicInteger waiting = new AtomicInteger(); // counted only if bounded
     private final int maxWaiting;
     private volatile int max;
-    private volatile boolean active;
+    volatile boolean active; // whether there ever was a maximum
     private final FairLine line = new FairLine(); // owned by the combiner
 
     /**

@@ -559,7 +559,7 @@ public abstract class Gate extends SpinLock {
      * Returns whether a cap is in force. Adds the slots held here to the cap, once, if it has come into force since.
      */
     private boolean countAtCap() {
-        if (!cap.isActive()) {
+        if (!cap.active) {
             return false;
         }
         if (pace == UNCOUNTED) {
@@ -614,10 +614,10 @@ public abstract class Gate extends SpinLock {
 
     @Nullable
     Permit first() {
-        if (queue == null) {
-            return null;
+        if (queue instanceof Permit last) {
+            return last.next;
         }
-        return queue instanceof PriorityQueues priorities ? priorities.first() : Ring.first(onlyList());
+        return queue instanceof PriorityQueues priorities ? priorities.first() : null;
     }
 
     private Permit onlyList() {

@@ -116,7 +116,7 @@ public abstract class TaskGate extends Gate {
         }
         Permit permit = held;
         while (permit != null) { // without a lambda, because most waits come here
-            Thread runner = runnerOf(permit);
+            Thread runner = ((TaskRun<?>) permit).runningThread();
             if (runner == thread || (runner == null && permit != awaited)) {
                 return true;
             }
@@ -126,7 +126,7 @@ public abstract class TaskGate extends Gate {
     }
 
     private boolean runsHere(Thread thread) {
-        return anyHeld(permit -> runnerOf(permit) == thread);
+        return anyHeld(permit -> ((TaskRun<?>) permit).runningThread() == thread);
     }
 
     private boolean couldNeverEnd(TaskRun<?> awaited, Thread waiter) {
@@ -147,9 +147,5 @@ public abstract class TaskGate extends Gate {
     private boolean waitsHere(@Nullable Thread runner) {
         TaskRun<?> awaited = runner == null ? null : awaitedRuns().get(runner);
         return awaited != null && (isWaiting(awaited) || isHeld(awaited));
-    }
-
-    private static @Nullable Thread runnerOf(Permit permit) {
-        return ((TaskRun<?>) permit).runningThread();
     }
 }
