@@ -837,7 +837,7 @@ public final class GroupExecutor implements AutoCloseable {
 
     /**
      * Returns why a task waits. Takes time proportional to the number of tasks before it in its group and, if it waits
-     * for the global cap, to the number of engine.groups.
+     * for the global cap, to the number of groups.
      *
      * @param handle a handle that this executor returned
      * @return the reason, and the task's place in the queue
