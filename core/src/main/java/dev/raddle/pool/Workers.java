@@ -3,6 +3,7 @@ package dev.raddle.pool;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.task.Rejectable;
+import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import java.lang.invoke.VarHandle;
@@ -658,7 +659,12 @@ final class Workers {
                 registry.anyMatch(Worker::interruptIfIdle);
                 return;
             }
-            StackRoom.ensureForSections();
+            try {
+                StackRoom.ensureForSections();
+            } catch (StackOverflowError end) { // the caller may have changed the state, so a new thread continues
+                Scheduler.virtualThreads().execute(this::tryTerminateQuietly);
+                return;
+            }
             if (control.tryTidy(word)) {
                 keepAliveTimer.stop();
                 watchdog.end();

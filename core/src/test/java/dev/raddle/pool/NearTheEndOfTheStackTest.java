@@ -5,7 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** The effect of a pool's methods when little stack is left, called in each of the last frames. */
 class NearTheEndOfTheStackTest {
@@ -86,5 +89,41 @@ class NearTheEndOfTheStackTest {
             assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
             assertThat(pool.getCompletedTaskCount()).isEqualTo(1);
         }
+    }
+
+    /** The methods that stop a pool. */
+    enum Stop {
+        SHUTDOWN(ThreadPool::shutdown),
+        SHUTDOWN_NOW(ThreadPool::shutdownNow);
+
+        final Consumer<ThreadPool> action;
+
+        Stop(Consumer<ThreadPool> action) {
+            this.action = action;
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void a_shutdown_for_which_the_stack_does_not_suffice_has_no_effect(Stop stop) throws Exception {
+        stop.action.accept(pools.of(QueueKind.BUILT_IN, 1, 1, 3)); // links the calls, while there is room
+        ThreadPool pool = pools.of(QueueKind.BUILT_IN, 1, 1, 3);
+        AtomicInteger refused = new AtomicInteger();
+        AtomicInteger halfDone = new AtomicInteger();
+
+        atTheEndOfAStack(() -> {
+            try {
+                stop.action.accept(pool);
+            } catch (StackOverflowError end) {
+                refused.incrementAndGet();
+                if (pool.isShutdown()) {
+                    halfDone.incrementAndGet();
+                }
+            }
+        });
+
+        assertThat(refused).hasPositiveValue();
+        assertThat(halfDone).hasValue(0);
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue(); // the last calls had room
     }
 }
