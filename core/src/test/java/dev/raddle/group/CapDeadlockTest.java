@@ -22,10 +22,13 @@ import dev.raddle.task.TaskSpec;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -136,9 +139,21 @@ class CapDeadlockTest {
 
     @Test
     void a_wait_for_a_task_of_a_scope_with_a_deadline_is_not_refused() throws InterruptedException {
-        try (ThreadScope scope = ThreadScope.open("s").withConcurrencyLimit(1).withDeadline(SHORT)) {
-            Task<Integer> outer =
-                    scope.submit("outer", () -> scope.submit("inner", () -> 1).await());
+        VirtualTime time = new VirtualTime();
+        try (ThreadScope scope = ThreadScope.open("s")
+                .withTimeSource(time)
+                .withConcurrencyLimit(1)
+                .withDeadline(SHORT)) {
+            CompletableFuture<Thread> runner = new CompletableFuture<>();
+            Task<Integer> outer = scope.submit("outer", () -> {
+                Task<Integer> inner = scope.submit("inner", () -> 1);
+                runner.complete(Thread.currentThread());
+                return inner.await();
+            });
+            Thread waiting = runner.join();
+            Wait.until(() -> outer.isDone() || waiting.getState() == Thread.State.WAITING);
+
+            time.advance(SHORT);
 
             assertThatThrownBy(outer::await).isNotInstanceOf(IllegalStateException.class);
         }
@@ -286,6 +301,7 @@ class CapDeadlockTest {
                 return inner.await().value();
             });
             waits.call();
+            Wait.until(() -> outer.isDone() || executor.awaitedRuns().size() > 0);
             other.release();
 
             assertThat(outer.await().value()).isEqualTo(1);
