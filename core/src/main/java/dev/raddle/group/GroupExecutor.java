@@ -49,6 +49,7 @@ public final class GroupExecutor implements AutoCloseable {
 
     static {
         SET_SIGNAL.set();
+        StackRoom.ensure(); // initializes that class, before the first group does
     }
 
     final GroupEngine engine;

@@ -48,6 +48,7 @@ public abstract class SpinLock {
     private static final VarHandle LOCKED;
 
     static {
+        StackRoom.ensure(); // initializes that class: at the end of a stack this would fail, for good
         try {
             LOCKED = MethodHandles.lookup().findVarHandle(SpinLock.class, "locked", boolean.class);
         } catch (ReflectiveOperationException impossible) {

@@ -2,9 +2,16 @@ package dev.raddle.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.scope.ThreadScope;
+import dev.raddle.testing.Jvm;
+import java.util.concurrent.Callable;
 import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @Timeout(60)
 class StackRoomTest {
@@ -57,5 +64,51 @@ class StackRoomTest {
     void a_method_with_sections_that_follows_its_check_has_room_for_theirs() throws Exception {
         assertThat(returnsAtTheEnd(StackRoom::ensureForSections, () -> callThen(StackRoom::ensure, SECTION)))
                 .isTrue();
+    }
+
+    /** What is opened, with room, before the first use at the end of a stack. */
+    enum Api {
+        EXECUTOR(() -> GroupExecutor.newVirtualThreadExecutor(
+                GroupPolicy.builder().defaultMaxConcurrencyPerGroup(1).build())),
+        SCOPE(() -> ThreadScope.open("s"));
+
+        final Callable<?> opening;
+
+        Api(Callable<?> opening) {
+            this.opening = opening;
+        }
+    }
+
+    /** Uses the check for the first time at the end of a stack, and then where there is room. */
+    static final class FirstUse {
+
+        private FirstUse() {}
+
+        @SuppressWarnings("SystemOut")
+        public static void main(String[] args) throws Exception {
+            Class.forName("dev.raddle.kernel.StackRoom", false, FirstUse.class.getClassLoader()); // as an AOT cache
+            Api.valueOf(System.getProperty("api")).opening.call();
+            Thread deep = new Thread(null, FirstUse::useAtTheEnd, "deep", STACK);
+            deep.start();
+            deep.join();
+            StackRoom.ensure();
+            System.out.println("usable");
+            System.exit(0);
+        }
+
+        @SuppressWarnings("InfiniteRecursion") // ends by StackOverflowError
+        private static void useAtTheEnd() {
+            try {
+                useAtTheEnd();
+            } catch (StackOverflowError end) {
+                StackRoom.ensure(); // if this overflows, the calling frame repeats it
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void the_check_can_be_used_later_if_its_first_use_is_at_the_end_of_a_stack(Api api) throws Exception {
+        assertThat(Jvm.run(FirstUse.class, "-Dapi=" + api)).isEqualTo("usable");
     }
 }
