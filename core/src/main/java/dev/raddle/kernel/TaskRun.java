@@ -471,7 +471,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             if (now == null) {
                 if (step(null, outcome)) {
                     long waited = endUnstarted();
-                    notifier.execute(() -> settle(startNanos, outcome, waited, null));
+                    settleIn(notifier, startNanos, outcome, waited, null);
                     return true;
                 }
             } else if (now == ENTERING) {
@@ -484,7 +484,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                     long end = time().nanoTime();
                     long waited = endNanos;
                     entered = true;
-                    notifier.execute(() -> settle(end, outcome, waited, begun));
+                    settleIn(notifier, end, outcome, waited, begun);
                     return true;
                 }
             } else if (now == INTERRUPTING) {
@@ -492,6 +492,21 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             } else {
                 return false;
             }
+        }
+    }
+
+    /** Settles a decided run in an executor; on a new thread if that fails, because nothing else will settle it. */
+    private void settleIn(
+            Executor notifier, long end, Outcome<T> outcome, long waited, Recorder.@Nullable Begun begun) {
+        try {
+            notifier.execute(() -> settle(end, outcome, waited, begun));
+        } catch (Throwable failure) {
+            Scheduler.virtualThreads().execute(() -> {
+                if (!isSettled()) {
+                    settle(end, outcome, waited, begun);
+                }
+            });
+            throw failure;
         }
     }
 

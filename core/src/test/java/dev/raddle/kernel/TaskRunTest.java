@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.Phaser;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -103,6 +104,10 @@ class TaskRunTest {
 
         boolean cancel(boolean mayInterrupt) {
             return cancel(new Outcome.Cancelled<>(new CancelledException("by the test")), mayInterrupt);
+        }
+
+        boolean cancel(Executor notifier) {
+            return end(new Outcome.Cancelled<>(new CancelledException("by the test")), true, notifier);
         }
 
         void interruptForShutdown() {
@@ -227,6 +232,36 @@ class TaskRunTest {
 
         assertThat(run.await()).isEqualTo(new Outcome.Failure<>(end));
         assertThat(events).containsExactly("a released after 0", "a settled FAILED");
+    }
+
+    @Test
+    @Timeout(30)
+    void a_cancelled_run_whose_permits_could_not_be_released_releases_them_in_another_thread()
+            throws InterruptedException {
+        Run<String> run = new Run<>("a", () -> "value");
+        CountDownLatch released = new CountDownLatch(1);
+        run.whenReleased = released::countDown;
+        run.cancel(false);
+
+        run.abortElsewhere(new OutOfMemoryError("simulated"), false);
+
+        released.await();
+        assertThat(events).containsExactly("a settled CANCELLED", "a released after 0");
+    }
+
+    @Test
+    @Timeout(30)
+    void a_cancelled_run_whose_notifier_fails_is_settled_by_another_thread() throws InterruptedException {
+        Run<String> run = new Run<>("a", () -> "value");
+        OutOfMemoryError noThread = new OutOfMemoryError("simulated");
+
+        assertThatThrownBy(() -> run.cancel(notification -> {
+                    throw noThread;
+                }))
+                .isSameAs(noThread);
+
+        assertThat(run.await().status()).isEqualTo(TaskStatus.CANCELLED);
+        assertThat(events).containsExactly("a settled CANCELLED");
     }
 
     @SuppressWarnings("unchecked")
