@@ -3,6 +3,7 @@ package dev.raddle.scope;
 import dev.raddle.kernel.Bounds;
 import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.CancelledException;
@@ -70,6 +71,7 @@ final class ScopeGate extends TaskGate {
 
     void setLimit(int concurrency) {
         awaitedRuns = new ConcurrentHashMap<>();
+        StackRoom.ensure();
         lock();
         try {
             bind(new Limit(concurrency), new GrantedPermits());
@@ -84,15 +86,19 @@ final class ScopeGate extends TaskGate {
 
     /** Admits a run, or queues it, unless the gate is closed. If {@code counts}, counts it as submitted. */
     Admission admit(ScopeRun<?> run, boolean counts) {
+        StackRoom.ensure();
         lock();
         try {
-            if (counts) {
-                meter.countSubmission();
-            }
+            Admission admission;
             if (closed) {
-                return Admission.CANCELLED;
+                admission = Admission.CANCELLED;
+            } else {
+                admission = enter(run) == Entry.HELD ? Admission.HELD : Admission.WAITING;
             }
-            return enter(run) == Entry.HELD ? Admission.HELD : Admission.WAITING;
+            if (counts) {
+                meter.countSubmission(); // last, because entering may fail
+            }
+            return admission;
         } finally {
             unlock();
         }
@@ -100,6 +106,7 @@ final class ScopeGate extends TaskGate {
 
     /** Counts a submission that will be admitted later. */
     void countSubmission() {
+        StackRoom.ensure();
         lock();
         try {
             meter.countSubmission();
@@ -110,6 +117,7 @@ final class ScopeGate extends TaskGate {
 
     /** Counts the end of a run that was ended from outside and still runs. */
     void countEnd(ScopeRun<?> run) {
+        StackRoom.ensure();
         lock();
         try {
             run.countEnd(meter);
@@ -119,6 +127,7 @@ final class ScopeGate extends TaskGate {
     }
 
     ScopeMetrics metrics() {
+        StackRoom.ensure();
         lock();
         try {
             return meter.read();
@@ -133,9 +142,10 @@ final class ScopeGate extends TaskGate {
      * @param ownOutcome the outcome to count if the runner has decided the run, or null
      */
     void release(ScopeRun<?> run, @Nullable Outcome<?> ownOutcome, long ranNanos, GrantedPermits grants) {
+        StackRoom.ensure();
         lock();
         try {
-            leave(run, ranNanos, grants); // first, because it may fail
+            leave(run, ranNanos, grants); // first, because it may fail, and is repeated then
             if (ownOutcome != null) {
                 run.countOwnEnd(meter, ownOutcome, ranNanos);
             }
@@ -149,6 +159,7 @@ final class ScopeGate extends TaskGate {
      * {@code counts}.
      */
     void remove(ScopeRun<?> run, boolean counts, GrantedPermits grants) {
+        StackRoom.ensure();
         lock();
         try {
             if (!super.withdraw(run, grants)) {
@@ -164,6 +175,7 @@ final class ScopeGate extends TaskGate {
 
     /** Removes a run from the queue. Returns false if it does not wait. */
     boolean withdraw(ScopeRun<?> run, GrantedPermits grants) {
+        StackRoom.ensure();
         lock();
         try {
             return super.withdraw(run, grants);
@@ -178,6 +190,7 @@ final class ScopeGate extends TaskGate {
      * @return false if the gate is closed; the submission is then neither begun nor necessary
      */
     boolean beginTimerSubmission() {
+        StackRoom.ensure();
         lock();
         try {
             timerSubmissions += closed ? 0 : 1;
@@ -188,6 +201,7 @@ final class ScopeGate extends TaskGate {
     }
 
     void endTimerSubmission() {
+        StackRoom.ensure();
         lock();
         try {
             timerSubmissions--;
@@ -207,6 +221,7 @@ final class ScopeGate extends TaskGate {
     }
 
     private boolean close(CancelledException cause, @Nullable DeadlineExpiry passed) {
+        StackRoom.ensure();
         lock();
         try {
             if (closed) {
@@ -223,6 +238,7 @@ final class ScopeGate extends TaskGate {
 
     /** Closes the gate if it is open and empty and every end was counted. Returns false if it is not. */
     boolean closeIfEmpty() {
+        StackRoom.ensure();
         lock();
         try {
             if (closed || !hasNone()) {
@@ -272,10 +288,16 @@ final class ScopeGate extends TaskGate {
         return expired != null ? expired : cause;
     }
 
-    /** Removes all waiting runs. Returns the placed and running runs, oldest first, and then the removed ones. */
-    List<ScopeRun<?>> takeAll() {
-        ArrayList<ScopeRun<?>> all = new ArrayList<>();
+    /**
+     * Removes all waiting runs.
+     *
+     * @param all the list to which the placed and running runs are added, oldest first, and then the removed ones, even
+     *     if this method fails afterwards
+     */
+    @SuppressWarnings("NonApiType") // a List cannot allocate memory in advance
+    void takeAll(ArrayList<ScopeRun<?>> all) {
         int held;
+        StackRoom.ensure();
         lock();
         try {
             forEachHeld(permit -> all.add((ScopeRun<?>) permit));
@@ -286,12 +308,12 @@ final class ScopeGate extends TaskGate {
             unlockAndSignal();
         }
         all.subList(held, all.size()).forEach(ScopeRun::leftScope);
-        return all;
     }
 
     /** Returns all placed and running runs, oldest first, and then all waiting ones. */
     List<ScopeRun<?>> all() {
         List<ScopeRun<?>> all = new ArrayList<>();
+        StackRoom.ensure();
         lock();
         try {
             forEachHeld(permit -> all.add((ScopeRun<?>) permit));
@@ -305,6 +327,7 @@ final class ScopeGate extends TaskGate {
     /** Returns all placed and running runs, oldest first. */
     List<ScopeRun<?>> placed() {
         List<ScopeRun<?>> held = new ArrayList<>();
+        StackRoom.ensure();
         lock();
         try {
             forEachHeld(permit -> held.add((ScopeRun<?>) permit));
@@ -316,6 +339,7 @@ final class ScopeGate extends TaskGate {
 
     /** Returns a signal that is set when no run and no timer's submission is in the gate and every end was counted. */
     Signal untilEmpty() {
+        StackRoom.ensure();
         lock();
         try {
             Signal signal = empty == null ? new Signal() : empty;

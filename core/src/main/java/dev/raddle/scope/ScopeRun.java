@@ -2,6 +2,7 @@ package dev.raddle.scope;
 
 import dev.raddle.kernel.Attempts;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
@@ -177,13 +178,19 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      * has begun nevertheless.
      */
     final void failBeforeStart(Throwable failure, GrantedPermits grants) {
-        boolean claimed = claim();
-        if (!claimed && !isDecided()) {
-            return; // its runner completes it
-        }
-        leave(false, grants);
-        if (claimed) {
-            conclude(new Outcome.Failure<>(failure), true);
+        boolean claimed = false;
+        try {
+            StackRoom.ensureForSections();
+            claimed = claim();
+            if (!claimed && !isDecided()) {
+                return; // its runner completes it
+            }
+            leave(false, grants);
+            if (claimed) {
+                conclude(new Outcome.Failure<>(failure), true);
+            }
+        } catch (Throwable again) {
+            abortElsewhere(failure, claimed);
         }
     }
 
@@ -336,6 +343,14 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     /** Counts the end. If the run never began, also releases its permit, because the scheduler may never run it. */
     private void settleFromOutside() {
+        try {
+            leaveFromOutside();
+        } catch (Throwable failure) { // the scope would wait for this run for ever
+            Scheduler.virtualThreads().execute(this::leaveFromOutside);
+        }
+    }
+
+    private void leaveFromOutside() {
         if (wasEntered()) {
             scope.gate.countEnd(this);
             return;
@@ -400,6 +415,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         if (isDecided()) {
             return false;
         }
+        StackRoom.ensureForSections(); // a run that has left the queue must be decided
         GrantedPermits grants = new GrantedPermits();
         if (scope.gate.withdraw(this, grants)) {
             leftScope();

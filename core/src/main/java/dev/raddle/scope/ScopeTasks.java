@@ -4,9 +4,11 @@ import dev.raddle.kernel.Dispatch;
 import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.RetryPolicy;
+import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,8 +34,11 @@ final class ScopeTasks {
      *
      * A task scheduled for later is in the set `scheduled`. When its time comes it enters the gate, and leaves the set
      * after that. A task is added to the set before its submitter reads whether the gate is closed, and the gate is
-     * closed before the set is read, so no task is missed. A thread that cancels all tasks without closing the gate
-     * reads the set first, and then the gate.
+     * closed before the set is read, so no task is missed. A thread that cancels all tasks reads the set first, and
+     * then the gate, because it may not have closed the gate.
+     *
+     * A waiting task that was removed from the gate is only in the list of the thread that cancels it. If that thread
+     * fails, because the stack or the heap is exhausted, a new thread continues with the list.
      */
 
     private static final AtomicLongFieldUpdater<ScopeTasks> LAST_ID =
@@ -148,8 +153,14 @@ final class ScopeTasks {
     void submit(ScopeRun<?> run) {
         boolean countsAtOnce = settings.events != null || run.isTimed(); // it may end before it is admitted
         if (countsAtOnce) {
-            countSubmission(run);
-            run.arm();
+            gate.countSubmission();
+            try {
+                notifySubmitted(run);
+                run.arm();
+            } catch (Throwable failure) {
+                run.abortElsewhere(failure, false);
+                throw failure;
+            }
         }
         admit(run, !countsAtOnce);
     }
@@ -157,14 +168,33 @@ final class ScopeTasks {
     /** Counts a run that is admitted later, and notifies the listener of its submission. */
     void countSubmission(ScopeRun<?> run) {
         gate.countSubmission();
+        notifySubmitted(run);
+    }
+
+    private void notifySubmitted(ScopeRun<?> run) {
         if (settings.events != null) {
             settings.events.notifySubmitted(run);
         }
     }
 
-    /** Admits a run to the gate, and places it if the gate holds it. */
+    /** Admits a run to the gate, and places it if the gate holds it. If that fails, a counted run is ended. */
     void admit(ScopeRun<?> run, boolean counts) {
-        switch (gate.admit(run, counts)) {
+        boolean counted = !counts;
+        try {
+            StackRoom.ensureForSections();
+            ScopeGate.Admission admission = gate.admit(run, counts);
+            counted = true;
+            proceed(run, admission);
+        } catch (Throwable failure) {
+            if (counted) {
+                run.abortElsewhere(failure, false);
+            }
+            throw failure;
+        }
+    }
+
+    private void proceed(ScopeRun<?> run, ScopeGate.Admission admission) {
+        switch (admission) {
             case HELD -> start(run);
             case WAITING -> run.leaveIfEnded();
             case CANCELLED -> {
@@ -193,18 +223,30 @@ final class ScopeTasks {
         }
     }
 
-    /** Places the granted runs, and those that are granted meanwhile. */
+    /** Places the granted runs, and those that are granted meanwhile; on a new thread if the calling thread fails. */
     void dispatch(GrantedPermits grants) {
-        for (Permit granted; (granted = grants.poll()) != null; ) {
-            ScopeRun<?> run = (ScopeRun<?>) granted;
-            if (!settings.options.onVirtualThreads) {
-                Dispatch.start(run);
-                continue;
+        ScopeRun<?> starting = null;
+        try {
+            for (Permit granted; (granted = grants.poll()) != null; ) {
+                starting = (ScopeRun<?>) granted;
+                if (settings.options.onVirtualThreads) {
+                    Throwable refusal = starting.place(settings.options);
+                    if (refusal != null) {
+                        starting.failBeforeStart(refusal, grants);
+                    }
+                } else {
+                    Dispatch.start(starting);
+                }
+                starting = null;
             }
-            Throwable refusal = run.place(settings.options);
-            if (refusal != null) {
-                run.failBeforeStart(refusal, grants);
-            }
+        } catch (Throwable failure) {
+            ScopeRun<?> failed = starting;
+            Scheduler.virtualThreads().execute(() -> {
+                if (failed != null) {
+                    failed.abortElsewhere(failure, false);
+                }
+                dispatch(grants);
+            });
         }
     }
 
@@ -251,22 +293,41 @@ final class ScopeTasks {
 
     /** Cancels all tasks. The gate is closed. The notifier calls user code. */
     void cancelAll(CancelledException cause, Executor notifier) {
-        // Waiting runs are last in the list. They are cancelled first, so that they are not granted released permits.
-        gate.takeAll().reversed().forEach(run -> run.cancel(cause, notifier));
-        Set<ScopeRun<?>> later = scheduled;
-        if (later != null) {
-            later.forEach(run -> run.cancel(cause, notifier));
-        }
+        cancelExcept(null, cause, notifier);
     }
 
     /** Cancels all other tasks because one has failed. */
     void cancelOthers(ScopeRun<?> failed, CancelledException cause) {
-        Set<ScopeRun<?>> known = scheduled;
-        List<ScopeRun<?>> all = known == null ? new ArrayList<>() : new ArrayList<>(known); // read before the gate
-        all.addAll(gate.takeAll().reversed());
-        for (ScopeRun<?> run : all) {
+        cancelExcept(failed, cause, Runnable::run);
+    }
+
+    private void cancelExcept(@Nullable ScopeRun<?> failed, CancelledException cause, Executor notifier) {
+        ArrayList<ScopeRun<?>> left = new ArrayList<>();
+        try {
+            StackRoom.ensureForSections();
+            cancelExcept(failed, cause, notifier, left);
+        } catch (Throwable failure) { // nothing else refers to the runs that were removed from the queue
+            Scheduler.virtualThreads().execute(() -> cancelExcept(failed, cause, Runnable::run, left));
+        }
+    }
+
+    /**
+     * Adds all runs to a list, removes those that wait from the queue, and cancels the runs in the list, the last one
+     * first. So waiting runs are cancelled before placed ones, whose permits they would be granted. May be called again
+     * if it throws.
+     */
+    @SuppressWarnings("NonApiType") // as takeAll
+    private void cancelExcept(
+            @Nullable ScopeRun<?> failed, CancelledException cause, Executor notifier, ArrayList<ScopeRun<?>> left) {
+        Set<ScopeRun<?>> later = scheduled; // read before the gate
+        if (later != null) {
+            left.addAll(later);
+        }
+        gate.takeAll(left);
+        for (; !left.isEmpty(); left.removeLast()) {
+            ScopeRun<?> run = left.getLast();
             if (run != failed) {
-                run.cancel(cause, Runnable::run);
+                run.cancel(cause, notifier);
             }
         }
     }
