@@ -3,6 +3,7 @@ package dev.raddle.group;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskSpec;

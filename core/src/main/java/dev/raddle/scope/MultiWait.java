@@ -9,7 +9,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One wait for several runs. Each run notifies its waits when it is settled; a settled run notifies a new wait at once.

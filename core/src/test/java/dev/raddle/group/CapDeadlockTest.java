@@ -301,7 +301,7 @@ class CapDeadlockTest {
                 return inner.await().value();
             });
             waits.call();
-            Wait.until(() -> outer.isDone() || executor.awaitedRuns().size() > 0);
+            Wait.until(() -> outer.isDone() || executor.engine.awaitedRuns.size() > 0);
             other.release();
 
             assertThat(outer.await().value()).isEqualTo(1);

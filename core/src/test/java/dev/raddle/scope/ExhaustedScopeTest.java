@@ -172,11 +172,11 @@ class ExhaustedScopeTest {
             Thread canceller = Thread.currentThread();
             ScopeRun<String> run = new ScopeRun<>(tasks, tasks.nextId(), "t", TASK, tasks.defaultSettings(), 0) {
                 @Override
-                void countIn(ScopeMeter meter) {
+                void countEnd(ScopeMeter meter) {
                     if (Thread.currentThread() == canceller) {
                         throw new StackOverflowError();
                     }
-                    super.countIn(meter);
+                    super.countEnd(meter);
                 }
             };
             tasks.submit(run);
@@ -210,7 +210,7 @@ class ExhaustedScopeTest {
             tasks.submit(run);
             Task<String> next = scope.submit("next", TASK);
             GrantedPermits grants = new GrantedPermits();
-            holders.forEach(held -> tasks.gate.release(held, false, 0, grants)); // grants both
+            holders.forEach(held -> tasks.gate.release(held, null, 0, grants)); // grants both
             run.cancel();
             failing.set(true);
 
