@@ -1,6 +1,7 @@
 package dev.raddle.flow;
 
 import dev.raddle.kernel.Attempts;
+import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.TaskTimeoutException;
@@ -675,7 +676,7 @@ final class NodeTransitions {
     private void endInAnyPhase(
             Runner runner, int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
         while (!tryEnd(runner, node, state, cause, reason, causedBy)) {
-            yieldToOthers();
+            InterruptWindow.yieldToSender(); // or a runner has changed the phase meanwhile
         }
     }
 
@@ -741,7 +742,7 @@ final class NodeTransitions {
         return true;
     }
 
-    // The interrupt of a thread inside a node: between these steps the slot of the node contains INTERRUPTING.
+    // The interrupt of a thread inside a node, as in InterruptWindow: between these steps the slot is INTERRUPTING.
 
     /** Interrupts the thread of a runner that is inside a node, which the caller then ends; false if it has left. */
     private boolean tryInterrupt(int node, Runner owner, @Nullable Thread thread) {
@@ -749,7 +750,7 @@ final class NodeTransitions {
             return false;
         }
         if (thread != null) {
-            run.guard("interrupt() of the thread", node, thread::interrupt);
+            InterruptWindow.send(thread, failure -> run.report("interrupt() of the thread", node, failure));
         }
         return true;
     }
@@ -757,18 +758,12 @@ final class NodeTransitions {
     /** Called when another thread has ended the runner's node and taken over the runner's unreported count. */
     void handleEndedByOther(Runner runner, int node) {
         while (states.get(node) == NodePhase.Plain.INTERRUPTING) {
-            yieldToOthers(); // the interrupt must not reach the next task of this thread
+            InterruptWindow.yieldToSender(); // the interrupt must not reach the next task of this thread
         }
         if (!runner.isJoiner || !run.graph.optionsOf(node).has(NodeOptions.NO_INTERRUPT)) {
             Thread.interrupted(); // otherwise it may be meant for the joining thread
         }
         runner.finished = 0;
         runner.now = -1;
-    }
-
-    /** Yields to the thread that is about to end a node, which may need the carrier of this thread. */
-    @SuppressWarnings("ThreadPriorityCheck") // correctness does not depend on it
-    private static void yieldToOthers() {
-        Thread.yield();
     }
 }

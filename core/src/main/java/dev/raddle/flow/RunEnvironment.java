@@ -179,9 +179,13 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
         try {
             action.run();
         } catch (Throwable failure) {
-            String whose = node == NodeEnd.NO_NODE ? "" : " of node \"" + graph.ids[node] + "\"";
-            options.sink.report(what + whose + " in flow \"" + graph.name + "\"", failure);
+            report(what, node, failure);
         }
+    }
+
+    void report(String what, int node, Throwable failure) {
+        String whose = node == NodeEnd.NO_NODE ? "" : " of node \"" + graph.ids[node] + "\"";
+        options.sink.report(what + whose + " in flow \"" + graph.name + "\"", failure);
     }
 
     // Inputs of nodes.

@@ -17,7 +17,8 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
     private final Duration period;
     private final boolean fixedRate;
     private long moment; // the due time of the current round; used only by the round
-    private volatile @Nullable Alarm alarm;
+    private long begun; // the number of rounds begun; guarded by this
+    private volatile @Nullable Alarm alarm; // of the next round; written under this
     private volatile @Nullable ScopeRun<?> round;
 
     private PeriodicRun(ScopeTasks scope, Runnable job, Deadline first, Duration period, boolean fixedRate) {
@@ -36,10 +37,19 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
         return run;
     }
 
-    /** Arms the alarm of the next round. */
+    /** Arms the alarm of the next round. That round may begin, and arm the alarm of its successor, before this ends. */
     private void schedule() {
-        alarm = new Deadline(time(), moment)
+        long before;
+        synchronized (this) {
+            before = begun;
+        }
+        Alarm armed = new Deadline(time(), moment)
                 .alarm(() -> scope.settings.offload().execute(this::beginRound));
+        synchronized (this) {
+            if (begun == before) {
+                alarm = armed;
+            }
+        }
         if (isDecided()) {
             stop();
         }
@@ -50,11 +60,14 @@ final class PeriodicRun extends ScopeRun<Object> implements ScheduledTask<Object
             return;
         }
         try {
-            ScopeRun<?> begun = new ScopeRun<>(
+            synchronized (this) {
+                begun++;
+            }
+            ScopeRun<?> next = new ScopeRun<>(
                     scope, scope.nextId(), name(), Executors.callable(job), scope.limited(settings()), moment);
-            scope.submit(begun);
-            round = begun;
-            begun.whenEnded(() -> roundEnded(begun));
+            scope.submit(next);
+            round = next;
+            next.whenEnded(() -> roundEnded(next));
             if (isDecided()) {
                 stop();
             }

@@ -124,6 +124,7 @@ class NearTheEndOfTheStackTest {
 
         assertThat(refused).hasPositiveValue();
         assertThat(halfDone).hasValue(0);
-        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue(); // the last calls had room
+        stop.action.accept(pool); // compiled frames are small, so no call above may have had room
+        assertThat(pool.awaitTermination(1, TimeUnit.HOURS)).isTrue();
     }
 }

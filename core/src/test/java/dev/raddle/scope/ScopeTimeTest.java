@@ -14,6 +14,8 @@ import dev.raddle.testing.RealAlarms;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -25,6 +27,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.Test;
 
 class ScopeTimeTest {
@@ -426,6 +429,41 @@ class ScopeTimeTest {
             mayEnd.release(9);
         }
         Wait.until(() -> time.alarms() == 0); // a round that has just ended cancels its next alarm
+    }
+
+    @Test
+    void a_round_that_begins_while_its_alarm_is_being_armed_does_not_hide_the_next_alarm() throws Exception {
+        AtomicInteger armings = new AtomicInteger();
+        CountDownLatch armed = new CountDownLatch(1);
+        CountDownLatch mayReturn = new CountDownLatch(1);
+        AtomicReference<Thread> arming = new AtomicReference<>();
+        TimeSource slow = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return time.nanoTime();
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                Alarm alarm = time.after(delay, action);
+                if (armings.incrementAndGet() == 2) { // the end of the first round arms the second one
+                    arming.set(Thread.currentThread());
+                    armed.countDown();
+                    Wait.uninterruptibly(mayReturn);
+                }
+                return alarm;
+            }
+        };
+        try (ThreadScope scope = ThreadScope.open("s").withTimeSource(slow)) {
+            scope.scheduleWithFixedDelay(Duration.ZERO, SECOND, () -> {});
+            time.advance(Duration.ZERO);
+            armed.await();
+            time.advance(SECOND);
+            time.awaitAlarms(1);
+            mayReturn.countDown();
+            arming.get().join();
+        }
+        Wait.until(() -> time.alarms() == 0);
     }
 
     @Test
