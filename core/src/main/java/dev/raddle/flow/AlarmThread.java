@@ -1,9 +1,9 @@
 package dev.raddle.flow;
 
+import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.time.TimeSource;
-import dev.raddle.time.UserCode;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -25,7 +25,7 @@ final class AlarmThread implements Executor {
 
     AlarmThread(String flow, TimeSource time, ExceptionSink sink) {
         this.flow = flow;
-        this.time = UserCode.clock(time, failure -> sink.report("time source of flow \"" + flow + "\"", failure));
+        this.time = GuardedTime.guard(time, failure -> sink.report("time source of flow \"" + flow + "\"", failure));
         this.sink = sink;
     }
 

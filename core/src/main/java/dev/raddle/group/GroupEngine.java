@@ -7,6 +7,7 @@ import dev.raddle.kernel.EnclosingScope;
 import dev.raddle.kernel.FairCap;
 import dev.raddle.kernel.Gate;
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.Propagation;
@@ -88,7 +89,7 @@ final class GroupEngine {
 
     GroupEngine(GroupPolicy policy, @Nullable TaskListener listener) {
         this.policy = policy;
-        this.time = UserCode.clock(
+        this.time = GuardedTime.guard(
                 policy.timeSource(), failure -> policy.exceptionSink().report("time source of the policy", failure));
         this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
         this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());

@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.kernel.GuardedTime;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
@@ -1217,7 +1218,7 @@ public class ThreadPool extends HookedExecutor {
          * @return this builder
          */
         public Builder timeSource(TimeSource time) {
-            settings.timeSource = UserCode.clock(Objects.requireNonNull(time, "timeSource"), UserCode::uncaught);
+            settings.timeSource = GuardedTime.guard(Objects.requireNonNull(time, "timeSource"), UserCode::uncaught);
             return this;
         }
 

@@ -1,10 +1,10 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
-import dev.raddle.time.UserCode;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -105,12 +105,13 @@ final class ScopeSettings {
     }
 
     private TimeSource guarded(TimeSource source) {
-        return UserCode.clock(source, failure -> options.sink.report("time source of scope \"" + name + "\"", failure));
+        return GuardedTime.guard(
+                source, failure -> options.sink.report("time source of scope \"" + name + "\"", failure));
     }
 
     /** Checks that a deadline, if there is one, is on the given time source, if there is one. */
     void requireTimeOf(@Nullable Deadline set, @Nullable TimeSource source) {
-        if (set != null && source != null && !UserCode.isSameClock(set.time(), source)) {
+        if (set != null && source != null && !GuardedTime.isSameClock(set.time(), source)) {
             throw new IllegalStateException("scope \"" + name + "\" has a deadline on " + set.time()
                     + "; call withTimeSource before withDeadline, and inside a scope with a deadline not at all");
         }

@@ -1,11 +1,11 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Task;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
-import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
@@ -34,7 +34,7 @@ public final class SlowTaskHook implements ThreadHook {
         this.consumer = consumer;
         this.time = time;
         this.elsewhere =
-                new OffloadExecutor(sink, UserCode.clock(time, failure -> sink.report("time source", failure)));
+                new OffloadExecutor(sink, GuardedTime.guard(time, failure -> sink.report("time source", failure)));
     }
 
     /**

@@ -1,12 +1,12 @@
 package dev.raddle.scope;
 
+import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
-import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -68,7 +68,7 @@ public record StructuredScopeOptions(
         Objects.requireNonNull(threadFactory, "threadFactory");
         Objects.requireNonNull(stragglerPatience, "stragglerPatience");
         Objects.requireNonNull(sink, "sink");
-        time = UserCode.clock(
+        time = GuardedTime.guard(
                 Objects.requireNonNull(time, "time"), failure -> sink.report("time source of a scope", failure));
         inherited = List.copyOf(inherited);
         propagators = List.copyOf(propagators);

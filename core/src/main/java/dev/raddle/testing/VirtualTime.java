@@ -169,12 +169,18 @@ public final class VirtualTime implements TimeSource {
     private synchronized @Nullable Runnable nextUntil(long end) {
         Entry next = entries.peek();
         if (next == null || next.moment() - end > 0) {
-            now = Math.max(now, end); // an action may have advanced the time further
+            advanceTo(end);
             return null;
         }
         entries.remove();
-        now = Math.max(now, next.moment());
+        advanceTo(next.moment());
         return next.action();
+    }
+
+    private void advanceTo(long moment) {
+        if (moment - now > 0) { // otherwise the alarm is overdue, or an action has advanced the time further
+            now = moment;
+        }
     }
 
     @Override

@@ -1,13 +1,12 @@
 package dev.raddle.time;
 
 import java.util.Objects;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Guards calls to user code whose exceptions must not affect Raddle: log handlers, uncaught exception handlers, clocks,
- * and {@code toString} of objects that appear in messages. No method throws, whatever the user code throws, so a task
+ * Guards calls to user code whose exceptions must not affect Raddle: log handlers, uncaught exception handlers, and
+ * {@code toString} of objects that appear in messages. No method throws, whatever the user code throws, so a task
  * settles and its permit is released even if all of these are broken.
  *
  * <p>Exceptions of listeners, propagators and other callbacks go to an {@link dev.raddle.task.ExceptionSink}, which
@@ -86,31 +85,5 @@ public final class UserCode {
             }
             uncaught(failure);
         }
-    }
-
-    /**
-     * Returns a clock that tolerates a broken time source: while {@link TimeSource#nanoTime()} throws, its time stands
-     * still, and an alarm whose cancellation throws stays armed. Arming an alarm still throws what the time source
-     * throws.
-     *
-     * @param source the time source
-     * @param report the receiver of exceptions from the time source
-     * @return the guarded clock, or the time source itself if it is the system's, which does not throw
-     */
-    public static TimeSource clock(TimeSource source, Consumer<Throwable> report) {
-        return source == SystemTime.INSTANCE || source instanceof GuardedTime
-                ? source
-                : new GuardedTime(source, report);
-    }
-
-    /**
-     * Returns whether two time sources are the same clock.
-     *
-     * @param one the first time source, guarded or not
-     * @param other the second time source, guarded or not
-     * @return true if they are the same object once their guards are removed
-     */
-    public static boolean isSameClock(TimeSource one, TimeSource other) {
-        return GuardedTime.unguarded(one) == GuardedTime.unguarded(other);
     }
 }

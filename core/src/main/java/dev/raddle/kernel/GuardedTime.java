@@ -1,11 +1,17 @@
-package dev.raddle.time;
+package dev.raddle.kernel;
 
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
-/** Guards a user's time source, which may throw. See {@link UserCode#clock}. */
-final class GuardedTime implements TimeSource {
+/**
+ * A clock that tolerates a broken time source: while {@link TimeSource#nanoTime()} throws, its time stands still, and an
+ * alarm whose cancellation throws stays armed. Arming an alarm still throws what the time source throws.
+ */
+public final class GuardedTime implements TimeSource {
 
     private static final long NEVER = Long.MIN_VALUE;
 
@@ -17,12 +23,36 @@ final class GuardedTime implements TimeSource {
      */
     private final AtomicLong latest = new AtomicLong(NEVER);
 
-    GuardedTime(TimeSource source, Consumer<Throwable> report) {
+    private GuardedTime(TimeSource source, Consumer<Throwable> report) {
         this.source = source;
         this.report = report;
     }
 
-    static TimeSource unguarded(TimeSource time) {
+    /**
+     * Guards a time source.
+     *
+     * @param source the time source
+     * @param report the receiver of exceptions from the time source
+     * @return the guarded clock, or the time source itself if it is the system's, which does not throw
+     */
+    public static TimeSource guard(TimeSource source, Consumer<Throwable> report) {
+        return source == TimeSource.system() || source instanceof GuardedTime
+                ? source
+                : new GuardedTime(source, report);
+    }
+
+    /**
+     * Returns whether two time sources are the same clock.
+     *
+     * @param one the first time source, guarded or not
+     * @param other the second time source, guarded or not
+     * @return true if they are the same object once their guards are removed
+     */
+    public static boolean isSameClock(TimeSource one, TimeSource other) {
+        return unguarded(one) == unguarded(other);
+    }
+
+    private static TimeSource unguarded(TimeSource time) {
         return time instanceof GuardedTime guarded ? guarded.source : time;
     }
 

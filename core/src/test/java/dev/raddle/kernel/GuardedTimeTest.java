@@ -1,7 +1,9 @@
-package dev.raddle.time;
+package dev.raddle.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,7 +25,7 @@ class GuardedTimeTest {
             throw new UnsupportedOperationException("simulated");
         }
     };
-    private final TimeSource guarded = UserCode.clock(source, reported::add);
+    private final TimeSource guarded = GuardedTime.guard(source, reported::add);
 
     @Test
     void a_clock_that_breaks_does_not_go_back_before_an_earlier_reading() {
