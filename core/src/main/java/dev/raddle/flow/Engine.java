@@ -37,9 +37,9 @@ final class Engine implements RunEntry, NestedRun {
      *
      * All of them use the RunEnvironment. A runner is a thread that executes nodes in a loop: it executes a node
      * (NodeExecutor), applies the consequences of the node's end (NodeTransitions), dispatches the nodes that became
-     * ready (Dispatcher), and takes the next node. The state of that loop is a Runner, in which the lower classes return what
-     * is left to do. `proceed` repeats their steps until nothing is left. Threads that the lower classes have requested
-     * enter through RunEntry, which this class implements.
+     * ready (Dispatcher), and takes the next node. The state of that loop is a Runner, in which the lower classes
+     * return what is left to do. `proceed` repeats their steps until nothing is left. Threads that the lower classes
+     * have requested enter through RunEntry, which this class implements.
      *
      * The thread that reports the last node (`remaining` in NodeTransitions) completes the run: it executes the
      * compensations, determines the status and sets `done`.

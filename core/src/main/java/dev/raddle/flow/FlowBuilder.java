@@ -39,10 +39,10 @@ import java.util.Objects;
  * }
  *
  * <p>A node whose action returns nothing is declared by {@code action}. {@code node} and {@code action} take the id of
- * the node, which is unique in the flow, zero to eight dependencies, and an action of as many arguments, with or without
- * the {@linkplain NodeContext context} as its first argument; {@link Node#needs} adds more dependencies. They return the
- * new node. An exception of an action fails its node. A builder is for one thread; the plans that it builds are for
- * many.
+ * the node, which is unique in the flow, zero to eight dependencies, and an action of as many arguments, with or
+ * without the {@linkplain NodeContext context} as its first argument; {@link Node#needs} adds more dependencies. They
+ * return the new node. An exception of an action fails its node. A builder is for one thread; the plans that it builds
+ * are for many.
  *
  * @param <P> the type of the parameter that a run is started with
  */

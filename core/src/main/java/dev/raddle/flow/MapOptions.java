@@ -6,8 +6,8 @@ import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The options of a {@linkplain FlowBuilder#map(String, Dependency, MapOptions, CheckedFunction.F1) map} over a collection.
- * Immutable; each method returns a changed copy.
+ * The options of a {@linkplain FlowBuilder#map(String, Dependency, MapOptions, CheckedFunction.F1) map} over a
+ * collection. Immutable; each method returns a changed copy.
  *
  * {@snippet :
  * MapOptions.limit(8).withTimeout(Duration.ofSeconds(2)).withRetry(RetryPolicy.attempts(3))

@@ -8,8 +8,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
- * A clock that tolerates a broken time source: while {@link TimeSource#nanoTime()} throws, its time stands still, and an
- * alarm whose cancellation throws stays armed. Arming an alarm still throws what the time source throws.
+ * A clock that tolerates a broken time source: while {@link TimeSource#nanoTime()} throws, its time stands still, and
+ * an alarm whose cancellation throws stays armed. Arming an alarm still throws what the time source throws.
  */
 public final class GuardedTime implements TimeSource {
 

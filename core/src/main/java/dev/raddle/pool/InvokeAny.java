@@ -1,5 +1,6 @@
 package dev.raddle.pool;
 
+import dev.raddle.time.TimeSource;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Iterator;
@@ -103,7 +104,7 @@ final class InvokeAny<T extends @Nullable Object> {
         if (tasks.isEmpty()) {
             throw new IllegalArgumentException("tasks is empty");
         }
-        long begin = System.nanoTime();
+        long begin = TimeSource.system().nanoTime();
         ExecutionException failure = null;
         Iterator<? extends Callable<T>> rest = tasks.iterator();
         try {
@@ -136,7 +137,7 @@ final class InvokeAny<T extends @Nullable Object> {
         if (nanos == Long.MAX_VALUE) {
             return ended.take();
         }
-        Future<T> next = ended.poll(nanos - (System.nanoTime() - begin), TimeUnit.NANOSECONDS);
+        Future<T> next = ended.poll(nanos - (TimeSource.system().nanoTime() - begin), TimeUnit.NANOSECONDS);
         if (next == null) {
             throw new TimeoutException();
         }

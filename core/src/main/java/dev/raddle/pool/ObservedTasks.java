@@ -41,8 +41,8 @@ final class ObservedTasks {
      * future of the pool settles its submission before it is done (ObservedFuture). Every other task is settled when
      * it has returned: a future by its state, a Runnable by what it has thrown.
      *
-     * A submission whose Runnable was removed from a user-supplied queue by its user, of which the pool is not notified,
-     * is settled when the pool terminates.
+     * A submission whose Runnable was removed from a user-supplied queue by its user, of which the pool is not
+     * notified, is settled when the pool terminates.
      */
 
     private static final Object ENTERING = new Object();

@@ -6,10 +6,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Is notified of what only a pool has: the {@link Runnable}s that it accepts, runs, rejects and hands back, the threads
- * that run them, and tasks that are stuck. It is notified of every task, also of those of other APIs that the pool runs.
- * Names, outcomes and spans are for a {@link dev.raddle.task.TaskListener}, which every API has. The methods are called in the thread in which the event occurs, without
- * holding any lock, and should return quickly. An exception that they throw has no effect on the task and is passed to
- * that thread's uncaught exception handler.
+ * that run them, and tasks that are stuck. It is notified of every task, also of those of other APIs that the pool
+ * runs. Names, outcomes and spans are for a {@link dev.raddle.task.TaskListener}, which every API has. The methods are
+ * called in the thread in which the event occurs, without holding any lock, and should return quickly. An exception
+ * that they throw has no effect on the task and is passed to that thread's uncaught exception handler.
  *
  * <p>An accepted task is started and ends, or is handed back, or is removed from the queue by another caller. A
  * rejected task may be accepted later, if the pool's handler submits it again. Since a task may start before its

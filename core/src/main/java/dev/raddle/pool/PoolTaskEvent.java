@@ -10,8 +10,8 @@ import jdk.jfr.Timespan;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The JFR event of one task of a pool. Disabled unless a recording enables it. The class can be loaded only if the runtime
- * image has the module jdk.jfr.
+ * The JFR event of one task of a pool. Disabled unless a recording enables it. The class can be loaded only if the
+ * runtime image has the module jdk.jfr.
  */
 @Name("dev.raddle.PoolTask")
 @Label("Pool Task")

@@ -534,8 +534,8 @@ final class Workers {
     }
 
     /**
-     * Returns whether one of a number of workers may end: there are too many, or it is overdue; and the queue is empty or
-     * has another worker.
+     * Returns whether one of a number of workers may end: there are too many, or it is overdue; and the queue is empty
+     * or has another worker.
      */
     private boolean isSurplus(int count, boolean overdue) {
         return (count > maxThreads || (overdue && isTimed(count))) && (count > 1 || queue.isEmpty());

@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 
 /**
- * The meters of the tasks of groups, scopes, flows or pools: how many run and wait, how long they wait and run, how they end,
- * and why they are rejected.
+ * The meters of the tasks of groups, scopes, flows or pools: how many run and wait, how long they wait and run, how
+ * they end, and why they are rejected.
  *
  * {@snippet :
  * GroupPolicy policy = GroupPolicy.builder()
