@@ -11,15 +11,17 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Checks what the formatter does not: it breaks neither comments nor strings. */
+/** Checks what neither the formatter nor the compiler does: long comments and strings, and links between pages. */
 class SourceLayoutTest {
 
     private static final int COLUMNS = 120;
     private static final Path REPOSITORY = Path.of("").toAbsolutePath().getParent();
     private static final Set<String> NO_SOURCES = Set.of("target", ".git");
+    private static final Pattern LINK = Pattern.compile("]\\(([^)#:\\s]+)(?:#[^)\\s]*)?\\)");
 
     @TempDir
     Path directory;
@@ -40,8 +42,45 @@ class SourceLayoutTest {
         assertThat(longLines(directory)).containsExactly(Path.of("a", "A.java") + ":3 has 121 columns");
     }
 
+    @Test
+    void every_link_from_a_page_to_a_file_leads_to_one() throws IOException {
+        assertThat(REPOSITORY.resolve("README.md")).exists();
+        assertThat(brokenLinks(REPOSITORY)).isEmpty();
+    }
+
+    @Test
+    void a_link_to_a_missing_file_is_found() throws IOException {
+        Path page = Files.createDirectory(directory.resolve("docs")).resolve("page.md");
+        Files.writeString(page, "[a](page.md#a) [b](other.md) [c](#c) [d](https://localhost/d.md) [e](../docs)");
+
+        assertThat(brokenLinks(directory)).containsExactly(Path.of("docs", "page.md") + " links to other.md");
+    }
+
     private static List<String> longLines(Path root) throws IOException {
         List<String> found = new ArrayList<>();
+        for (Path source : files(root, ".java")) {
+            addLongLines(root, source, found);
+        }
+        return found;
+    }
+
+    private static List<String> brokenLinks(Path root) throws IOException {
+        List<String> found = new ArrayList<>();
+        for (Path page : files(root, ".md")) {
+            LINK.matcher(Files.readString(page))
+                    .results()
+                    .map(link -> link.group(1))
+                    .forEach(target -> {
+                        if (!Files.exists(page.resolveSibling(target))) {
+                            found.add(root.relativize(page) + " links to " + target);
+                        }
+                    });
+        }
+        return found;
+    }
+
+    private static List<Path> files(Path root, String suffix) throws IOException {
+        List<Path> found = new ArrayList<>();
         Files.walkFileTree(root, new SimpleFileVisitor<>() {
             @Override
             public FileVisitResult preVisitDirectory(Path path, BasicFileAttributes attributes) {
@@ -50,9 +89,9 @@ class SourceLayoutTest {
             }
 
             @Override
-            public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) throws IOException {
-                if (path.toString().endsWith(".java")) {
-                    addLongLines(root, path, found);
+            public FileVisitResult visitFile(Path path, BasicFileAttributes attributes) {
+                if (path.toString().endsWith(suffix)) {
+                    found.add(path);
                 }
                 return FileVisitResult.CONTINUE;
             }
