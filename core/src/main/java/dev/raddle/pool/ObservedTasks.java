@@ -8,6 +8,7 @@ import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.ConcurrentHashMap;
@@ -28,8 +29,8 @@ final class ObservedTasks {
      *
      * A task cannot be wrapped: queues order the Runnables of users, callers search for them, and hooks and handlers
      * receive them. So a submission is stored in a map, by the identity of its Runnable. A Runnable that was submitted
-     * several times has a chain of submissions: a worker runs the first that has not started, and a rejection settles
-     * the last.
+     * several times has a list of submissions: a worker runs the first that has not started, and a rejection settles
+     * the last. A search passes only submissions that are running, so it takes no longer for a longer list.
      *
      * One field holds the state of a submission:
      *
@@ -75,35 +76,13 @@ final class ObservedTasks {
         private final long submittedAt = listener == null ? 0 : time.nanoTime();
         private final AtomicReference<@Nullable Object> state = new AtomicReference<>();
         private volatile long startedAt; // written before the step to RUNNING
-        private volatile @Nullable Submission next; // of the same Runnable; changed in an operation of the map
+        private @Nullable Submission previous; // guarded by its list
+        private @Nullable Submission next; // guarded by its list
         private volatile boolean accepted;
 
         Submission(Runnable task) {
             this.key = new Key(task);
             this.name = Reporter.nameOf(task);
-        }
-
-        Submission append(Submission last) {
-            Submission end = this;
-            for (Submission after = end.next; after != null; after = end.next) {
-                end = after;
-            }
-            end.next = last;
-            return this;
-        }
-
-        /** Returns the chain without a submission, which keeps its link for threads that search the chain meanwhile. */
-        @Nullable
-        Submission without(Submission removed) {
-            if (this == removed) {
-                return next;
-            }
-            for (Submission before = this; before != null; before = before.next) {
-                if (before.next == removed) {
-                    before.next = removed.next;
-                }
-            }
-            return this;
         }
 
         /** Calls the task in its context, after the notification of its start. */
@@ -141,7 +120,7 @@ final class ObservedTasks {
 
         /** Called after the step to an outcome. */
         void settled(@Nullable Object before, Outcome<?> outcome) {
-            submissions.computeIfPresent(key, (same, first) -> first.without(this));
+            submissions.computeIfPresent(key, (same, list) -> list.remove(this) ? null : list);
             if (before != ENTERING) { // otherwise the worker notifies
                 boolean ran = before == RUNNING && listener != null;
                 notifySettled(outcome, ran ? Math.max(0, time.nanoTime() - startedAt) : 0);
@@ -168,12 +147,66 @@ final class ObservedTasks {
         }
     }
 
+    /** The submissions of one Runnable that can still settle, oldest first. In the map unless it is empty. */
+    private static final class Submissions {
+        private @Nullable Submission first; // guarded by this
+        private @Nullable Submission last; // guarded by this
+
+        synchronized Submissions append(Submission added) {
+            added.previous = last;
+            if (last == null) {
+                first = added;
+            } else {
+                last.next = added;
+            }
+            last = added;
+            return this;
+        }
+
+        /** Removes a submission, which is in this list. Returns whether the list is empty then. */
+        synchronized boolean remove(Submission removed) {
+            Submission before = removed.previous;
+            Submission after = removed.next;
+            if (before == null) {
+                first = after;
+            } else {
+                before.next = after;
+            }
+            if (after == null) {
+                last = before;
+            } else {
+                after.previous = before;
+            }
+            return first == null;
+        }
+
+        synchronized @Nullable Submission first() {
+            return first;
+        }
+
+        /** Returns the first or the last submission that has not started. */
+        synchronized @Nullable Submission waiting(boolean fromLast) {
+            Submission each = fromLast ? last : first;
+            while (each != null && each.state.get() != null) {
+                each = fromLast ? each.previous : each.next;
+            }
+            return each;
+        }
+
+        synchronized List<Submission> all() {
+            List<Submission> all = new ArrayList<>();
+            for (Submission each = first; each != null; each = each.next) {
+                all.add(each);
+            }
+            return all;
+        }
+    }
+
     private final String pool;
     private final TimeSource time;
     private final @Nullable TaskListener listener;
     private final Propagation propagation;
-    private final ConcurrentHashMap<Key, Submission> submissions =
-            new ConcurrentHashMap<>(); // those that can still settle
+    private final ConcurrentHashMap<Key, Submissions> submissions = new ConcurrentHashMap<>();
 
     ObservedTasks(
             String pool,
@@ -193,7 +226,8 @@ final class ObservedTasks {
             return;
         }
         Submission submission = new Submission(task);
-        submissions.merge(submission.key, submission, Submission::append);
+        submissions.compute(
+                submission.key, (key, list) -> (list == null ? new Submissions() : list).append(submission));
         notifyListener("onSubmitted", target -> target.onSubmitted(submission));
     }
 
@@ -256,7 +290,8 @@ final class ObservedTasks {
 
     /** Settles the submission of a future that is about to be done. */
     void done(Runnable future, Outcome<?> outcome) {
-        Submission submission = submissions.get(new Key(future));
+        Submissions list = submissions.get(new Key(future));
+        Submission submission = list == null ? null : list.first();
         if (submission != null) {
             submission.settle(outcome);
         }
@@ -264,8 +299,8 @@ final class ObservedTasks {
 
     /** Settles the accepted submissions of a pool that has terminated. */
     void end() {
-        for (Submission first : submissions.values()) {
-            for (Submission each = first; each != null; each = each.next) {
+        for (Submissions list : submissions.values()) {
+            for (Submission each : list.all()) {
                 if (each.accepted) {
                     each.settle(removal());
                 }
@@ -296,16 +331,8 @@ final class ObservedTasks {
 
     /** Returns the first or the last submission of a task that has not started. */
     private @Nullable Submission find(Runnable task, boolean last) {
-        Submission found = null;
-        for (Submission each = submissions.get(new Key(task)); each != null; each = each.next) {
-            if (each.state.get() == null) {
-                found = each;
-                if (!last) {
-                    break;
-                }
-            }
-        }
-        return found;
+        Submissions list = submissions.get(new Key(task));
+        return list == null ? null : list.waiting(last);
     }
 
     private static Outcome<?> outcomeOf(Runnable task) {

@@ -27,6 +27,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.RunnableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
@@ -542,6 +543,26 @@ class ObservedTasksTest {
                         "a success null in 0",
                         "a started after 0",
                         "a success null in 0");
+    }
+
+    @Test
+    void a_runnable_that_is_submitted_200_000_times_is_observed_each_time_in_linear_work() throws Exception {
+        AtomicInteger settled = new AtomicInteger();
+        ThreadPool pool = pool(ThreadPool.builder("p").threads(1).taskListener(new TaskListener() {
+            @Override
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                settled.incrementAndGet();
+            }
+        }));
+        BlockingTask blocker = occupy(pool);
+        Runnable same = () -> {};
+        for (int i = 0; i < 200_000; i++) {
+            pool.execute(same); // a search of the whole list would take minutes
+        }
+        blocker.release();
+        end(pool);
+
+        assertThat(settled).hasValue(200_001);
     }
 
     @Test
