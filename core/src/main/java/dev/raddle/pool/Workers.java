@@ -589,7 +589,7 @@ final class Workers {
         control.advanceTo(Control.SHUTDOWN);
         interruptIdleWorkers();
         signalSubmitters();
-        tryTerminate();
+        tryTerminate(true);
     }
 
     /**
@@ -644,6 +644,11 @@ final class Workers {
      * make this true.
      */
     void tryTerminate() {
+        tryTerminate(false);
+    }
+
+    /** If {@code ensured}, the caller has ensured the stack for this, before it changed the state. */
+    private void tryTerminate(boolean ensured) {
         while (true) {
             int word = control.get();
             int state = Control.state(word);
@@ -660,7 +665,9 @@ final class Workers {
                 return;
             }
             try {
-                StackRoom.ensureForSections();
+                if (!ensured) {
+                    StackRoom.ensureForSections();
+                }
             } catch (StackOverflowError end) { // the caller may have changed the state, so a new thread continues
                 Scheduler.virtualThreads().execute(this::tryTerminateQuietly);
                 return;
