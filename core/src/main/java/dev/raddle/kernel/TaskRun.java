@@ -56,7 +56,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * A thread calls interrupt() on the runner only while `state` is INTERRUPTING, which is reached only while the
      * runner is inside the callable. The runner leaves the callable by a step from Thread; if it finds INTERRUPTING
      * instead, it waits until the field has changed, and then clears its interrupt status. So the next task of that
-     * thread never sees an interrupt meant for this one (see InterruptWindow).
+     * thread never sees an interrupt meant for this one (see InterruptWindow). In a thread that belongs to a caller, the
+     * status is set again as the callable left it, unless this run was interrupted from outside.
      *
      * A run is decided before it is settled. The thread that decides lets the permits be released (the runner releases
      * them; after a cancel the callable still runs, and its runner releases them when it has returned), calls
@@ -83,6 +84,11 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private static final Object CLAIMED = new Object();
     private static final Object BROKEN = new Object();
     private static final Signal SET = new Signal();
+
+    private static final byte IN_PLACE = 1; // it may run in place; set before the scheduler is called
+    private static final byte INTERRUPTED = 2; // by a thread that only interrupts; set in the state INTERRUPTING
+    private static final byte ENTERED = 4; // set by the deciding thread, before it notifies
+
     private static final VarHandle STATE;
     private static final VarHandle SIGNAL;
 
@@ -102,8 +108,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private @Nullable Callable<? extends T> callable; // null when it has run, so that a handle does not retain it
     private long startNanos;
     private long endNanos;
-    private boolean entered; // written by the deciding thread, before it notifies
-    private boolean mayRunInPlace; // written by the starting thread, before it calls the scheduler
+    private byte flags; // the following; a waiting run has no room for a field each
 
     /**
      * Creates a run that is submitted now.
@@ -125,6 +130,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         public T call() throws Exception {
             return body.call();
         }
+    }
+
+    private boolean has(byte flag) {
+        return (flags & flag) != 0;
     }
 
     private boolean step(@Nullable Object from, Object to) {
@@ -180,7 +189,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
 
     /** Records that the scheduler may run this in the calling thread, which is starting it. */
     protected final void mayRunInPlace() {
-        mayRunInPlace = true;
+        flags |= IN_PLACE;
     }
 
     /**
@@ -217,7 +226,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     @Override
     @SuppressWarnings("ThreadPriorityCheck") // a virtual thread that runs many tasks yields its carrier
     public final void run() {
-        Dispatch starting = mayRunInPlace ? Dispatch.current() : null;
+        Dispatch starting = has(IN_PLACE) ? Dispatch.current() : null;
         Thread self = Thread.currentThread();
         boolean ownThread = starting == null;
         if (starting != null) {
@@ -297,10 +306,10 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         long end = momentOr(start); // permits are released even if the clock fails
         if (deciding) {
             endNanos = end;
-            entered = true;
+            flags |= ENTERED;
         }
         TaskRun<?> next = null;
-        Dispatch mine = starting == null && mayRunInPlace ? Dispatch.open() : null;
+        Dispatch mine = starting == null && has(IN_PLACE) ? Dispatch.open() : null;
         try {
             if (deciding) {
                 ended(outcome);
@@ -316,7 +325,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                 }
             }
         }
-        if (deciding && interrupted && !ownThread) {
+        if (deciding && interrupted && !ownThread && !has(INTERRUPTED)) {
             self.interrupt(); // it was meant for the caller
         }
         return next;
@@ -483,7 +492,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
                 if (interrupt(runner, outcome)) {
                     long end = time().nanoTime();
                     long waited = endNanos;
-                    entered = true;
+                    flags |= ENTERED;
                     settleIn(notifier, end, outcome, waited, begun);
                     return true;
                 }
@@ -539,6 +548,9 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     private boolean interrupt(Thread runner, Object then) {
         if (!step(runner, INTERRUPTING)) {
             return false;
+        }
+        if (then == runner) {
+            flags |= INTERRUPTED;
         }
         try {
             InterruptWindow.send(runner, UserCode::uncaught);
@@ -724,7 +736,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * @return false if the run was decided before
      */
     protected final boolean wasEntered() {
-        return entered;
+        return has(ENTERED);
     }
 
     /**

@@ -494,6 +494,25 @@ class InterruptsAndErrorsTest {
         assertThat(handles).hasSize(10_000);
     }
 
+    @Test
+    void a_shutdown_that_interrupts_a_task_in_its_callers_thread_leaves_no_interrupt_there() throws Exception {
+        try (GroupExecutor executor =
+                GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder().build())) {
+            String value = executor.call("a", () -> {
+                FutureTask<?> shutdown = new FutureTask<>(() -> executor.shutdownGroup("a"), null);
+                Thread.ofPlatform().start(shutdown);
+                while (!shutdown.isDone()) {
+                    Thread.onSpinWait(); // does not clear the interrupt status
+                }
+                assertThat(Thread.currentThread().isInterrupted()).isTrue();
+                return "v";
+            });
+
+            assertThat(Thread.interrupted()).isFalse();
+            assertThat(value).isEqualTo("v");
+        }
+    }
+
     // I4
     @Test
     void a_call_whose_task_throws_loses_no_permit() throws Exception {
