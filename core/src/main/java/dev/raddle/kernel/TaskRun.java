@@ -56,8 +56,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
      * A thread calls interrupt() on the runner only while `state` is INTERRUPTING, which is reached only while the
      * runner is inside the callable. The runner leaves the callable by a step from Thread; if it finds INTERRUPTING
      * instead, it waits until the field has changed, and then clears its interrupt status. So the next task of that
-     * thread never sees an interrupt meant for this one (see InterruptWindow). In a thread that belongs to a caller, the
-     * status is set again as the callable left it, unless this run was interrupted from outside.
+     * thread never sees an interrupt meant for this one (see InterruptWindow). In a thread that belongs to a caller,
+     * the status is set again as the callable left it, unless this run was interrupted from outside.
      *
      * A run is decided before it is settled. The thread that decides lets the permits be released (the runner releases
      * them; after a cancel the callable still runs, and its runner releases them when it has returned), calls
