@@ -3,6 +3,7 @@ package dev.raddle.group;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.TaskSpec;
+import dev.raddle.testing.StackEnd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,40 +64,6 @@ class ExhaustedStackTest {
         abstract void call(GroupExecutor executor, TaskHandle<?>[] handles, int call) throws Exception;
     }
 
-    private static final class Diver {
-        private final GroupExecutor executor;
-        private final Use use;
-        private final TaskHandle<?>[] handles = new TaskHandle<?>[CALLS];
-        private int call = -1; // 0 from the end of the stack on
-
-        Diver(GroupExecutor executor, Use use) {
-            this.executor = executor;
-            this.use = use;
-        }
-
-        /** Returns how often the stack was too short. */
-        @SuppressWarnings("InfiniteRecursion") // ends by StackOverflowError
-        int dive() {
-            int overflows = 0;
-            try {
-                overflows = dive();
-            } catch (StackOverflowError end) {
-                call = Math.max(call, 0);
-            }
-            if (call < CALLS) {
-                try {
-                    use.call(executor, handles, call);
-                } catch (StackOverflowError end) {
-                    overflows++;
-                } catch (Exception failure) {
-                    throw new AssertionError(failure);
-                }
-                call++;
-            }
-            return overflows;
-        }
-    }
-
     @ParameterizedTest
     @EnumSource
     void a_call_near_the_end_of_the_stack_takes_effect_completely_or_not_at_all(Use use) throws Exception {
@@ -109,13 +76,14 @@ class ExhaustedStackTest {
             for (int task = 0; task < 200; task++) { // so that some of the code is compiled and some is not
                 executor.submit("g", "warm", () -> "v").await();
             }
-            Diver diver = new Diver(executor, use);
-            FutureTask<Integer> dive = new FutureTask<>(diver::dive);
+            TaskHandle<?>[] handles = new TaskHandle<?>[CALLS];
+            FutureTask<Integer> dive =
+                    new FutureTask<>(() -> StackEnd.call(CALLS, call -> use.call(executor, handles, call)));
             new Thread(null, dive, "diver", STACK + 1024L * trial).start();
 
             overflows += dive.get();
 
-            for (TaskHandle<?> handle : diver.handles) {
+            for (TaskHandle<?> handle : handles) {
                 if (handle != null) {
                     handle.await();
                 }

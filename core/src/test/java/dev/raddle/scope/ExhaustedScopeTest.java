@@ -8,6 +8,7 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.StackEnd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,38 +57,6 @@ class ExhaustedScopeTest {
         abstract Task<?> call(ThreadScope scope);
     }
 
-    private static final class Diver {
-        private final ThreadScope scope;
-        private final Use use;
-        private final Task<?>[] tasks = new Task<?>[CALLS];
-        private int call = -1; // 0 from the end of the stack on
-
-        Diver(ThreadScope scope, Use use) {
-            this.scope = scope;
-            this.use = use;
-        }
-
-        /** Returns how often the stack was too short. */
-        @SuppressWarnings("InfiniteRecursion") // ends by StackOverflowError
-        int dive() {
-            int overflows = 0;
-            try {
-                overflows = dive();
-            } catch (StackOverflowError end) {
-                call = Math.max(call, 0);
-            }
-            if (call < CALLS) {
-                try {
-                    tasks[call] = use.call(scope);
-                } catch (StackOverflowError end) {
-                    overflows++;
-                }
-                call++;
-            }
-            return overflows;
-        }
-    }
-
     @ParameterizedTest
     @EnumSource
     void a_call_near_the_end_of_the_stack_takes_effect_completely_or_not_at_all(Use use) throws Exception {
@@ -95,13 +64,14 @@ class ExhaustedScopeTest {
         for (int trial = 0; trial < TRIALS; trial++) {
             try (ThreadScope scope = ThreadScope.open("s").withConcurrencyLimit(2)) {
                 use.call(scope); // links the calls
-                Diver diver = new Diver(scope, use);
-                FutureTask<Integer> dive = new FutureTask<>(diver::dive);
+                Task<?>[] tasks = new Task<?>[CALLS];
+                FutureTask<Integer> dive =
+                        new FutureTask<>(() -> StackEnd.call(CALLS, call -> tasks[call] = use.call(scope)));
                 new Thread(null, dive, "diver", STACK + 1024L * trial).start();
 
                 overflows += dive.get();
 
-                for (Task<?> task : diver.tasks) {
+                for (Task<?> task : tasks) {
                     if (task != null && use != Use.SUBMIT_AND_CANCEL) {
                         assertThat(task.await()).isEqualTo("v");
                     }
