@@ -150,7 +150,7 @@ final class NodeExecutor {
         runner.began = recentTime(runner);
         Objects.requireNonNull(transitions.events).notifyStarted(node, callback);
         run.states.set(node, runner);
-        beginning.over().set();
+        beginning.over().set(); // ends the node if another thread has requested that meanwhile
         return true;
     }
 

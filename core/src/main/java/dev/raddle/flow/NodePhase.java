@@ -23,7 +23,7 @@ interface NodePhase {
         }
     }
 
-    /** A runner is calling the node's begin callback. The signal is set when it continues with the action. */
+    /** A runner is calling the node's begin callback. It sets the signal before it enters the action. */
     record Beginning(Signal over) implements NodePhase {}
 
     /** Returns the state of a node in this phase. */

@@ -31,8 +31,9 @@ final class NodeStates {
      *   otherwise       ended: the value itself, NULL for null, or a NodeEnd for all other ends
      *
      * Transitions are compare-and-sets and may skip phases that do not apply. A thread that ends a node from outside
-     * changes any phase to NodeEnd, except for Beginning: it retries when the callback has returned. So a node whose
-     * begin callback was called is entered, and a node that was ended before is not.
+     * changes any phase to NodeEnd, except for Beginning: it leaves that to the thread of the callback, which does so
+     * before it enters the action. So a node whose begin callback was called is entered, a node that was ended before
+     * is not, and a node that is ended during the callback does not succeed.
      *
      * The counters start with the values of the plan:
      *

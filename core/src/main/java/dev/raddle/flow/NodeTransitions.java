@@ -34,8 +34,8 @@ final class NodeTransitions {
      *
      * This class calls no class above it. A step returns its consequences in the Runner of the calling thread, which
      * the engine takes from there: the ended nodes, to be processed by `settle`; the ready nodes; the nested runs whose
-     * nodes were ended; the count of finished nodes. Only a step that another thread must make later, at a timeout or
-     * when a begin callback has returned, enters the run anew (RunEntry).
+     * nodes were ended; the count of finished nodes. Only a step that must be made later, at a timeout or when a begin
+     * callback has returned, enters the run anew (RunEntry).
      *
      * `stop` is set once, by the deadline, a cancel, the first failure under FAIL_FAST, or the completion, which
      * excludes the others. Then all nodes that have not ended are ended. Meanwhile other threads may still change the
@@ -672,6 +672,22 @@ final class NodeTransitions {
         entry.runTransitions(runner -> endInAnyPhase(runner, node, state, cause, reason, causedBy));
     }
 
+    /**
+     * Ends a node whose begin callback has returned, in the thread that called it. So the node has ended before its
+     * action is entered, however soon that returns. The interrupt is for the action: callbacks that are called here do
+     * not see it.
+     */
+    private void endBegun(int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
+        boolean[] interrupted = new boolean[1];
+        entry.runTransitions(runner -> {
+            endInAnyPhase(runner, node, state, cause, reason, causedBy);
+            interrupted[0] = Thread.interrupted();
+        });
+        if (interrupted[0]) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     /** Ends a node in any phase, unless it has ended. The caller must then call {@link #settle}. */
     private void endInAnyPhase(
             Runner runner, int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
@@ -691,8 +707,7 @@ final class NodeTransitions {
             return endRunning(runner, node, owner, state, cause, reason, causedBy);
         }
         if (slot instanceof NodePhase.Beginning beginning) {
-            Runnable ending = () -> endLater(node, state, cause, reason, causedBy);
-            beginning.over().whenSet(() -> run.alarmThread().execute(ending));
+            beginning.over().whenSet(() -> endBegun(node, state, cause, reason, causedBy));
             return true;
         }
         if (slot == NodePhase.Plain.INTERRUPTING) {

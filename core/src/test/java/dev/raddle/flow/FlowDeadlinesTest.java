@@ -27,6 +27,7 @@ import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
@@ -49,6 +50,14 @@ class FlowDeadlinesTest {
     private final VirtualTime time = new VirtualTime();
     private final RunOptions timed = RunOptions.timeout(SECOND).withTimeSource(time);
     private final RunOptions untimed = RunOptions.defaults().withTimeSource(time);
+
+    private static void joinUninterruptibly(Thread thread) {
+        try {
+            thread.join();
+        } catch (InterruptedException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
 
     private Node<String> failing(String id) {
         return f.node(id, () -> {
@@ -326,6 +335,36 @@ class FlowDeadlinesTest {
         assertThat(ran).hasValue(1);
         assertThat(results).hasValue(1);
         assertThat(callback.interrupts()).isZero();
+    }
+
+    // F3
+    @ParameterizedTest
+    @org.junit.jupiter.params.provider.ValueSource(booleans = {true, false})
+    void a_node_that_is_cancelled_during_its_begin_callback_has_ended_before_its_action(boolean inCallersThread)
+            throws Exception {
+        List<String> events = new CopyOnWriteArrayList<>();
+        CompletableFuture<FlowRun<?>> started = new CompletableFuture<>();
+        f.node("a", () -> {
+                    events.add("action, interrupted: " + Thread.interrupted());
+                    return "A";
+                })
+                .onBegin(c -> {
+                    joinUninterruptibly(
+                            Thread.ofVirtual().start(() -> started.join().cancel("enough")));
+                    events.add("begin");
+                })
+                .onResult(report -> events.add("result " + report.state() + ", interrupted: "
+                        + Thread.currentThread().isInterrupted()));
+        RunOptions options = RunOptions.defaults();
+        try (FlowRun<Void> run = f.build().start(null, inCallersThread ? options.inCallersThread() : options)) {
+            started.complete(run);
+            FlowResult<Void> result = run.join();
+            assertThat(result.status()).isEqualTo(FlowStatus.CANCELLED);
+            assertThat(result.node("a").state()).isEqualTo(NodeState.CANCELLED);
+        }
+        assertThat(events)
+                .containsExactly("begin", "result CANCELLED, interrupted: false", "action, interrupted: true");
+        assertThat(Thread.currentThread().isInterrupted()).isFalse();
     }
 
     // F3: a cancel acts in the calling thread, so this does not depend on timing
