@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
@@ -123,7 +124,7 @@ final class InvokeAny<T extends @Nullable Object> {
                     return next.get();
                 } catch (ExecutionException failed) {
                     failure = failed;
-                } catch (RuntimeException cancelled) {
+                } catch (CancellationException cancelled) {
                     failure = new ExecutionException(cancelled);
                 }
             }

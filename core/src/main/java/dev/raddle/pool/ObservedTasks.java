@@ -231,13 +231,15 @@ final class ObservedTasks {
         notifyListener("onSubmitted", target -> target.onSubmitted(submission));
     }
 
-    /** Submits a task once more, by an action that returns whether it was accepted or else has dropped the task. */
-    void resubmitted(Runnable task, BooleanSupplier submission) {
+    /** Submits a task once more, by an action that returns whether it was accepted. Returns its result. */
+    boolean resubmitted(Runnable task, BooleanSupplier submission) {
         submitted(task);
         try {
-            if (!submission.getAsBoolean()) {
+            boolean accepted = submission.getAsBoolean();
+            if (!accepted) {
                 notAccepted(task, new Outcome.Rejected<>("pool: it was dropped by pool \"" + pool + "\""));
             }
+            return accepted;
         } catch (Throwable failure) {
             notAccepted(task, new Outcome.Failure<>(failure));
             throw failure;

@@ -950,27 +950,40 @@ public class ThreadPool extends HookedExecutor {
 
         @Override
         public void rejected(Runnable task, ThreadPool pool) {
-            if (pool.observed == null) {
-                replaceOldest(task, pool);
-            } else {
-                pool.observed.resubmitted(task, () -> replaceOldest(task, pool));
+            boolean madeRoom = dropOldest(pool);
+            if (!madeRoom && (pool.isShutdown() || pool.workQueue.isDirectHandoff())) {
+                pool.handBack.drop(task);
+                return;
+            }
+            boolean accepted = pool.observed == null
+                    ? resubmit(task, pool, madeRoom)
+                    : pool.observed.resubmitted(task, () -> resubmit(task, pool, madeRoom));
+            if (!accepted) {
+                pool.handBack.drop(task);
             }
         }
 
-        /** Returns whether the task was accepted; otherwise it was dropped. */
-        private static boolean replaceOldest(Runnable task, ThreadPool pool) {
-            boolean foundNone = pool.workQueue.isDirectHandoff(); // such a queue holds no task to drop
-            do {
-                Runnable oldest = pool.isShutdown() ? null : pool.workQueue.discard();
-                if (oldest != null) {
-                    pool.dropQueued(oldest);
-                    pool.workers.tryTerminateQuietly(); // the pool may have been shut down, and this was its last task
-                } else if (foundNone || pool.isShutdown()) {
-                    pool.handBack.drop(task);
+        /** Drops the oldest task, unless the pool is shut down; returns false if none was dropped. */
+        private static boolean dropOldest(ThreadPool pool) {
+            Runnable oldest = pool.isShutdown() ? null : pool.workQueue.discard();
+            if (oldest == null) {
+                return false;
+            }
+            pool.dropQueued(oldest);
+            pool.workers.tryTerminateQuietly(); // the pool may have been shut down, and this was its last task
+            return true;
+        }
+
+        /** Submits a task until it is accepted, and drops the oldest one each time. Returns whether it was accepted. */
+        private static boolean resubmit(Runnable task, ThreadPool pool, boolean madeRoomBefore) {
+            boolean foundNone = !madeRoomBefore;
+            while (!pool.tryAccept(task)) {
+                boolean madeRoom = dropOldest(pool);
+                if (!madeRoom && (foundNone || pool.isShutdown())) {
                     return false;
                 }
-                foundNone = oldest == null; // a worker took it first, or no thread is available and none will be
-            } while (!pool.tryAccept(task));
+                foundNone = !madeRoom; // a worker took it first, or no thread is available and none will be
+            }
             return true;
         }
     }

@@ -294,6 +294,17 @@ class ObservedTasksTest {
     }
 
     @Test
+    void a_task_that_the_policy_drops_instead_of_the_oldest_is_submitted_once() throws Exception {
+        ThreadPool pool = pool(builder().rejection(new ThreadPool.DiscardOldestPolicy()));
+        end(pool);
+        assertThat(pool.submit((Runnable) Named.of("a")).isCancelled()).isTrue();
+        pool.execute(Named.of("b"));
+
+        assertThat(eventsOf("a")).containsExactly("p/a submitted", "a rejected shutdown: it has been shut down in 0");
+        assertThat(eventsOf("b")).containsExactly("p/b submitted", "b rejected shutdown: it has been shut down in 0");
+    }
+
+    @Test
     void a_task_that_replaces_the_oldest_is_submitted_twice_and_runs_in_its_context() throws Exception {
         ThreadPool pool = pool(builder().queueCapacity(1).rejection(new ThreadPool.DiscardOldestPolicy()));
         BlockingTask blocker = occupy(pool);
