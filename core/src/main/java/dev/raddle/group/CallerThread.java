@@ -10,7 +10,7 @@ import dev.raddle.time.Signal;
  * does so by running the run, which is decided then and only releases its permit. A thread that ends a call from
  * outside withdraws it first, so a settled call that does not hold its permit will never hold it.
  *
- * @param isTryCall whether it is a tryCall, to which neither rejection policy nor handler apply
+ * @param isTryCall true for {@code tryCall}, which ignores the rejection policy and its handler
  * @param grantedOrSettled the signal for which the caller waits
  */
 record CallerThread(boolean isTryCall, Signal grantedOrSettled) implements Placement {

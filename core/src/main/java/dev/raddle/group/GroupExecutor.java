@@ -545,8 +545,11 @@ public final class GroupExecutor implements AutoCloseable {
             requireRunning(groupKey);
             Group group = engine.groupOf(groupKey);
             if (group.pauseOrResume(true, new GrantedPermits())) {
-                engine.lookUp(group);
-                engine.dispatch(new GrantedPermits()); // the cap may have kept slots for this group
+                try {
+                    engine.lookUp(group);
+                } finally {
+                    engine.dispatch(new GrantedPermits()); // the cap may have kept slots for this group
+                }
                 return;
             }
             engine.remove(group);
