@@ -217,8 +217,7 @@ public final class Node<T> extends Dependency<T> {
     }
 
     /**
-     * Marks the action as CPU-bound: it runs on the run's compute scheduler, by default a pool with as many threads as
-     * processors.
+     * Marks the action as CPU-bound: it runs on the run's compute scheduler, by default the JDK's common pool.
      *
      * @return this node
      */
