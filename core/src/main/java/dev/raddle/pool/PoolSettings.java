@@ -95,6 +95,8 @@ final class PoolSettings {
                 ? threadFactory
                 : Thread.ofPlatform()
                         .name(name + "-", 1)
+                        .daemon(false) // otherwise inherited from the submitter, and a virtual thread is a daemon
+                        .priority(Thread.NORM_PRIORITY)
                         .inheritInheritableThreadLocals(false)
                         .factory();
     }

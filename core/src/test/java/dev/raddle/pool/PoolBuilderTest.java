@@ -12,6 +12,7 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
@@ -105,6 +106,20 @@ class PoolBuilderTest {
         }
 
         assertThat(names).containsExactly("reports-1", "reports-2", "reports-3");
+    }
+
+    // K1
+    @Test
+    void threads_are_no_daemons_also_if_a_virtual_thread_submits() throws Exception {
+        ThreadPool pool = pools.keep(ThreadPool.builder("reports").build());
+        FutureTask<String> seen = new FutureTask<>(() -> {
+            Thread self = Thread.currentThread();
+            return "daemon: " + self.isDaemon() + ", priority " + self.getPriority();
+        });
+
+        Thread.ofVirtual().start(() -> pool.execute(seen));
+
+        assertThat(seen.get()).isEqualTo("daemon: false, priority 5");
     }
 
     // K1
