@@ -28,8 +28,8 @@ public final class Signal {
      * A waiter leaves the list in O(1) when its deadline passes or its thread is interrupted, so that polling with
      * short timeouts leaves nothing behind. It is added to the list before its alarm is armed, because an alarm may
      * fire at once. Three threads may race for a waiter: the setter, its alarm's, and its own. Each decides under the
-     * monitor, and `expired` is written only there, so a wait that its alarm ended returns false even if the signal is
-     * set a moment later.
+     * monitor, where `hasLeft` is written: the first of them ends the wait, and the others find that it has ended. So a
+     * waiter is unlinked once, and a wait that its alarm ended returns false even if the signal is set a moment later.
      *
      * A platform thread spins on `set` before it parks, for about as long as parking and unparking would take, so it
      * loses no more than that, and sees an early event early. A virtual thread parks at once; the thread that it waits
@@ -47,7 +47,7 @@ public final class Signal {
         @Nullable
         Waiter next; // guarded by the signal until set() removes the list
 
-        volatile boolean expired;
+        volatile boolean hasLeft; // the list, because its alarm fired or its thread was interrupted
 
         Waiter(@Nullable Thread thread, @Nullable Runnable action) {
             this.thread = thread;
@@ -103,12 +103,31 @@ public final class Signal {
                 waiter.notifyOrRun();
             }
         }
+        runActions(waiters);
+        return true;
+    }
+
+    /** Runs the actions of a list: all of them, even if one throws, as any may near the end of the stack. */
+    private static void runActions(@Nullable Waiter waiters) {
+        RuntimeException exception = null;
+        Error error = null;
         for (Waiter waiter = waiters; waiter != null; waiter = waiter.next) {
-            if (waiter.action != null) {
-                waiter.notifyOrRun();
+            try {
+                if (waiter.action != null) {
+                    waiter.notifyOrRun();
+                }
+            } catch (RuntimeException failure) {
+                exception = failure;
+            } catch (Error failure) {
+                error = failure;
             }
         }
-        return true;
+        if (error != null) {
+            throw error;
+        }
+        if (exception != null) {
+            throw exception;
+        }
     }
 
     /**
@@ -158,7 +177,13 @@ public final class Signal {
         if (!enqueue(waiter)) {
             return true;
         }
-        Alarm alarm = deadline.alarm(() -> expire(waiter));
+        Alarm alarm;
+        try {
+            alarm = deadline.alarm(() -> expire(waiter));
+        } catch (Throwable noAlarm) {
+            unlink(waiter);
+            throw noAlarm;
+        }
         try {
             return park(waiter);
         } finally {
@@ -176,14 +201,14 @@ public final class Signal {
     }
 
     private boolean park(Waiter waiter) throws InterruptedException {
-        while (!set && !waiter.expired) {
+        while (!set && !waiter.hasLeft) {
             if (Thread.interrupted()) {
                 unlink(waiter);
                 throw new InterruptedException();
             }
             LockSupport.park(this);
         }
-        return !waiter.expired;
+        return !waiter.hasLeft;
     }
 
     private synchronized boolean enqueue(Waiter waiter) {
@@ -201,20 +226,17 @@ public final class Signal {
     }
 
     private void expire(Waiter waiter) {
-        synchronized (this) {
-            if (set) {
-                return;
-            }
-            unlink(waiter);
-            waiter.expired = true;
+        if (unlink(waiter)) {
+            waiter.notifyOrRun();
         }
-        waiter.notifyOrRun();
     }
 
-    private synchronized void unlink(Waiter waiter) {
-        if (set || waiter.expired) {
-            return; // it is no longer in the list
+    /** Removes a waiter from the list; returns false if it has left before. */
+    private synchronized boolean unlink(Waiter waiter) {
+        if (set || waiter.hasLeft) {
+            return false;
         }
+        waiter.hasLeft = true;
         Waiter before = waiter.previous;
         Waiter after = waiter.next;
         if (before == null) {
@@ -227,6 +249,7 @@ public final class Signal {
         } else {
             after.previous = before;
         }
+        return true;
     }
 
     @Override

@@ -247,6 +247,53 @@ class SignalTest {
     }
 
     @Test
+    void an_alarm_that_fires_after_the_interrupt_of_its_waiter_removes_no_other_one() {
+        Signal signal = new Signal();
+        List<Runnable> alarms = new ArrayList<>();
+        Deadline deadline = Deadline.after(recording(alarms), Duration.ofSeconds(1));
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(() -> signal.await(deadline)).isInstanceOf(InterruptedException.class);
+        AtomicInteger actions = new AtomicInteger();
+        signal.whenSet(actions::incrementAndGet);
+
+        alarms.getFirst().run(); // cancelled too late
+        signal.set();
+
+        assertThat(actions).hasValue(1);
+    }
+
+    @Test
+    void an_action_that_throws_does_not_keep_the_others_from_running() {
+        Signal signal = new Signal();
+        List<String> ran = new ArrayList<>();
+        signal.whenSet(() -> ran.add("first"));
+        signal.whenSet(() -> {
+            throw new StackOverflowError("second");
+        });
+        signal.whenSet(() -> ran.add("third"));
+
+        assertThatThrownBy(signal::set).isInstanceOf(StackOverflowError.class).hasMessage("second");
+
+        assertThat(ran).containsExactly("first", "third");
+    }
+
+    /** Returns a time source that stands still and whose alarms cannot be cancelled. */
+    private static TimeSource recording(List<Runnable> alarms) {
+        return new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return 0;
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                alarms.add(action);
+                return () -> false;
+            }
+        };
+    }
+
+    @Test
     void alarms_and_interrupts_that_race_with_set_lose_no_waiter() throws Exception {
         int rounds = 4_000;
         Signal[] signals = new Signal[rounds];
