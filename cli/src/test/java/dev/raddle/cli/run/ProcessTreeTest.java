@@ -266,10 +266,11 @@ class ProcessTreeTest {
         try (FileChannel ready = pipe("ready");
                 FileChannel go = pipe("go");
                 FileChannel gone = pipe("gone")) {
-            // The program after exec does not handle SIGTERM: a second signal would end it before its cleanup.
+            // The program after exec does not handle SIGTERM: a second signal would end it before its cleanup. The
+            // child says ready, because a signal between a fork and its exec would be lost in the copy of the shell.
             String tidy = "echo >gone; read x <go; echo tidied";
             ChildProcess child = startChild("sh -c 'trap \"read x <go; exec setsid sh -c \\\"" + tidy
-                    + "\\\"\" TERM; echo >ready; sleep 36000 & wait' & wait");
+                    + "\\\"\" TERM; sh -c \"echo >ready; exec sleep 36000\" & wait' & wait");
             read(ready);
             AtomicInteger reading = new AtomicInteger();
 
