@@ -4,6 +4,7 @@ import dev.raddle.pool.ShutdownReport.HandedBack;
 import dev.raddle.pool.ShutdownReport.Interrupted;
 import dev.raddle.pool.ShutdownReport.StillRunning;
 import dev.raddle.pool.Worker.Activity;
+import dev.raddle.pool.Workers.StoppedTask;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -12,13 +13,6 @@ import java.util.List;
 
 /** A graceful stop of a pool: waits, interrupts, waits again, and accounts for every task. */
 final class Drain {
-
-    /** A task that is about to be interrupted, and its original, which a future clears when it is done. */
-    private record InterruptedTask(Activity activity, Object original) {
-        static InterruptedTask of(Activity activity) {
-            return new InterruptedTask(activity, PooledTask.original(activity.requireTask()));
-        }
-    }
 
     private final String pool;
     private final Workers workers;
@@ -43,10 +37,10 @@ final class Drain {
         shutDown();
         boolean finished = await(grace);
         long middle = time.nanoTime();
-        List<InterruptedTask> interruptedTasks = new ArrayList<>();
+        List<StoppedTask> stopped = new ArrayList<>();
         List<HandedBack> handedBack = List.of();
         if (!finished) {
-            List<Runnable> tasks = handBack.stop(activity -> interruptedTasks.add(InterruptedTask.of(activity)));
+            List<Runnable> tasks = handBack.stop(activity -> stopped.add(StoppedTask.of(activity)));
             handedBack = tasks.stream()
                     .map(task -> new HandedBack(task, PooledTask.original(task)))
                     .toList();
@@ -57,17 +51,20 @@ final class Drain {
         boolean terminated;
         WorkerRegistry.Snapshot snapshot;
         List<StillRunning> stillRunning;
+        List<StoppedTask> endedAfterStop;
         do {
+            endedAfterStop = List.copyOf(workers.endedAfterStop); // before the snapshot, which then counts each of them
             terminated = workers.control.state()
                     == Control.TERMINATED; // before the snapshot, so that a terminated pool has no running task
             snapshot = workers.registry.snapshot();
             stillRunning = readStacks(snapshot.running(), begin, end);
         } while (stillRunning.size() < snapshot.running().size()); // a task has ended meanwhile; no other begins
+        addMissing(stopped, endedAfterStop);
         List<Activity> running = snapshot.running();
         List<Interrupted> ended = new ArrayList<>();
-        for (InterruptedTask task : interruptedTasks) {
-            if (running.stream().noneMatch(task.activity::isSameTask)) {
-                ended.add(new Interrupted(task.activity.requireTask(), task.original));
+        for (StoppedTask task : stopped) {
+            if (running.stream().noneMatch(task.activity()::isSameTask)) {
+                ended.add(new Interrupted(task.activity().requireTask(), task.original()));
             }
         }
         ShutdownReport report = new ShutdownReport(
@@ -85,6 +82,15 @@ final class Drain {
             Thread.currentThread().interrupt();
         }
         return report;
+    }
+
+    /** Adds the tasks that a worker had taken, but not begun, when the pool was stopped. */
+    private static void addMissing(List<StoppedTask> stopped, List<StoppedTask> ended) {
+        for (StoppedTask each : ended) {
+            if (stopped.stream().noneMatch(known -> known.activity().isSameTask(each.activity()))) {
+                stopped.add(each);
+            }
+        }
     }
 
     private void shutDown() {

@@ -43,7 +43,7 @@ final class FifoBuffer implements TaskBuffer {
      * still in its slot. A cursor whose segment has been unlinked continues from the head's.
      *
      * No step leaves a buffer in an inconsistent state if the stack overflows in it: calls that may throw come before
-     * the assignments, and the lock is released by an assignment if the stack has no room for the call that does it.
+     * the assignments, and TaskQueue ensures the stack room for adding a task.
      *
      * The head's segment keeps no task before head.index, and segments before it are garbage.
      */
@@ -81,7 +81,7 @@ final class FifoBuffer implements TaskBuffer {
             if (known == null && timestamp != Timestamp.UNKNOWN) {
                 known = new long[SIZE];
                 Arrays.fill(known, Timestamp.UNKNOWN);
-                timestamps = known; // if two threads allocate at once, times are lost, which is allowed
+                timestamps = known;
             }
             if (known != null) {
                 known[slot] = timestamp;

@@ -55,10 +55,19 @@ final class HandBack {
     private void cancel(Runnable task, String what) {
         boolean isShutdown = workers.control.state() >= Control.SHUTDOWN;
         String why = isShutdown ? "which was shut down" : "which is full";
-        if (!Rejectable.reject(task, what + " \"" + pool + "\", " + why)
-                && cancelsFutures
-                && task instanceof Future<?> future) {
-            future.cancel(false);
+        if (!Rejectable.reject(task, what + " \"" + pool + "\", " + why) && cancelsFutures) {
+            cancelFuture(task);
+        }
+    }
+
+    /** Cancels a task that will not run, if it is a future. Reports an exception, which a future of a user may throw. */
+    static void cancelFuture(Runnable task) {
+        if (task instanceof Future<?> future) {
+            try {
+                future.cancel(false);
+            } catch (Throwable failure) {
+                Reporter.report(failure); // the caller has other tasks to end
+            }
         }
     }
 }

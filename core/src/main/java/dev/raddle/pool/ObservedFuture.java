@@ -36,6 +36,11 @@ final class ObservedFuture<T extends @Nullable Object> extends PooledTask<T> {
         this.tasks = tasks;
     }
 
+    /** Returns whether the future settles its submission to these tasks itself; it may be submitted elsewhere, too. */
+    boolean isOf(ObservedTasks submitted) {
+        return tasks == submitted;
+    }
+
     private boolean decide() {
         return DECIDED.compareAndSet(this, false, true);
     }

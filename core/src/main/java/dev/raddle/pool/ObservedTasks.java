@@ -102,8 +102,10 @@ final class ObservedTasks {
                 settle(Outcome.ofThrown(failure));
                 throw ObservedTasks.<RuntimeException>unchecked(failure);
             }
-            if (!(key.task instanceof ObservedFuture<?> future) || future.isDone()) { // else its canceller settles it
+            if (!(key.task instanceof ObservedFuture<?> future) || future.isDone()) {
                 settle(outcomeOf(key.task));
+            } else if (!future.isOf(ObservedTasks.this)) { // else its canceller settles it
+                settle(new Outcome.Cancelled<>(new CancellationException("the future is being cancelled")));
             }
         }
 

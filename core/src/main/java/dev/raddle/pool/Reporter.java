@@ -57,7 +57,17 @@ final class Reporter {
     void recordStart(Worker worker, Runnable task) {
         long now = time.nanoTime();
         worker.startedAt = now;
-        worker.event = isRecording() ? PoolTaskEvent.begun(nameOf(task)) : null; // a future clears its original
+        worker.event = begun(task);
+    }
+
+    /** Begins the event of a task, whose name is read now because a future clears its original. */
+    private static @Nullable Object begun(Runnable task) {
+        try {
+            return isRecording() ? PoolTaskEvent.begun(nameOf(task)) : null;
+        } catch (Throwable broken) {
+            report(broken);
+            return null;
+        }
     }
 
     void started(Worker worker, Runnable task) {

@@ -93,7 +93,7 @@ final class SharedTimer {
         }
     }
 
-    /** Stops the timer. No run of the action begins after this. */
+    /** Stops the timer. No alarm is pending after this. */
     void stop() {
         synchronized (this) {
             stopped = true;

@@ -62,7 +62,7 @@ final class StuckTaskWatchdog {
         this.timer = new SharedTimer(time, this::inspectAll);
     }
 
-    /** Starts the watch, if reports are on. Called after each change of the registry. */
+    /** Starts the watch, if reports are on. Called when a worker begins, or continues after its removal. */
     void start() {
         if (intervalNanos != SharedTimer.NEVER) {
             timer.scheduleWithin(intervalNanos);
@@ -117,14 +117,27 @@ final class StuckTaskWatchdog {
                     .inheritInheritableThreadLocals(false)
                     .start(this::report);
         } catch (Throwable noThread) {
-            synchronized (overdue) {
-                hasThread = false; // the next alarm tries again
-            }
+            abandonThread();
             Reporter.report(noThread);
         }
     }
 
+    private void abandonThread() {
+        synchronized (overdue) {
+            hasThread = false; // the next alarm starts another one
+        }
+    }
+
     private void report() {
+        try {
+            reportAll();
+        } catch (Throwable failure) { // for example, the heap is exhausted
+            abandonThread();
+            throw failure;
+        }
+    }
+
+    private void reportAll() {
         List<Overdue> tasks = takeOverdue();
         while (!tasks.isEmpty()) {
             List<Report> reports = tasks.stream()

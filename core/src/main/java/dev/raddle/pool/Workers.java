@@ -1,16 +1,19 @@
 package dev.raddle.pool;
 
+import dev.raddle.kernel.InterruptWindow;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.pool.Worker.Activity;
 import dev.raddle.task.Rejectable;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
+import dev.raddle.time.UserCode;
 import java.lang.invoke.VarHandle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Future;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -67,6 +70,13 @@ final class Workers {
      * keep-alives.
      */
 
+    /** A task that was running when the pool was stopped, and its original, which a future clears when it is done. */
+    record StoppedTask(Activity activity, Object original) {
+        static StoppedTask of(Activity activity) {
+            return new StoppedTask(activity, PooledTask.original(activity.requireTask()));
+        }
+    }
+
     private static final Duration RESCUE_DELAY = Duration.ofMillis(100);
 
     // the interval between checks of a worker that exceeds its keep-alive but must stay for delayed tasks
@@ -85,6 +95,7 @@ final class Workers {
     final Control control = new Control();
     final WorkerRegistry registry = new WorkerRegistry();
     final LongAdder handedBack = new LongAdder();
+    final Queue<StoppedTask> endedAfterStop = new ConcurrentLinkedQueue<>(); // at most one for each worker
     private final AtomicInteger stopping = new AtomicInteger(); // the number of threads in stop()
     private final AtomicInteger idleWorkers = new AtomicInteger(); // maintained only with scaleBeforeQueueing
     private final AtomicBoolean rescueScheduled = new AtomicBoolean(); // an alarm for stranded tasks is set
@@ -138,7 +149,9 @@ final class Workers {
                 return true;
             }
             if (queue.offer(task)) {
-                return ensureWorker(task);
+                boolean accepted = ensureWorker(task);
+                addWorkerIfTooFew(); // again: the idle worker that was to take the task may have taken another one
+                return accepted;
             }
         }
         return addWorker(task, false);
@@ -173,6 +186,21 @@ final class Workers {
     private boolean areAllBusy() {
         int idle = idleWorkers.get();
         return idle == 0 || (!queue.isEmpty() && idle <= queue.size());
+    }
+
+    /**
+     * With scaleBeforeQueueing, adds a worker if more tasks are queued than workers are idle. Called by a submitter that has
+     * queued its task because a worker was idle, and by a worker that has been idle and now has a task: each after its
+     * own change, so the later of the two sees both.
+     */
+    private void addWorkerIfTooFew() {
+        if (scaleBeforeQueueing && control.workers() < maxThreads && queue.size() > idleWorkers.get()) {
+            try {
+                addWorker(null, false);
+            } catch (Throwable noThread) {
+                Reporter.report(noThread); // the queued tasks run later
+            }
+        }
     }
 
     /** Ensures that a worker exists for a queued task. Returns false if the task was taken back instead. */
@@ -330,11 +358,19 @@ final class Workers {
                 return true;
             }
         } catch (Throwable noReplacement) {
-            if (noReplacement != failure) {
-                failure.addSuppressed(noReplacement);
-            }
+            addSuppressed(failure, noReplacement);
         }
         return false;
+    }
+
+    private static void addSuppressed(Throwable failure, Throwable other) {
+        try {
+            if (failure != other) {
+                failure.addSuppressed(other);
+            }
+        } catch (OutOfMemoryError full) {
+            Reporter.report(other);
+        }
     }
 
     /**
@@ -344,11 +380,21 @@ final class Workers {
     private void scheduleRescue() {
         if (hasStrandedTasks() && rescueScheduled.compareAndSet(false, true)) {
             try {
-                time.after(RESCUE_DELAY, () -> Thread.ofVirtual().start(this::rescue)); // the factory is user code
+                time.after(RESCUE_DELAY, this::startRescue);
             } catch (Throwable noAlarm) {
                 rescueScheduled.set(false);
                 Reporter.report(noAlarm);
             }
+        }
+    }
+
+    /** Rescues in another thread than the alarm's, because a thread factory is user code. */
+    private void startRescue() {
+        try {
+            Thread.ofVirtual().start(this::rescue);
+        } catch (Throwable noThread) {
+            rescueScheduled.set(false);
+            throw noThread;
         }
     }
 
@@ -369,10 +415,10 @@ final class Workers {
     private void runWorker(Worker worker) {
         Thread thread = Thread.currentThread();
         Runnable task = worker.claimFirstTask();
+        startWatchdog();
         while (true) {
             boolean whileTaking = true;
             try {
-                watchdog.start();
                 while (task != null || (task = nextTask(worker)) != null) {
                     whileTaking = false;
                     runTask(worker, thread, task);
@@ -390,6 +436,15 @@ final class Workers {
             if (!retainIfNeeded(worker)) {
                 return;
             }
+            startWatchdog();
+        }
+    }
+
+    private void startWatchdog() {
+        try {
+            watchdog.start();
+        } catch (Throwable noAlarm) {
+            Reporter.report(noAlarm); // the next worker tries again
         }
     }
 
@@ -400,6 +455,7 @@ final class Workers {
             reporter.recordStart(worker, task);
         }
         worker.begin(task);
+        Object original = control.state() == Control.RUNNING ? task : PooledTask.original(task);
         Throwable failure = null;
         try {
             if (reported) {
@@ -410,6 +466,9 @@ final class Workers {
             failure = thrown;
             throw thrown;
         } finally {
+            if (control.state() >= Control.STOP) {
+                recordEndAfterStop(worker, original);
+            }
             worker.end();
             if (reported) {
                 reporter.ended(worker, task, failure);
@@ -417,13 +476,21 @@ final class Workers {
         }
     }
 
+    /** Records a task for the report of a drain. Called before the task counts as ended. */
+    private void recordEndAfterStop(Worker worker, Object original) {
+        try {
+            endedAfterStop.add(new StoppedTask(worker.activity(), original));
+        } catch (OutOfMemoryError full) {
+            Reporter.report(full); // the report counts the task as completed
+        }
+    }
+
     private void runWithHooks(Thread thread, Runnable task) {
         try {
             pool.beforeExecute(thread, task);
         } catch (Throwable failure) {
-            if (!Rejectable.reject(task, "was skipped, because beforeExecute threw " + failure)
-                    && task instanceof Future<?> future) {
-                future.cancel(false); // the task will not run, so no thread may wait for it
+            if (!Rejectable.reject(task, "was skipped, because beforeExecute threw " + failure)) {
+                HandBack.cancelFuture(task); // the task will not run, so no thread may wait for it
             }
             if (observed != null) {
                 observed.skipped(task, failure); // a future was settled by the cancel
@@ -450,26 +517,21 @@ final class Workers {
         try {
             pool.afterExecute(task, failure);
         } catch (Throwable hookFailure) {
-            if (hookFailure != failure) {
-                hookFailure.addSuppressed(failure);
-            }
+            addSuppressed(hookFailure, failure);
             throw hookFailure;
         }
     }
 
     private void clearInterruptUnlessStopped(Thread thread) {
-        if (control.state() >= Control.STOP) {
-            if (!thread.isInterrupted()) {
-                thread.interrupt();
-            }
-        } else if (Thread.interrupted() && control.state() >= Control.STOP) {
-            thread.interrupt();
+        if (control.state() >= Control.STOP || (Thread.interrupted() && control.state() >= Control.STOP)) {
+            InterruptWindow.send(thread, UserCode::uncaught);
         }
     }
 
     /** Returns a worker's next task, or null after the worker has been uncounted. */
     private @Nullable Runnable nextTask(Worker worker) {
         boolean overdue = false;
+        boolean wasIdle = false;
         while (true) {
             int word = control.get();
             if (!mayRunTasks(word, true)) {
@@ -491,9 +553,13 @@ final class Workers {
                     continue;
                 }
                 task = awaitTask(worker, overdue, timed);
+                wasIdle = true;
                 overdue = task == null && timed && isOverdue(worker, time.nanoTime());
             }
             if (task != null) {
+                if (wasIdle) {
+                    addWorkerIfTooFew();
+                }
                 return task;
             }
         }
@@ -612,7 +678,7 @@ final class Workers {
                 if (activity.isRunning()) {
                     interrupted.accept(activity);
                 }
-                worker.thread().interrupt();
+                InterruptWindow.send(worker.thread(), UserCode::uncaught);
             });
             tasks.addAll(queue.drainAll(acceptedAt));
         } finally {

@@ -11,6 +11,8 @@ import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.Together;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,6 +27,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -103,6 +106,50 @@ class GracefulStopTest {
                         RunState.TERMINATED);
         pool.shutdownNow();
         assertThat(pool.runState()).isEqualTo(RunState.TERMINATED);
+    }
+
+    @Test
+    void a_task_that_was_taken_but_not_begun_when_the_pool_was_stopped_is_reported_as_interrupted() throws Exception {
+        BlockingTask beginning = pools.uninterruptible();
+        AtomicReference<BlockingTask> gate = new AtomicReference<>();
+        TimeSource gated = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                BlockingTask closed = Thread.currentThread().getName().equals("p-1") ? gate.getAndSet(null) : null;
+                if (closed != null) {
+                    closed.run(); // between the queue and the begin of the task
+                }
+                return time.nanoTime();
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                return time.after(delay, action);
+            }
+        };
+        ThreadPool pool = pools.keep(ThreadPool.builder("p")
+                .threads(1)
+                .timeSource(gated)
+                .listener(new PoolListener() {})
+                .build());
+        FutureTask<Thread> first = new FutureTask<>(Thread::currentThread);
+        pool.execute(first);
+        TestPools.awaitParkedIn(first.get(), "take");
+        gate.set(beginning);
+        Callable<Boolean> callable = () -> ran.add("second");
+        Future<Boolean> future = pool.submit(callable);
+        beginning.awaitBegun();
+        FutureTask<ShutdownReport> drained = draining(pool, Duration.ZERO);
+        beginning.release();
+
+        ShutdownReport report = drained.get();
+        assertThat(report.interrupted()).singleElement().satisfies(task -> {
+            assertThat(task.runnable()).isSameAs(future);
+            assertThat(task.task()).isSameAs(callable);
+        });
+        assertThat(report.completedBefore()).isEqualTo(1);
+        assertThat(report.completedDuring()).isZero();
+        assertThat(report.terminated()).isTrue();
     }
 
     // G1, G4
@@ -653,6 +700,34 @@ class GracefulStopTest {
             assertThat(pool.stats().handedBack()).isEqualTo(100);
         }
         assertThat(ran).isEmpty();
+    }
+
+    @Test
+    void a_future_whose_cancellation_throws_keeps_no_other_from_being_handed_back_and_cancelled() throws Exception {
+        ThreadPool pool = pools.keep(ThreadPool.builder("p").threads(1).build());
+        pools.occupy(pool);
+        List<FutureTask<?>> futures = List.of(full("a"), full("b"));
+        futures.forEach(pool::execute);
+        List<String> reported = new CopyOnWriteArrayList<>();
+        FutureTask<List<Runnable>> handedBack = new FutureTask<>(pool::shutdownNow);
+
+        Thread.ofPlatform()
+                .uncaughtExceptionHandler((thread, failure) -> reported.add(failure.getMessage()))
+                .start(handedBack);
+
+        assertThat(handedBack.get()).isEqualTo(futures);
+        assertThat(futures).allMatch(Future::isCancelled);
+        assertThat(reported).containsExactly("a: the queue is full", "b: the queue is full");
+    }
+
+    /** Returns a future like those of an ExecutorCompletionService whose queue is full. */
+    private static FutureTask<?> full(String name) {
+        return new FutureTask<>(() -> name) {
+            @Override
+            protected void done() {
+                throw new IllegalStateException(name + ": the queue is full");
+            }
+        };
     }
 
     // G10

@@ -17,6 +17,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -214,6 +215,42 @@ class LiveResizeTest {
     }
 
     // K1
+    @Test
+    void with_scaleBeforeQueueing_a_task_is_not_queued_behind_the_idle_thread_that_another_task_has_taken()
+            throws Exception {
+        BlockingTask other = pools.blocker();
+        BlockingTask queued = pools.blocker();
+        AtomicReference<ThreadPool> pool = new AtomicReference<>();
+        pool.set(pools.keep(ThreadPool.builder("p")
+                .coreThreads(1)
+                .maxThreads(2)
+                .scaleBeforeQueueing(true)
+                .priority(task -> {
+                    if (task == queued) { // its submitter has seen the idle thread
+                        pool.get().execute(other);
+                        awaitBegun(other);
+                    }
+                    return 0;
+                })
+                .build()));
+        FutureTask<Thread> first = new FutureTask<>(Thread::currentThread);
+        pool.get().execute(first);
+        TestPools.awaitParkedIn(first.get(), "take");
+
+        pool.get().execute(queued);
+
+        queued.awaitBegun();
+        assertThat(pool.get().getPoolSize()).isEqualTo(2);
+    }
+
+    private static void awaitBegun(BlockingTask task) {
+        try {
+            task.awaitBegun();
+        } catch (InterruptedException impossible) {
+            throw new AssertionError(impossible);
+        }
+    }
+
     @EachQueue
     void with_scaleBeforeQueueing_a_raised_maximum_is_used_at_once(QueueKind queueKind) throws Exception {
         ThreadPool pool =
