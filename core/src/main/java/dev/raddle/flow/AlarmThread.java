@@ -36,8 +36,8 @@ final class AlarmThread implements Executor {
         }
     }
 
-    /** Returns whether the calling thread fires alarms and executes everything that is due. */
-    boolean isFiringThread() {
+    /** Asks the time source whether the calling thread fires alarms and executes everything that is due. */
+    boolean followsFiringThread() {
         return time.follow(() -> {});
     }
 
@@ -47,7 +47,11 @@ final class AlarmThread implements Executor {
         due.add(action);
         if (isRunning.compareAndSet(false, true)) {
             try {
-                Thread.ofPlatform().daemon().name("raddle-flow-alarm").start(this::runDue);
+                Thread.ofPlatform()
+                        .daemon()
+                        .name("raddle-flow-alarm")
+                        .inheritInheritableThreadLocals(false)
+                        .start(this::runDue);
             } catch (Throwable noThread) {
                 sink.report("start of the alarm thread of flow \"" + flow + "\"", noThread);
                 new OffloadExecutor(sink).execute(this::runDue);

@@ -26,6 +26,7 @@ final class Compensations {
     List<Throwable> undo(RunEnvironment run) {
         List<Throwable> failures = new ArrayList<>();
         for (Completed each = completed.get(); each != null; each = each.earlier()) {
+            Thread.interrupted(); // another compensation may have left an interrupt
             try {
                 undo(run, each.node());
             } catch (Throwable failure) {

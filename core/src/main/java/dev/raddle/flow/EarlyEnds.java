@@ -71,15 +71,17 @@ final class EarlyEnds {
         }
     }
 
-    /** Skips the nodes that are not selected: all of them first, so that each has this reason for its skip. */
+    /** Skips the nodes that are not selected, upstreams first, so that each has this reason for its skip. */
     private void skipUnselected(NodeTransitions transitions, Runner runner) {
         BitSet kept = selected;
         if (kept == null) {
             return;
         }
-        for (int node = kept.nextClearBit(0); node < graph.size; node = kept.nextClearBit(node + 1)) {
-            transitions.end(
-                    runner, node, null, NodeState.SKIPPED, null, NodeEnd.Reason.NOT_WANTED, NodeEnd.NO_NODE, false);
+        for (int node : graph.upstreamsFirst()) {
+            if (!kept.get(node)) {
+                transitions.end(
+                        runner, node, null, NodeState.SKIPPED, null, NodeEnd.Reason.NOT_WANTED, NodeEnd.NO_NODE, false);
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.raddle.flow;
 
 import dev.raddle.kernel.OffloadExecutor;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TimeLimit;
 import dev.raddle.task.CancelledException;
 import dev.raddle.task.Scheduler;
@@ -260,6 +261,7 @@ final class Engine implements RunEntry, NestedRun {
     }
 
     private void runFirst(Runner runner, int first, @Nullable Object expected) {
+        clearInterrupt(runner);
         if (runner.place != Runner.GROUPED && !transitions.isStopping()) {
             dispatcher.requestAnother(runner);
         }
@@ -278,9 +280,7 @@ final class Engine implements RunEntry, NestedRun {
             if (node < 0) {
                 return;
             }
-            if (!runner.isJoiner) {
-                Thread.interrupted(); // a callback may have left an interrupt
-            }
+            clearInterrupt(runner);
             runNode(runner, node, dispatcher.readyPhase(node));
             proceed(runner);
             if (runner.hasDeferred()) {
@@ -290,6 +290,13 @@ final class Engine implements RunEntry, NestedRun {
         }
         if (run.joiner == null) {
             dispatcher.pushBack(runner);
+        }
+    }
+
+    /** Clears an interrupt that a callback may have left, unless it may be meant for the joining thread. */
+    private static void clearInterrupt(Runner runner) {
+        if (!runner.isJoiner) {
+            Thread.interrupted();
         }
     }
 
@@ -520,6 +527,7 @@ final class Engine implements RunEntry, NestedRun {
     }
 
     private void stop(NodeTransitions.Stop why) {
+        StackRoom.ensureForSections(); // for ending the nodes, which no other thread can do after the next line
         if (transitions.trySetStop(why)) {
             runTransitions(runner -> transitions.endAll(runner, why));
         }
@@ -574,7 +582,7 @@ final class Engine implements RunEntry, NestedRun {
         }
         AlarmThread alarms = run.alarmThread();
         Runnable compensation = () -> compensate(completed, status);
-        if (alarms.isFiringThread() && !runner.isJoiner && !runner.deferred().isGrouped) {
+        if (alarms.followsFiringThread() && !runner.isJoiner && !runner.deferred().isGrouped) {
             runner.deferred().add(compensation);
         } else {
             alarms.execute(compensation); // neither delayed by actions nor delaying the caller
@@ -672,7 +680,7 @@ final class Engine implements RunEntry, NestedRun {
     }
 
     /** Sets the thread that is unparked when the run has ended, and when no thread is inside any more. */
-    void setCloser(Thread closing) {
+    void setCloser(@Nullable Thread closing) {
         closer = closing;
     }
 
@@ -684,7 +692,8 @@ final class Engine implements RunEntry, NestedRun {
         enterRun();
     }
 
-    void exitJoiner() {
+    void exitJoiner(Runner joiner) {
+        joiner.thread = null;
         exitRun();
     }
 

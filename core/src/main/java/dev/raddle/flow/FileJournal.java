@@ -343,7 +343,8 @@ public final class FileJournal implements FlowJournal, Closeable {
         }
         byte[] bytes;
         try {
-            bytes = isPlain(parameter) ? utf8(parameter.toString()) : codec.encode(parameter);
+            String text = identifyingText(parameter);
+            bytes = text == null ? codec.encode(parameter) : utf8(text);
         } catch (IOException | RuntimeException failure) {
             throw new IllegalArgumentException(
                     "journal " + file + " cannot store the parameter of the run, a "
@@ -361,16 +362,21 @@ public final class FileJournal implements FlowJournal, Closeable {
         }
     }
 
-    /** Returns whether the text of a value identifies it, in every JVM. */
-    private static boolean isPlain(Object value) {
-        return value instanceof String
-                || value instanceof Boolean
-                || value instanceof Character
-                || value instanceof Enum<?>
-                || value instanceof UUID
-                || (value instanceof Number
-                        && value.getClass().getName().startsWith("java.")
-                        && value instanceof Comparable<?>);
+    /** Returns a text that identifies a value of its class in every JVM, or null if there may be none. */
+    private static @Nullable String identifyingText(Object value) {
+        if (value instanceof Enum<?> constant) {
+            return constant.name(); // its toString() may be anything
+        }
+        boolean isNumber = value instanceof Number
+                && value.getClass().getName().startsWith("java.")
+                && value instanceof Comparable<?>;
+        return isNumber
+                        || value instanceof String
+                        || value instanceof Boolean
+                        || value instanceof Character
+                        || value instanceof UUID
+                ? value.toString()
+                : null;
     }
 
     @Override

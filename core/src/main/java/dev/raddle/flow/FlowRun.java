@@ -43,7 +43,8 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
 
     /**
      * Waits for the end of the run: of all nodes, their callbacks and compensations. An action that has timed out or
-     * was cancelled may still be running; {@link #close()} waits for it.
+     * was cancelled may still be running, or be about to begin if that happened during its begin callback; {@link
+     * #close()} waits for it.
      *
      * <p>If the run was started {@linkplain RunOptions#inCallersThread() in its caller's thread}, this method executes
      * its nodes, and only one thread may join.
@@ -110,7 +111,7 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
             }
         } finally {
             joiner.release();
-            engine.exitJoiner();
+            engine.exitJoiner(runner);
         }
     }
 
@@ -229,6 +230,7 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
                 interrupted |= Thread.interrupted();
             }
         }
+        engine.setCloser(null);
         if (interrupted) {
             Thread.currentThread().interrupt();
         }

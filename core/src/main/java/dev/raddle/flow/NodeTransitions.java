@@ -631,7 +631,20 @@ final class NodeTransitions {
         }
     }
 
+    /**
+     * Ends all nodes after {@link #trySetStop}. If that fails, for example because the stack or the heap is exhausted,
+     * the alarm thread tries again, because no other thread can stop the run then.
+     */
     void endAll(Runner runner, Stop why) {
+        try {
+            endEach(runner, why);
+        } catch (Throwable failure) {
+            run.alarmThread().execute(() -> entry.runTransitions(again -> endEach(again, why)));
+            throw failure;
+        }
+    }
+
+    private void endEach(Runner runner, Stop why) {
         boolean late = why.status() == FlowStatus.TIMED_OUT;
         NodeState state = late ? NodeState.TIMED_OUT : NodeState.CANCELLED;
         Throwable cause = why.status() == FlowStatus.FAILED
@@ -673,8 +686,8 @@ final class NodeTransitions {
     }
 
     /**
-     * Ends a node whose begin callback has returned, in the thread that called it. So the node has ended before its
-     * action is entered, however soon that returns. The interrupt is for the action: callbacks that are called here do
+     * Ends a node when its begin callback returns, in the thread that called it, or at once if it has returned
+     * meanwhile. So the node has ended before its action is entered, however soon that returns. The interrupt is for the action: callbacks that are called here do
      * not see it.
      */
     private void endBegun(int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
@@ -745,7 +758,15 @@ final class NodeTransitions {
             slot = NodePhase.Plain.INTERRUPTING;
             began = owner.began;
         }
-        if (!end(runner, node, slot, state, cause, reason, causedBy, false)) {
+        boolean ended = false;
+        try {
+            ended = end(runner, node, slot, state, cause, reason, causedBy, false);
+        } finally {
+            if (!ended && slot != owner) {
+                states.compareAndSet(node, slot, owner); // end() has thrown; otherwise the owner would wait for ever
+            }
+        }
+        if (!ended) {
             return false;
         }
         runner.finished += held;

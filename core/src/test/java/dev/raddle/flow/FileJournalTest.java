@@ -218,6 +218,23 @@ class FileJournalTest {
         }
     }
 
+    private enum Size {
+        SMALL,
+        LARGE;
+
+        @Override
+        public String toString() {
+            return "a size";
+        }
+    }
+
+    @Test
+    void two_constants_with_one_text_are_different_parameters() throws Exception {
+        run(greeting("greeting"), Size.SMALL, null);
+
+        assertThatThrownBy(() -> run(greeting("greeting"), Size.LARGE, null)).hasMessageContaining("another parameter");
+    }
+
     @Test
     void a_parameter_that_the_codec_cannot_encode_needs_a_key() throws Exception {
         List<String> order = new ArrayList<>(List.of("book"));

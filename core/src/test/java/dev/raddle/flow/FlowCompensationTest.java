@@ -141,6 +141,26 @@ class FlowCompensationTest {
     }
 
     @Test
+    void a_compensation_sees_neither_the_interrupt_of_another_one_nor_the_thread_locals_of_the_canceller()
+            throws Exception {
+        InheritableThreadLocal<String> cancellers = new InheritableThreadLocal<>();
+        Node<String> a = f.node("a", () -> "A")
+                .compensate(value -> undone.add(Thread.currentThread().isInterrupted() + " " + cancellers.get()));
+        Node<String> b = f.node("b", a, x -> x)
+                .compensate(value -> Thread.currentThread().interrupt());
+        BlockingTask last = new BlockingTask();
+        f.node("c", b, x -> last.call());
+        FlowRun<Void> run = f.build().start(null);
+        last.awaitBegun();
+        cancellers.set("of the canceller");
+        run.cancel("enough");
+
+        run.join();
+
+        assertThat(undone).containsExactly("false null");
+    }
+
+    @Test
     void a_node_that_recovered_or_returned_null_is_undone_with_that_value() throws Exception {
         Node<String> a = failing("a").fallbackValue("F").compensate(value -> undone.add("a " + value));
         Node<String> b = f.node("b", a, x -> (String) null).compensate(value -> undone.add("b " + value));

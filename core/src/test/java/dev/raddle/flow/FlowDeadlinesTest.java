@@ -18,6 +18,7 @@ import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.LeasedThreads;
 import dev.raddle.testing.RealAlarms;
+import dev.raddle.testing.StackEnd;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -365,6 +366,31 @@ class FlowDeadlinesTest {
         assertThat(events)
                 .containsExactly("begin", "result CANCELLED, interrupted: false", "action, interrupted: true");
         assertThat(Thread.currentThread().isInterrupted()).isFalse();
+    }
+
+    // F3
+    @Test
+    void a_cancel_near_the_end_of_the_stack_cancels_all_nodes_or_none() throws Exception {
+        int overflows = 0;
+        for (int trial = 0; trial < 20; trial++) {
+            FlowBuilder<Void> nodes = FlowPlan.define("deep");
+            BlockingTask action = new BlockingTask();
+            nodes.node("first", () -> action.call());
+            for (int node = 0; node < 20; node++) {
+                nodes.node("n" + node, after("first"), o -> "never");
+            }
+            try (FlowRun<Void> run = nodes.build().start(null)) {
+                action.awaitBegun();
+                FutureTask<Integer> dive = new FutureTask<>(() -> StackEnd.call(60, call -> run.cancel("deep")));
+                new Thread(null, dive, "diver", 256 * 1024 + 1024L * trial).start();
+                overflows += dive.get();
+
+                run.cancel("again");
+
+                assertThat(run.join().status()).isEqualTo(FlowStatus.CANCELLED);
+            }
+        }
+        assertThat(overflows).isPositive();
     }
 
     // F3: a cancel acts in the calling thread, so this does not depend on timing

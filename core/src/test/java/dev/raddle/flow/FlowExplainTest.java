@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -126,6 +127,18 @@ class FlowExplainTest {
                 .contains("which is FAILED: and so on through 4990 nodes: it must have \"n3\"")
                 .endsWith("it must have \"n0\", which is FAILED: its action threw " + Unspeakable.class.getName()
                         + " at +0 ms");
+    }
+
+    @Test
+    void each_node_that_the_run_is_not_for_has_that_reason() throws Exception {
+        taking("b", 1, Dependency.must("a"));
+        taking("a", 1);
+        taking("target", 1);
+        FlowResult<Void> result = run(options.only("target"));
+        for (String other : List.of("a", "b")) {
+            assertThat(result.explain(other))
+                    .isEqualTo("SKIPPED: the run was for other nodes only, and none of them needs it");
+        }
     }
 
     @Test

@@ -66,6 +66,25 @@ class FlowNestedTest {
     }
 
     @Test
+    void the_first_node_of_a_subflow_does_not_see_the_interrupt_that_a_callback_has_left() throws Exception {
+        FlowBuilder<Void> inside = FlowPlan.define("inner");
+        FlowPlan<Void, Boolean> inner = inside.returning(
+                inside.node("first", () -> Thread.currentThread().isInterrupted()));
+        FlowBuilder<Void> outside = FlowPlan.define("outer");
+        Node<Void> start = outside.node("start", () -> null);
+        Node<Boolean> nested = outside.subflow("nested", inner, start);
+        outside.node("other", after(start), o -> "other")
+                .onResult(report -> Thread.currentThread().interrupt());
+
+        RunOptions inPlace = RunOptions.defaults().withScheduler(Runnable::run);
+        FlowResult<Boolean> result = outside.returning(nested).run(null, inPlace);
+        boolean left = Thread.interrupted();
+
+        assertThat(result.value()).isFalse();
+        assertThat(left).isFalse();
+    }
+
+    @Test
     void a_subflow_that_fails_fails_its_node_with_the_cause_and_a_fallback_recovers() throws Exception {
         FlowBuilder<Integer> inner = FlowPlan.define("inner", Integer.class);
         Node<Integer> bad = inner.node("bad", c -> 1 / (c.param() - 3));
