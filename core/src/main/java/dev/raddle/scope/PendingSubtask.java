@@ -118,16 +118,13 @@ abstract class PendingSubtask extends InterruptWindow implements Callable<@Nulla
         }
     }
 
-    /** Registers that a thread waits for this subtask, as {@link Scheduler.Placement#beginWait} does. */
-    final boolean beginWait(Thread waiter) {
+    /**
+     * Registers that a thread waits for this subtask, as {@link Scheduler.Placement#beginWait} does.
+     *
+     * @return the placement that has recorded the wait, or null; the caller ends the wait there
+     */
+    final Scheduler.@Nullable Placement beginWait(Thread waiter) {
         Scheduler.Placement place = placement;
-        return place != null && isWaiting() && place.beginWait(waiter);
-    }
-
-    final void endWait(Thread waiter) {
-        Scheduler.Placement place = placement;
-        if (place != null) {
-            place.endWait(waiter);
-        }
+        return place != null && isWaiting() && place.beginWait(waiter) ? place : null;
     }
 }

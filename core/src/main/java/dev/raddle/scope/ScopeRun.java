@@ -486,9 +486,9 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         try {
             boolean inPlace = place != null && !isTimeBounded() && place.beginWait(self);
             return new WaitRegistration(this, self, inScope, inPlace ? place : null);
-        } catch (IllegalStateException hopeless) {
+        } catch (Throwable failure) { // usually because the wait is hopeless
             new WaitRegistration(this, self, inScope, null).end();
-            throw hopeless;
+            throw failure;
         }
     }
 

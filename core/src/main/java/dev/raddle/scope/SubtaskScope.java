@@ -170,12 +170,13 @@ abstract class SubtaskScope {
      * that could never begin.
      */
     final void awaitPlaced() throws InterruptedException {
-        List<PendingSubtask> registered = new ArrayList<>();
+        List<Scheduler.Placement> registered = new ArrayList<>(); // a subtask forgets its placement when it ends
         try {
             if (!isWaitOver(false)) {
                 pending.forEach(each -> {
-                    if (each.beginWait(owner.thread)) {
-                        registered.add(each);
+                    Scheduler.Placement place = each.beginWait(owner.thread);
+                    if (place != null) {
+                        registered.add(place);
                     }
                 });
             }

@@ -1,0 +1,103 @@
+package dev.raddle.scope;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.task.Scheduler;
+import dev.raddle.task.Task;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Function;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Tasks and subtasks in the queue of a scheduler. */
+@Timeout(60)
+class FailingPlacementTest {
+
+    /** Keeps tasks, with placements that the test creates. */
+    private record Queue(List<Placeable> tasks, Function<Placeable, Placement> placement) implements Scheduler {
+        Queue(Function<Placeable, Placement> placement) {
+            this(new CopyOnWriteArrayList<>(), placement);
+        }
+
+        @Override
+        public void execute(Runnable task) {
+            throw new AssertionError("tasks are placed");
+        }
+
+        @Override
+        public Placement place(Placeable task) {
+            tasks.add(task);
+            return placement.apply(task);
+        }
+    }
+
+    private static StructuredScopeOptions on(Scheduler scheduler) {
+        return StructuredScopeOptions.defaults().withScheduler(scheduler);
+    }
+
+    @Test
+    void every_wait_that_a_placement_has_recorded_ends_although_the_subtask_has_ended_before() throws Exception {
+        List<Runnable> awaited = new ArrayList<>();
+        List<Thread> waiters = new CopyOnWriteArrayList<>();
+        Queue queue = new Queue(task -> new Scheduler.Placement() {
+            @Override
+            public boolean withdraw() {
+                return false;
+            }
+
+            @Override
+            public boolean beginWait(Thread waiter) {
+                waiters.add(waiter);
+                awaited.add(task);
+                if (awaited.size() == 2) {
+                    awaited.forEach(Thread::startVirtualThread);
+                }
+                return true;
+            }
+
+            @Override
+            public void endWait(Thread waiter) {
+                waiters.remove(waiter);
+            }
+        });
+        try (var scope = new StructuredTaskScope<Integer>(on(queue))) {
+            scope.fork(() -> 1);
+            scope.fork(() -> 2);
+
+            scope.join();
+
+            assertThat(awaited).hasSize(2);
+            assertThat(waiters).isEmpty();
+        }
+    }
+
+    @Test
+    void a_placement_that_fails_to_record_a_wait_leaves_no_record_in_the_scope() {
+        IllegalArgumentException failure = new IllegalArgumentException("planned");
+        Queue queue = new Queue(task -> new Scheduler.Placement() {
+            @Override
+            public boolean withdraw() {
+                return true;
+            }
+
+            @Override
+            public boolean beginWait(Thread waiter) {
+                throw failure;
+            }
+        });
+        try (ThreadScope scope = ThreadScope.open().withScheduler(queue).withConcurrencyLimit(2)) {
+            List<Task<String>> inner = new ArrayList<>();
+            Task<String> outer = scope.submit(() -> inner.getFirst().await());
+            inner.add(scope.submit(() -> "has not begun"));
+            ScopeGate gate = ((ScopeRun<?>) outer).scope.gate;
+            queue.tasks().getFirst().run();
+
+            assertThatThrownBy(outer::await).isSameAs(failure);
+
+            assertThat(gate.awaitedRuns()).isEmpty();
+        }
+    }
+}
