@@ -172,10 +172,19 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
     @Override
     void cancel() {
         Scheduler.Placement place = placement;
-        if (place != null && isWaiting() && place.withdraw()) {
+        if (place != null && isWaiting() && withdraw(place)) {
             abandon();
         } else {
             stop();
+        }
+    }
+
+    private boolean withdraw(Scheduler.Placement place) {
+        try {
+            return place.withdraw();
+        } catch (Throwable failure) {
+            scope.sink().report("withdraw() of subtask " + name() + " of scope \"" + scope.name + "\"", failure);
+            return false;
         }
     }
 

@@ -318,8 +318,11 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         if (state == CLOSED) {
             return;
         }
-        stop();
-        closeContainer();
+        try {
+            stop();
+        } finally {
+            closeContainer();
+        }
         if (forkRound > lastJoinAttempted) {
             lastJoinCompleted = forkRound;
             throw notJoined();

@@ -148,8 +148,11 @@ abstract class SubtaskScope {
         if (!STATE.compareAndSet(this, OPEN, SHUTDOWN)) {
             return false;
         }
-        pending.forEach(PendingSubtask::cancel);
-        owner.wake();
+        try {
+            pending.forEach(PendingSubtask::cancel);
+        } finally {
+            owner.wake(); // also if the heap is exhausted
+        }
         return true;
     }
 

@@ -3,17 +3,28 @@ package dev.raddle.scope;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.scope.StructuredTaskScope.Joiner;
+import dev.raddle.scope.StructuredTaskScope.Subtask;
+import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.NamedTask;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
+import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.VirtualTime;
+import dev.raddle.testing.Wait;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tasks and subtasks in the queue of a scheduler. */
-@Timeout(60)
+@Timeout(20)
 class FailingPlacementTest {
 
     /** Keeps tasks, with placements that the test creates. */
@@ -31,6 +42,18 @@ class FailingPlacementTest {
         public Placement place(Placeable task) {
             tasks.add(task);
             return placement.apply(task);
+        }
+    }
+
+    private record Stuck() implements NamedTask, Callable<String> {
+        @Override
+        public String name() {
+            return "stuck";
+        }
+
+        @Override
+        public String call() {
+            return "ran";
         }
     }
 
@@ -98,6 +121,54 @@ class FailingPlacementTest {
             assertThatThrownBy(outer::await).isSameAs(failure);
 
             assertThat(gate.awaitedRuns()).isEmpty();
+        }
+    }
+
+    @Test
+    void a_placement_that_fails_to_withdraw_is_reported_and_the_other_subtasks_are_stopped() throws Exception {
+        IllegalArgumentException failure = new IllegalArgumentException("planned");
+        Map<String, Throwable> reports = new ConcurrentHashMap<>();
+        Queue queue = new Queue(task -> () -> {
+            throw failure;
+        });
+        BlockingTask running = new BlockingTask();
+        try (var scope = new StructuredTaskScope<Object>(on(queue).withName("s").withSink(ExceptionSink.to(reports::put)))) {
+            scope.fork(running);
+            Thread.startVirtualThread(queue.tasks().getFirst());
+            running.awaitBegun();
+            Subtask<Object> stuck = scope.fork(new Stuck());
+
+            scope.shutdown();
+
+            running.awaitInterrupt();
+            assertThat(reports).containsExactly(Map.entry("withdraw() of subtask stuck of scope \"s\"", failure));
+            scope.join();
+            queue.tasks().getLast().run();
+            assertThat(stuck.state()).isEqualTo(Subtask.State.UNAVAILABLE);
+        }
+    }
+
+    @Test
+    void a_placement_that_fails_to_withdraw_does_not_keep_a_join_waiting_after_its_timeout() throws Exception {
+        VirtualTime time = new VirtualTime();
+        Queue queue = new Queue(task -> () -> {
+            throw new IllegalArgumentException("planned");
+        });
+        ExceptionSink ignored = ExceptionSink.to((source, error) -> {});
+        try (var scope = StructuredTaskScope.open(
+                Joiner.allSuccessfulOrThrow(),
+                settings -> settings.withOptions(on(queue).withTimeSource(time).withSink(ignored))
+                        .withTimeout(Duration.ofSeconds(1)))) {
+            scope.fork(() -> "never begins");
+            Thread owner = Thread.currentThread();
+            Thread.startVirtualThread(() -> {
+                Wait.until(() -> owner.getState() == Thread.State.WAITING);
+                time.advance(Duration.ofSeconds(1));
+            });
+
+            assertThatThrownBy(scope::join).isInstanceOf(JoinedScope.TimeoutException.class);
+
+            queue.tasks().getFirst().run();
         }
     }
 }
