@@ -100,13 +100,16 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         if (!PHASE.compareAndSet(this, WAITING, ENDED)) {
             return false;
         }
-        thread = null;
-        placement = null;
-        if (result instanceof Observed(ObservedSubtask view)) {
-            result = null;
-            view.cancelled();
+        try {
+            thread = null;
+            placement = null;
+            if (result instanceof Observed(ObservedSubtask view)) {
+                result = null;
+                view.cancelled();
+            }
+        } finally {
+            scope.ended(true);
         }
-        scope.ended(true);
         return true;
     }
 

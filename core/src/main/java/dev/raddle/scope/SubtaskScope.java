@@ -1,6 +1,7 @@
 package dev.raddle.scope;
 
 import dev.raddle.kernel.EnclosingScope;
+import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.time.Deadline;
@@ -110,16 +111,17 @@ abstract class SubtaskScope {
         if (state != OPEN) {
             return false; // not counted and not listed
         }
+        StackRoom.ensureForSections(); // a counted subtask must be started or abandoned
         pending.add(subtask, byOwner);
         if (state != OPEN || severed) {
             subtask.abandon();
             return false;
         }
-        if (options.isObserved()) {
-            subtask.observe();
-        }
         boolean started = false;
         try {
+            if (options.isObserved()) {
+                subtask.observe();
+            }
             container.start(subtask, byOwner);
             started = !subtask.isRefused();
         } finally {

@@ -4,15 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.scope.StructuredTaskScope.Subtask;
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
+import dev.raddle.task.TaskListener;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.StackEnd;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -80,6 +85,41 @@ class ExhaustedScopeTest {
             } // waits for every task that was counted
         }
         assertThat(overflows).isPositive();
+    }
+
+    @Test
+    void a_fork_near_the_end_of_the_stack_takes_effect_completely_or_not_at_all() throws Exception {
+        int overflows = 0;
+        for (int trial = 0; trial < TRIALS; trial++) {
+            FutureTask<Integer> owner = new FutureTask<>(ExhaustedScopeTest::forkNearTheEndOfTheStack);
+            new Thread(null, owner, "owner", STACK + 1024L * trial).start();
+            overflows += owner.get();
+        }
+        assertThat(overflows).isPositive();
+    }
+
+    private static int forkNearTheEndOfTheStack() throws Exception {
+        Queue<Runnable> placed = new ConcurrentLinkedQueue<>();
+        StructuredScopeOptions options = StructuredScopeOptions.defaults()
+                .withScheduler(placed::add)
+                .withListener(new TaskListener() {})
+                .withSink(ExceptionSink.to((source, failure) -> {}));
+        var scope = new StructuredTaskScope<String>(options); // not in a try block: closing waits for lost subtasks
+        scope.fork(TASK); // links the calls
+        Subtask<?>[] subtasks = new Subtask<?>[CALLS];
+        int overflows = StackEnd.call(CALLS, call -> subtasks[call] = scope.fork(TASK));
+
+        placed.forEach(Runnable::run);
+
+        assertThat(scope.pending.count()).isZero();
+        scope.join();
+        for (Subtask<?> subtask : subtasks) {
+            if (subtask != null) {
+                assertThat(subtask.get()).isEqualTo("v");
+            }
+        }
+        scope.close();
+        return overflows;
     }
 
     @Test
