@@ -153,6 +153,7 @@ final class ScopeTasks {
     void submit(ScopeRun<?> run) {
         boolean countsAtOnce = settings.events != null || run.isTimed(); // it may end before it is admitted
         if (countsAtOnce) {
+            StackRoom.ensureForSections(); // a counted run must be admitted or ended
             gate.countSubmission();
             try {
                 notifySubmitted(run);
