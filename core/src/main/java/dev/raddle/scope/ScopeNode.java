@@ -130,16 +130,21 @@ final class ScopeNode {
     }
 
     /** Cancels the scopes inside this one, at all depths. Scopes may nest deeply, so this does not recurse. */
-    private void cancelNested(CancelledException cause, boolean includingTimed) {
+    private void cancelNested(CancelledException cause, boolean includingExpired) {
         Deque<ScopeNode> outers = new ArrayDeque<>();
         outers.add(this);
         for (ScopeNode outer; (outer = outers.poll()) != null; ) {
             for (ScopeNode inner : outer.children()) {
-                if ((includingTimed || inner.deadline == null) && inner.closeGate(inner.cancelledWith(this, cause))) {
+                if ((includingExpired || !inner.hasExpired()) && inner.closeGate(inner.cancelledWith(this, cause))) {
                     outers.add(inner);
                 }
             }
         }
+    }
+
+    private boolean hasExpired() {
+        ScopeDeadline set = deadline;
+        return set != null && set.moment.hasPassed();
     }
 
     private CancelledException cancelledWith(ScopeNode outer, CancelledException cause) {
@@ -236,7 +241,7 @@ final class ScopeNode {
             tasks.cancelAll(cause, notifier);
             notifier.execute(this::runTokenActions);
             if (nested != null) {
-                notifier.execute(() -> cancelNested(cause, false)); // the others have alarms of their own
+                notifier.execute(() -> cancelNested(cause, false)); // the others have alarms that fire now
             }
         }
     }

@@ -162,6 +162,37 @@ class ScopeTreeTest {
     }
 
     @Test
+    void a_deadline_of_the_outer_scope_that_is_set_later_ends_an_inner_scope_with_a_later_deadline() throws Exception {
+        try (ThreadScope outer = ThreadScope.open("outer").withTimeSource(time);
+                ThreadScope inner = ThreadScope.open("inner").withTimeSource(time).withDeadline(SECOND.multipliedBy(10))) {
+            Task<String> task = inner.submit(() -> Tasks.forever());
+            outer.withDeadline(SECOND);
+
+            time.advance(SECOND);
+
+            assertThat(task.isCancelled()).isTrue();
+            assertThatThrownBy(task::await)
+                    .isInstanceOf(CancelledException.class)
+                    .hasMessageContaining("cancelled with the enclosing scope \"outer\"");
+        }
+    }
+
+    @Test
+    void an_inner_scope_whose_own_deadline_has_passed_with_that_of_the_outer_one_says_so() throws Exception {
+        try (ThreadScope outer = ThreadScope.open("outer").withTimeSource(time);
+                ThreadScope inner = ThreadScope.open("inner").withTimeSource(time).withDeadline(SECOND)) {
+            Task<String> task = inner.submit(() -> Tasks.forever());
+            outer.withDeadline(SECOND);
+
+            time.advance(SECOND);
+
+            assertThatThrownBy(task::await)
+                    .isInstanceOf(ScopeTimeoutException.class)
+                    .hasMessageContaining("inner");
+        }
+    }
+
+    @Test
     void ten_thousand_scopes_inside_each_other_are_cancelled_without_ten_thousand_frames() {
         List<ThreadScope> scopes = new ArrayList<>();
         for (int i = 0; i < 10_000; i++) {
