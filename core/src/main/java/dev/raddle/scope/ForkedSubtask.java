@@ -23,6 +23,8 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
      * a subtask forked before a shutdown runs after it.
      */
     private static final Object NULL = new Object();
+    private static final Failed HEAP_EXHAUSTED = new Failed(
+            new OutOfMemoryError("no memory was left to store the exception that a subtask has thrown"));
 
     /** What {@code result} holds if there is no value. */
     private sealed interface NoValue {}
@@ -59,6 +61,10 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         try {
             (scope.enclosure == null ? values : scope.withEnclosure(values)).run(this);
         } catch (Throwable leftOpen) {
+            if (isWaiting()) { // the heap or the stack is exhausted
+                fail(leftOpen);
+                return;
+            }
             scope.sink()
                     .report(
                             "subtask " + name() + " of scope \"" + scope.name + "\", which left a scope open",
@@ -80,11 +86,19 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
             outcome =
                     result instanceof Observed(ObservedSubtask view) ? view.<@Nullable Object>call(task) : task.call();
         } catch (Throwable failure) {
-            outcome = new Failed(failure);
+            outcome = failed(failure);
         }
         end(outcome);
         if (scope.outerForks != null) {
             scope.closeOuterForks(Thread.currentThread());
+        }
+    }
+
+    private static Failed failed(Throwable failure) {
+        try {
+            return new Failed(failure);
+        } catch (OutOfMemoryError exhausted) {
+            return HEAP_EXHAUSTED;
         }
     }
 
@@ -133,19 +147,26 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         } catch (Throwable uncaught) {
             report(uncaught);
         } finally {
-            if (observer != null) {
-                notifyListener(observer);
+            try {
+                if (observer != null) {
+                    notifyListener(observer);
+                }
+            } finally {
+                leave();
             }
-            if (scope.scheduler != null) {
-                refuseInterrupts(); // otherwise a late interrupt is harmless: the thread runs nothing else
-            }
-            thread = null;
-            phase = ENDED;
-            if (scope.scheduler != null) {
-                placement = null;
-            }
-            scope.ended(false);
         }
+    }
+
+    private void leave() {
+        if (scope.scheduler != null) {
+            refuseInterrupts(); // otherwise a late interrupt is harmless: the thread runs nothing else
+        }
+        thread = null;
+        phase = ENDED;
+        if (scope.scheduler != null) {
+            placement = null;
+        }
+        scope.ended(false);
     }
 
     private void notifyListener(ObservedSubtask observer) {
