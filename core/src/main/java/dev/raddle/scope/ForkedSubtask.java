@@ -19,7 +19,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
      *
      * The window for interrupts is open from the start. It is closed by the one interrupt that is sent, by the thread
      * that shuts down or by the forker that sees the shutdown; or by the runner in a pooled thread, which refuses later
-     * interrupts. A thread that has not begun may be interrupted: it begins with its interrupt status set. That is how
+     * interrupts; or by a thread that rejects the subtask. A thread that has not begun may be interrupted: it begins with its interrupt status set. That is how
      * a subtask forked before a shutdown runs after it.
      */
     private static final Object NULL = new Object();
@@ -88,7 +88,7 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
         } catch (Throwable failure) {
             outcome = failed(failure);
         }
-        end(outcome);
+        end(outcome, scope.scheduler != null);
         if (scope.outerForks != null) {
             scope.closeOuterForks(Thread.currentThread());
         }
@@ -130,12 +130,13 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
     @Override
     void fail(Throwable failure) {
         if (PHASE.compareAndSet(this, WAITING, RUNNING)) {
-            enterPooledThread();
-            end(new Failed(failure));
+            closeWindow(); // the calling thread only rejects this: its interrupts are not of this scope
+            thread = Thread.currentThread();
+            end(failed(failure), false);
         }
     }
 
-    private void end(@Nullable Object outcome) {
+    private void end(@Nullable Object outcome, boolean inPooledThread) {
         ObservedSubtask observer = result instanceof Observed(ObservedSubtask view) ? view : null;
         try {
             if (scope.state == SubtaskScope.OPEN) {
@@ -152,13 +153,13 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
                     notifyListener(observer);
                 }
             } finally {
-                leave();
+                leave(inPooledThread);
             }
         }
     }
 
-    private void leave() {
-        if (scope.scheduler != null) {
+    private void leave(boolean inPooledThread) {
+        if (inPooledThread) {
             refuseInterrupts(); // otherwise a late interrupt is harmless: the thread runs nothing else
         }
         thread = null;

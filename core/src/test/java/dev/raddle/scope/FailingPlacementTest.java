@@ -19,6 +19,9 @@ import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -169,6 +172,49 @@ class FailingPlacementTest {
             assertThatThrownBy(scope::join).isInstanceOf(JoinedScope.TimeoutException.class);
 
             queue.tasks().getFirst().run();
+        }
+    }
+
+    @Test
+    void a_thread_that_rejects_a_subtask_after_a_shutdown_keeps_its_interrupt() throws Exception {
+        Queue queue = new Queue(task -> () -> false); // the rejecting thread has taken the task
+        try (var scope = new StructuredTaskScope<String>(on(queue))) {
+            scope.fork(() -> "never");
+            scope.shutdown();
+            Thread.currentThread().interrupt();
+
+            queue.tasks().getFirst().reject(new RejectedExecutionException("planned"));
+
+            assertThat(Thread.interrupted()).isTrue();
+            scope.join();
+        }
+    }
+
+    @Test
+    void a_thread_that_rejects_a_subtask_is_not_interrupted_by_a_shutdown() throws Exception {
+        Queue queue = new Queue(task -> () -> false);
+        CountDownLatch completing = new CountDownLatch(1);
+        CountDownLatch shutdown = new CountDownLatch(1);
+        AtomicBoolean interrupted = new AtomicBoolean();
+        try (var scope = new StructuredTaskScope<String>(on(queue)) {
+            @Override
+            protected void handleComplete(Subtask<? extends String> subtask) {
+                completing.countDown();
+                Wait.uninterruptibly(shutdown);
+                interrupted.set(Thread.currentThread().isInterrupted());
+            }
+        }) {
+            scope.fork(() -> "never");
+            Thread rejecting = Thread.startVirtualThread(
+                    () -> queue.tasks().getFirst().reject(new RejectedExecutionException("planned")));
+            completing.await();
+
+            scope.shutdown();
+            shutdown.countDown();
+
+            rejecting.join();
+            assertThat(interrupted).isFalse();
+            scope.join();
         }
     }
 }
