@@ -379,6 +379,7 @@ final class Group extends TaskGate {
                 return Sweep.KEEP;
             }
             life = RETIRED;
+            nextIdle = null; // a handle may refer to this group for longer than the groups below it are in use
             return Sweep.REMOVE;
         } finally {
             unlock();

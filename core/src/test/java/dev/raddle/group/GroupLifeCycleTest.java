@@ -951,6 +951,27 @@ class GroupLifeCycleTest {
         }
     }
 
+    @Test
+    void the_handle_of_a_task_does_not_retain_groups_that_were_removed_with_its_own() throws Exception {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                countsLookups().idleGroupTtl(Duration.ofSeconds(1)).build())) {
+            List<TaskHandle<String>> handles = new ArrayList<>();
+            for (String key : List.of("a", "b", "c")) {
+                TaskHandle<String> handle = executor.submit(key, "t", () -> "value");
+                handle.await();
+                handles.add(handle);
+            }
+
+            time.advance(Duration.ofSeconds(1));
+
+            assertThat(executor.groupStats("c")).isEmpty();
+            assertThat(handles)
+                    .extracting(handle -> ((GroupRun<?>) handle).group)
+                    .allMatch(Group::isRetired)
+                    .allMatch(group -> group.nextIdle == null);
+        }
+    }
+
     // L8
     @Test
     void a_group_that_became_idle_later_is_removed_later() throws Exception {
