@@ -118,7 +118,7 @@ public abstract class Gate extends SpinLock {
     private int running; // guarded by this
     private boolean paused; // guarded by this
 
-    byte pace = UNCOUNTED; // binary logarithm of the last run time in nanoseconds, or one of these; guarded by this
+    byte pace = UNCOUNTED; // binary logarithm of the last positive run time in nanoseconds, or one of these; guarded by this
     long finish; // virtual time at which everything granted here is paid for; guarded by this
 
     /**
@@ -570,7 +570,9 @@ public abstract class Gate extends SpinLock {
     }
 
     private void correct(Permit permit, long ranNanos) {
-        pace = FairLine.pace(ranNanos);
+        if (ranNanos > 0) { // else it was ended before it ran, which says nothing about the next
+            pace = FairLine.pace(ranNanos);
+        }
         if (permit.charge != 0) {
             long accounted = Math.min(ranNanos, FairLine.LONGEST_RUN);
             finish += (accounted - FairLine.nanos(permit.charge)) * permit.taken() / weight();

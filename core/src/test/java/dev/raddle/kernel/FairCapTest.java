@@ -112,6 +112,32 @@ class FairCapTest {
     }
 
     @Test
+    void a_permit_that_was_released_without_having_run_does_not_give_its_gate_more_than_its_share() {
+        FairCap cap = new FairCap(8, FairCap.UNLIMITED);
+        TestGate filler = new TestGate(cap, Limits.of(8));
+        TestGate one = new TestGate(cap, Limits.of(20));
+        TestGate other = new TestGate(cap, Limits.of(20));
+        List<Request> fillers = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            fillers.add(filler.request("f" + i));
+            filler.tryEnter(fillers.getLast());
+        }
+        for (int i = 0; i < 20; i++) {
+            one.tryEnter(one.request("a" + i));
+            other.tryEnter(other.request("b" + i));
+        }
+        filler.release(fillers.removeFirst(), MILLI);
+        filler.release(fillers.removeFirst(), MILLI);
+        Request cancelled = one.holders().getFirst();
+
+        one.release(cancelled, 0);
+        fillers.forEach(request -> filler.release(request, MILLI));
+
+        assertThat(one.slotsTaken()).isEqualTo(4);
+        assertThat(other.slotsTaken()).isEqualTo(4);
+    }
+
+    @Test
     void a_permit_whose_cost_exceeds_the_cap_takes_all_of_it() {
         FairCap cap = new FairCap(3, FairCap.UNLIMITED);
         TestGate gate = new TestGate(cap, Limits.of(9));
