@@ -235,19 +235,22 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         boolean interrupted = !ownThread && Thread.interrupted(); // meant for the caller, not for the runs here
         boolean endsWithThis = ownThread && self.isVirtual();
         EnclosingScope entered = endsWithThis ? null : EnclosingScope.suspend();
-        TaskRun<?> next = this;
-        for (int ran = 1; (next = next.runOrAbort(starting, ownThread)) != null; ran++) {
-            EnclosingScope.forget();
-            interrupted |= !ownThread && Thread.interrupted();
-            if (ran % 64 == 0) {
-                Thread.yield();
+        try {
+            TaskRun<?> next = this;
+            for (int ran = 1; (next = next.runOrAbort(starting, ownThread)) != null; ran++) {
+                EnclosingScope.forget();
+                interrupted |= !ownThread && Thread.interrupted();
+                if (ran % 64 == 0) {
+                    Thread.yield();
+                }
             }
-        }
-        if (!endsWithThis) {
-            EnclosingScope.resume(entered);
-        }
-        if (interrupted) {
-            self.interrupt();
+        } finally {
+            if (!endsWithThis) {
+                EnclosingScope.resume(entered);
+            }
+            if (interrupted) {
+                self.interrupt();
+            }
         }
         if (starting != null) {
             starting.leaveRun();

@@ -68,6 +68,12 @@ class TaskRunTest {
             return next;
         }
 
+        @Override
+        protected void startGranted() {
+            mayRunInPlace();
+            run();
+        }
+
         void runInCallersThread() {
             runHere();
         }
@@ -262,6 +268,61 @@ class TaskRunTest {
 
         assertThat(run.await().status()).isEqualTo(TaskStatus.CANCELLED);
         assertThat(events).containsExactly("a settled CANCELLED");
+    }
+
+    /** An enclosure that the calling thread enters for the duration of an action. */
+    private final class Block extends EnclosingScope {
+        private final Deadline deadline = Deadline.after(time, Duration.ofSeconds(1));
+
+        void around(Runnable action) {
+            enter();
+            try {
+                action.run();
+            } finally {
+                leave();
+            }
+        }
+
+        @Override
+        public Deadline deadline() {
+            return deadline;
+        }
+
+        @Override
+        public String label() {
+            return "block";
+        }
+    }
+
+    @Test
+    void a_run_that_fails_outside_its_callable_leaves_a_platform_thread_in_its_scopes() {
+        Run<String> run = new Run<>("a", () -> "value");
+        run.whenStarted = () -> {
+            throw new StackOverflowError();
+        };
+        Block block = new Block();
+
+        block.around(() -> {
+            assertThatThrownBy(run::run).isInstanceOf(StackOverflowError.class);
+            assertThat(EnclosingScope.innermost()).isSameAs(block);
+        });
+    }
+
+    @Test
+    void a_run_that_fails_outside_its_callable_in_place_leaves_the_caller_its_scopes_and_its_interrupt() {
+        Run<String> run = new Run<>("a", () -> "value");
+        run.whenStarted = () -> {
+            throw new StackOverflowError();
+        };
+        Block block = new Block();
+
+        block.around(() -> {
+            Thread.currentThread().interrupt();
+            Dispatch.start(run);
+            assertThat(Thread.interrupted()).isTrue();
+            assertThat(EnclosingScope.innermost()).isSameAs(block);
+        });
+        assertThat(run.outcome().status()).isEqualTo(TaskStatus.FAILED);
     }
 
     @SuppressWarnings("unchecked")
