@@ -35,7 +35,8 @@ public final class Dispatch {
      *
      * If the kernel itself fails in a start, for example by an exhausted stack, the run that was being started is ended
      * with that failure here. If that fails as well, the enclosing loop ends it, which has more stack, or another
-     * thread if there is no enclosing loop.
+     * thread if there is no enclosing loop. A run in place may enter another one in place, such as a task of a scope
+     * that is placed in a group: the inner one is ended, if it was left by an exception, when the outer one is left.
      */
 
     private static final int DEEPEST = 16;
@@ -46,7 +47,7 @@ public final class Dispatch {
     private @Nullable ArrayDeque<TaskRun<?>> more; // after the first; most dispatches start at most one run
     private @Nullable TaskRun<?> first;
     private boolean inTask;
-    private @Nullable TaskRun<?> inPlace; // the run entered in place, until it is left normally
+    private @Nullable TaskRun<?> inPlace; // the innermost run entered in place, until it is left normally
     private @Nullable Throwable leftBy; // the exception by which the last one was left
     private @Nullable ArrayDeque<Runnable> broken; // repairs that failed in a nested dispatch
     private @Nullable TaskRun<?> unsettled; // the runner that opened this, until it is settled
@@ -130,20 +131,48 @@ public final class Dispatch {
         }
     }
 
-    /** Records that a run is entered in place. Settles the runner that opened this first. */
-    void enterRun(TaskRun<?> run) {
+    /**
+     * Records that a run is entered in place. Settles the runner that opened this first.
+     *
+     * @return the run inside which it is entered, or null
+     */
+    @Nullable
+    TaskRun<?> enterRun(TaskRun<?> run) {
         settleRunner();
+        TaskRun<?> outer = inPlace;
         inPlace = run;
+        return outer;
     }
 
-    /** Records that the run was left normally. */
-    void leaveRun() {
-        inPlace = null;
+    /**
+     * Records that a run was left normally. A run inside it that was left by an exception is ended.
+     *
+     * @param run the run
+     * @param then the run that the thread continues with or returns to, or null
+     */
+    void leaveRun(TaskRun<?> run, @Nullable TaskRun<?> then) {
+        TaskRun<?> last = inPlace;
+        inPlace = then;
+        if (last != run) {
+            repairLeft(last, leftBy);
+        }
     }
 
-    /** Records the exception by which a run was left. */
-    void leaveRunBy(Throwable failure) {
+    /** Records the exception by which a run was left. A run inside it that was left by an exception is ended. */
+    void leaveRunBy(TaskRun<?> run, Throwable failure) {
+        TaskRun<?> last = inPlace;
+        Throwable lastLeftBy = leftBy;
+        inPlace = run;
         leftBy = failure;
+        if (last != run) {
+            repairLeft(last, lastLeftBy);
+        }
+    }
+
+    private void repairLeft(@Nullable TaskRun<?> left, @Nullable Throwable by) {
+        if (left != null) {
+            repair(left, new IllegalStateException(left + " was left by its thread", by), Thread.currentThread());
+        }
     }
 
     private void settleRunner() {
@@ -174,13 +203,8 @@ public final class Dispatch {
                 repair(run, failure, null);
             }
             TaskRun<?> left = inPlace;
-            if (left != null) {
-                inPlace = null;
-                repair(
-                        left,
-                        new IllegalStateException(left + " was left by its thread", leftBy),
-                        Thread.currentThread());
-            }
+            inPlace = null;
+            repairLeft(left, leftBy);
             for (Runnable repair; broken != null && (repair = broken.poll()) != null; ) {
                 repair.run();
             }

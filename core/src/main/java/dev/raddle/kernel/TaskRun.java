@@ -229,15 +229,18 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
         Dispatch starting = has(IN_PLACE) ? Dispatch.current() : null;
         Thread self = Thread.currentThread();
         boolean ownThread = starting == null;
-        if (starting != null) {
-            starting.enterRun(this);
-        }
+        TaskRun<?> around = starting == null ? null : starting.enterRun(this);
         boolean interrupted = !ownThread && Thread.interrupted(); // meant for the caller, not for the runs here
         boolean endsWithThis = ownThread && self.isVirtual();
         EnclosingScope entered = endsWithThis ? null : EnclosingScope.suspend();
+        TaskRun<?> current = this;
         try {
-            TaskRun<?> next = this;
-            for (int ran = 1; (next = next.runOrAbort(starting, ownThread)) != null; ran++) {
+            TaskRun<?> next;
+            for (int ran = 1; (next = current.runOrAbort(starting, ownThread)) != null; ran++) {
+                if (starting != null) {
+                    starting.leaveRun(current, next);
+                }
+                current = next;
                 EnclosingScope.forget();
                 interrupted |= !ownThread && Thread.interrupted();
                 if (ran % 64 == 0) {
@@ -253,7 +256,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             }
         }
         if (starting != null) {
-            starting.leaveRun();
+            starting.leaveRun(current, around);
         }
     }
 
@@ -275,7 +278,7 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
             if (starting == null) {
                 abortRunSafely(failure, Thread.currentThread());
             } else {
-                starting.leaveRunBy(failure); // the loop that started it has more stack
+                starting.leaveRunBy(this, failure); // the loop that started it has more stack
             }
             throw failure;
         }

@@ -24,6 +24,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class TaskRunTest {
 
@@ -323,6 +325,50 @@ class TaskRunTest {
             assertThat(EnclosingScope.innermost()).isSameAs(block);
         });
         assertThat(run.outcome().status()).isEqualTo(TaskStatus.FAILED);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"the outer run", "the inner run", "both runs"})
+    void of_a_run_in_place_and_a_run_inside_it_each_that_fails_outside_its_callable_is_ended(String failing) {
+        boolean innerFails = !failing.equals("the outer run");
+        boolean outerFails = !failing.equals("the inner run");
+        Run<String> inner = new Run<>("inner", () -> "value");
+        Run<String> outer = new Run<>("outer", () -> "value");
+        inner.whenStarted = () -> throwIf(innerFails);
+        outer.whenStarted = () -> {
+            try {
+                inner.startGranted();
+            } catch (StackOverflowError failure) {
+                assertThat(innerFails).isTrue();
+            }
+            throwIf(outerFails);
+        };
+
+        Dispatch.start(outer);
+
+        assertThat(inner.outcome().status()).isEqualTo(innerFails ? TaskStatus.FAILED : TaskStatus.SUCCESS);
+        assertThat(outer.outcome().status()).isEqualTo(outerFails ? TaskStatus.FAILED : TaskStatus.SUCCESS);
+        assertThat(events).filteredOn(event -> event.contains(" released")).hasSize(2);
+    }
+
+    @Test
+    void a_run_that_fails_after_another_one_of_the_same_thread_is_ended_in_place() {
+        Run<String> first = new Run<>("first", () -> "value");
+        Run<String> second = new Run<>("second", () -> "value");
+        first.next = second;
+        second.whenStarted = () -> throwIf(true);
+
+        Dispatch.start(first);
+
+        assertThat(first.outcome().status()).isEqualTo(TaskStatus.SUCCESS);
+        assertThat(second.outcome().status()).isEqualTo(TaskStatus.FAILED);
+        assertThat(events).filteredOn(event -> event.contains(" released")).hasSize(2);
+    }
+
+    private static void throwIf(boolean fails) {
+        if (fails) {
+            throw new StackOverflowError();
+        }
     }
 
     @SuppressWarnings("unchecked")
