@@ -244,9 +244,14 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     /** Ends this run when its time limit has passed. Called in the time source's thread. */
     private void onTimeout(RunSettings own, TimeLimit exceeded) {
-        withdrawAndOffload();
-        end(exceeded.outcome(taskId, own.attempts, isRunning()), true, group.engine.offloadExecutor);
-        withdrawAndOffload(); // it may have entered meanwhile
+        try {
+            withdrawAndOffload();
+            end(exceeded.outcome(taskId, own.attempts, isRunning()), true, group.engine.offloadExecutor);
+            withdrawAndOffload(); // it may have entered meanwhile
+        } catch (Throwable failure) { // for example, the heap is exhausted
+            VIRTUAL_THREADS.execute(() -> abort(failure));
+            throw failure;
+        }
     }
 
     /** Arms the alarm of the queue timeout, if this run has one. Called when it has entered the queue. */
@@ -271,12 +276,23 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     private void onQueueTimeout(Duration longest) {
         GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
-            String reason = RejectionReason.QUEUE_TIMEOUT + ": queue timeout after " + MILLISECONDS.convert(longest)
-                    + " ms, " + group.load();
-            group.engine.offloadExecutor.execute(() -> {
-                group.engine.dispatch(grants);
-                reject(reason, false);
-            });
+            try {
+                String reason = RejectionReason.QUEUE_TIMEOUT + ": queue timeout after "
+                        + MILLISECONDS.convert(longest) + " ms, " + group.load();
+                group.engine.offloadExecutor.execute(
+                        () -> dispatchAndEnd(grants, () -> reject(reason, false)));
+            } catch (Throwable failure) { // this run and the granted ones are in no queue
+                VIRTUAL_THREADS.execute(() -> dispatchAndEnd(grants, () -> abort(failure)));
+                throw failure;
+            }
+        }
+    }
+
+    private void dispatchAndEnd(GrantedPermits grants, Runnable end) {
+        try {
+            group.engine.dispatch(grants);
+        } finally {
+            end.run();
         }
     }
 
@@ -284,8 +300,13 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
     private void withdrawAndOffload() {
         GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
-            leftQueue();
-            group.engine.offloadExecutor.execute(() -> group.engine.dispatch(grants));
+            try {
+                leftQueue();
+                group.engine.offloadExecutor.execute(() -> group.engine.dispatch(grants));
+            } catch (Throwable failure) { // the granted runs are in no queue
+                VIRTUAL_THREADS.execute(() -> group.engine.dispatch(grants));
+                throw failure;
+            }
         }
     }
 
