@@ -50,10 +50,11 @@ public final class FairCap {
     /** The value of a bound that is not in force. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
-    private static final long ONE_GATE = 1L << 32;
+    private static final int USED_BITS = 36; // a new cap may find many times the slots that it allows
+    private static final long ONE_GATE = 1L << USED_BITS;
     private static final int BATCH = 64; // grants per turn as the combiner
     private static final int CACHE_LINE = 8; // longs
-    private static final int WORD = CACHE_LINE; // backlog in the upper half, used in the lower
+    private static final int WORD = CACHE_LINE; // backlog in the upper 28 bits, used in the lower
     private static final int SIGNALS = CACHE_LINE + 1;
 
     private final AtomicLongArray hot =
@@ -90,10 +91,14 @@ public final class FairCap {
     /**
      * Returns the number of slots held.
      *
-     * @return the number of slots, or 0 if there never was a maximum
+     * @return the number of slots, or 0 if there never was a maximum; at most {@link Integer#MAX_VALUE}
      */
     public int used() {
-        return (int) hot.get(WORD);
+        return (int) Math.min(used(hot.get(WORD)), Integer.MAX_VALUE);
+    }
+
+    private static long used(long word) {
+        return word & (ONE_GATE - 1);
     }
 
     /**
@@ -144,7 +149,7 @@ public final class FairCap {
 
     /** Returns whether a gate is ready and a slot is free. If not, the thread that changes that calls serve(). */
     private boolean hasWork(long now) {
-        return now >= ONE_GATE && (int) now < max;
+        return now >= ONE_GATE && used(now) < max;
     }
 
     /**
@@ -162,7 +167,7 @@ public final class FairCap {
      * @return true if at least the maximum is held; false if there never was a maximum
      */
     public boolean isFull() {
-        return (int) hot.get(WORD) >= max;
+        return used(hot.get(WORD)) >= max;
     }
 
     boolean isActive() {
@@ -223,7 +228,7 @@ public final class FairCap {
     private boolean takeAsCombiner(int slots) {
         for (; ; ) {
             long now = hot.get(WORD);
-            if ((int) now + (long) slots > max) {
+            if (used(now) + slots > max) {
                 return false;
             }
             if (hot.compareAndSet(WORD, now, now + slots)) {
@@ -239,7 +244,7 @@ public final class FairCap {
             if (newest == null) {
                 return;
             }
-            line.makeRoom((int) (hot.get(WORD) >> 32)); // each of these is counted; now, because it may fail
+            line.makeRoom((int) (hot.get(WORD) >> USED_BITS)); // each of these is counted; now, because it may fail
         } while (!arrivals.compareAndSet(newest, null));
         Gate oldest = null;
         while (newest != null) { // the stack is newest first

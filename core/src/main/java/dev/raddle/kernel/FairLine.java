@@ -26,6 +26,8 @@ final class FairLine extends Padding {
 
     static final long LONGEST_RUN = 1L << 42; // about 73 minutes: longer runs are charged as this one
 
+    private static final long LARGEST_CHARGE = 1L << 56; // slots x time: tags may differ by the charges of many grants
+    private static final int NARROW = 1 << 14; // slots; for as many, the longest run costs no more than that
     private static final int LARGEST_CREDIT = 1 << 16; // slots
     private static final int BRANCHES = 4; // half as deep as a binary heap; children are adjacent
 
@@ -102,7 +104,12 @@ final class FairLine extends Padding {
     }
 
     private static long cost(Gate gate, byte pace, int slots) {
-        return Math.max(1, nanos(pace) * slots / gate.weight());
+        return Math.max(1, charge(nanos(pace), slots) / gate.weight());
+    }
+
+    /** Returns the product of a run time, at most LONGEST_RUN, and a number of slots, but at most LARGEST_CHARGE. */
+    static long charge(long nanos, int slots) {
+        return (slots <= NARROW ? nanos : Math.min(nanos, LARGEST_CHARGE / slots)) * slots;
     }
 
     /** Allocates memory for a number of gates in all, so that adding them cannot fail. */

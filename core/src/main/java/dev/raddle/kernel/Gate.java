@@ -575,7 +575,9 @@ public abstract class Gate extends SpinLock {
         }
         if (permit.charge != 0) {
             long accounted = Math.min(ranNanos, FairLine.LONGEST_RUN);
-            finish += (accounted - FairLine.nanos(permit.charge)) * permit.taken() / weight();
+            int slots = permit.taken();
+            long excess = FairLine.charge(accounted, slots) - FairLine.charge(FairLine.nanos(permit.charge), slots);
+            finish += excess / weight();
             permit.charge = 0;
         }
     }

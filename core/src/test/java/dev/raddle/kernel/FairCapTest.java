@@ -20,6 +20,8 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongSupplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class FairCapTest {
 
@@ -135,6 +137,62 @@ class FairCapTest {
 
         assertThat(one.slotsTaken()).isEqualTo(4);
         assertThat(other.slotsTaken()).isEqualTo(4);
+    }
+
+    @Test
+    void a_gate_whose_permits_take_millions_of_slots_for_long_is_charged_for_them() {
+        int wide = 1 << 24;
+        int narrow = 1 << 22;
+        long runTime = 1L << 40;
+        FairCap cap = new FairCap(wide, FairCap.UNLIMITED);
+        TestGate one = new TestGate(cap, Limits.of(wide));
+        TestGate other = new TestGate(cap, Limits.of(narrow));
+        Request running = other.request("past", narrow, 0);
+        other.tryEnter(running);
+        other.release(running, runTime); // the next grants are expected to run as long
+        running = one.request("past", wide, 0);
+        one.tryEnter(running);
+        one.release(running, runTime);
+        running = one.request("first", wide, 0);
+        one.tryEnter(running);
+        for (int i = 0; i < 4; i++) {
+            one.tryEnter(one.request("a" + i, wide, 0));
+            other.tryEnter(other.request("b" + i, narrow, 0));
+        }
+
+        List<String> order = new ArrayList<>();
+        for (List<Request> granted; !(granted = running.gate.release(running, runTime)).isEmpty(); ) {
+            running = granted.getFirst();
+            order.add(running.name);
+        }
+
+        assertThat(order).hasSize(8);
+        assertThat(order.subList(0, 4)).contains("a0", "a1", "b0", "b1");
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3, 4, 30})
+    void a_cap_that_comes_into_force_over_billions_of_held_slots_grants_nothing_until_they_are_released(int count) {
+        FairCap cap = new FairCap(FairCap.UNLIMITED, FairCap.UNLIMITED);
+        List<TestGate> gates = new ArrayList<>();
+        for (int i = 0; i < count; i++) {
+            gates.add(new TestGate(cap, Limits.of(Integer.MAX_VALUE)));
+            gates.get(i).tryEnter(gates.get(i).request("wide", Integer.MAX_VALUE, 0));
+        }
+
+        cap.setMax(2);
+        gates.forEach(TestGate::recountAndServe);
+
+        TestGate late = new TestGate(cap, Limits.of(1));
+        assertThat(late.tryEnter(late.request("late"))).isEqualTo(WAITING);
+        assertThat(late.firstWaitsForCap()).isTrue();
+        assertThat(cap.used()).isEqualTo(Integer.MAX_VALUE);
+        assertThat(cap.isFull()).isTrue();
+
+        List<Request> granted = new ArrayList<>();
+        gates.forEach(gate -> granted.addAll(gate.release(gate.holders().getFirst())));
+        assertThat(granted).hasSize(1).allMatch(request -> request.gate == late);
+        assertThat(cap.used()).isEqualTo(1);
     }
 
     @Test
