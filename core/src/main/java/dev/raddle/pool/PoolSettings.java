@@ -90,6 +90,7 @@ final class PoolSettings {
         return TimeUnit.NANOSECONDS.convert(keepAlive);
     }
 
+    @SuppressWarnings("ThreadPriorityCheck") // the same for all threads, as in the JDK's default factory
     ThreadFactory factory() {
         return threadFactory != null
                 ? threadFactory
