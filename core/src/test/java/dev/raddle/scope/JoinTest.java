@@ -11,6 +11,8 @@ import dev.raddle.task.Task;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -23,6 +25,7 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 // W8
 class JoinTest {
@@ -280,6 +283,51 @@ class JoinTest {
                             all -> assertThat(all.failures()).hasSize(5_000));
         }
         Wait.until(() -> time.alarms() == 0); // an alarm that was being set is cancelled
+    }
+
+    @Test
+    void failing_hedges_on_a_scheduler_that_runs_in_place_need_no_more_stack_than_one() {
+        List<Callable<String>> many = new ArrayList<>();
+        for (int i = 0; i < 20_000; i++) {
+            many.add(failing("x"));
+        }
+        try (ThreadScope scope = open().withScheduler(Runnable::run)) {
+            assertThatThrownBy(() -> scope.join(JoinStrategy.hedged(SECOND), many))
+                    .isInstanceOfSatisfying(
+                            AggregateException.class,
+                            all -> assertThat(all.failures())
+                                    .hasSize(20_000)
+                                    .allMatch(each -> each instanceof IOException));
+        }
+        assertThat(time.alarms()).isZero();
+    }
+
+    @Test
+    @Timeout(20)
+    void a_join_throws_what_beginning_a_further_hedge_has_thrown_in_another_thread() {
+        ArithmeticException failure = new ArithmeticException("no second alarm");
+        AtomicInteger alarms = new AtomicInteger();
+        TimeSource oneAlarm = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return 0;
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                if (alarms.incrementAndGet() > 1) {
+                    throw failure;
+                }
+                return () -> true;
+            }
+        };
+        BlockingTask second = new BlockingTask();
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(oneAlarm)) {
+            assertThatThrownBy(() -> scope.join(
+                            JoinStrategy.hedged(SECOND), List.of(failing("first"), second, noting("third", () -> ""))))
+                    .isSameAs(failure);
+        }
+        assertThat(begun).containsExactly("first");
     }
 
     @Test
