@@ -117,7 +117,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             try {
                 limitAlarm = limit.deadline().alarm(() -> expire(limit));
             } catch (Throwable noAlarm) {
-                endFromOutside(new Outcome.Failure<>(noAlarm), Runnable::run);
+                failFromOutside(noAlarm);
             }
         }
     }
@@ -405,6 +405,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
 
     final boolean cancel(Throwable cause, Executor notifier) {
         return endFromOutside(new Outcome.Cancelled<>(cause), notifier);
+    }
+
+    /** Fails the run in any state. */
+    final void failFromOutside(Throwable failure) {
+        endFromOutside(new Outcome.Failure<>(failure), Runnable::run);
     }
 
     /**

@@ -168,6 +168,7 @@ final class ScopeTasks {
 
     /** Counts a run that is admitted later, and notifies the listener of its submission. */
     void countSubmission(ScopeRun<?> run) {
+        StackRoom.ensureForSections(); // a counted run must be ended
         gate.countSubmission();
         notifySubmitted(run);
     }
@@ -254,17 +255,23 @@ final class ScopeTasks {
     // Scheduling.
 
     /**
-     * Adds a task that is admitted later, or cancels it if the gate is closed.
+     * Adds a task that is admitted later, or cancels it if the gate is closed. If its alarm cannot be set, the task is
+     * FAILED.
      *
      * @param arm the action that arms the alarm of its admission
      */
     void schedule(ScopeRun<?> run, Runnable arm) {
-        scheduled().add(run);
-        CancelledException cause = gate.closeCause();
-        if (cause == null) {
-            arm.run();
-        } else {
-            run.cancel(cause, Runnable::run);
+        try {
+            scheduled().add(run);
+            CancelledException cause = gate.closeCause();
+            if (cause == null) {
+                arm.run();
+            } else {
+                run.cancel(cause, Runnable::run);
+            }
+        } catch (Throwable failure) {
+            run.failFromOutside(failure);
+            throw failure;
         }
     }
 

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.scope.StructuredTaskScope.Joiner;
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Outcome;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import dev.raddle.time.Alarm;
@@ -109,6 +112,39 @@ class BrokenClockTest {
             scope.submit(() -> "never");
 
             assertThat(notified.getCount()).isZero();
+        }
+    }
+
+    @Test
+    void a_scheduled_task_whose_alarm_fails_is_failed_and_leaves_the_scope() {
+        List<String> events = new CopyOnWriteArrayList<>();
+        TaskListener listener = new TaskListener() {
+            @Override
+            public void onSubmitted(TaskIdentity task) {
+                events.add("submitted");
+            }
+
+            @Override
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                events.add("settled as " + outcome.status());
+            }
+        };
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(new NoAlarms()).withListener(listener)) {
+            assertThatThrownBy(() -> scope.schedule(SECOND, () -> "never")).isInstanceOf(ArithmeticException.class);
+
+            assertThat(events).containsExactly("submitted", "settled as FAILED");
+            assertThat(scope.tasks().pending()).isEmpty();
+            assertThat(scope.metrics().failedBeforeStart()).isOne();
+        }
+    }
+
+    @Test
+    void a_periodic_job_whose_first_alarm_fails_leaves_the_scope() {
+        try (ThreadScope scope = ThreadScope.open().withTimeSource(new NoAlarms())) {
+            assertThatThrownBy(() -> scope.scheduleAtFixedRate(SECOND, SECOND, () -> {}))
+                    .isInstanceOf(ArithmeticException.class);
+
+            assertThat(scope.tasks().pending()).isEmpty();
         }
     }
 
