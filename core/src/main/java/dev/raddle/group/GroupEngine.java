@@ -224,18 +224,10 @@ final class GroupEngine {
         }
         switch (entry) {
             case HELD -> startAndDispatch(run);
-            case WAITING -> {
-                if (cap.hasWork()) {
-                    serveBeforeWaiting(run, settings);
-                } else if (settings != null) {
-                    run.armQueueTimeout(settings);
-                }
-            }
+            case WAITING -> beginWait(run, settings);
             case UNRESOLVED -> {
                 lookUp(group);
-                if (settings != null) {
-                    run.armQueueTimeout(settings);
-                }
+                beginWait(run, settings);
             }
             case CLOSED -> {
                 group.retireIfEmpty();
@@ -251,14 +243,29 @@ final class GroupEngine {
         }
     }
 
+    private void beginWait(GroupRun<?> run, @Nullable RunSettings settings) {
+        if (cap.hasWork()) {
+            serveBeforeWaiting(run, settings);
+        } else if (settings != null) {
+            run.armQueueTimeout(settings);
+        }
+    }
+
     /**
      * Makes the cap serve its requests before the run's queue timeout begins. A slot of the cap is free, and a run with
-     * a queue timeout of zero must not be rejected before the cap has decided whether to grant it that slot.
+     * a queue timeout of zero must not be rejected before the cap has decided whether to grant it that slot: if another
+     * thread is making that decision, this one waits for it.
      */
     private void serveBeforeWaiting(GroupRun<?> run, @Nullable RunSettings settings) {
         GrantedPermits grants = new GrantedPermits();
         try {
-            cap.serve(grants);
+            if (settings == null || !Duration.ZERO.equals(settings.queueTimeout)) {
+                cap.serve(grants);
+            } else {
+                while (cap.serveInTurn(grants)) {
+                    dispatch(grants);
+                }
+            }
             if (settings != null) {
                 run.armQueueTimeout(settings);
             }

@@ -35,10 +35,11 @@ public final class FairCap {
      * returns unless a gate is ready and a slot is free; because both numbers are in one word, the later of the two
      * changes sees the earlier. Then it increments `signals`. The thread that increments it from zero is the combiner.
      * The others return: the combiner resets `signals` by a compare-and-set from the value that it read before its
-     * round, so it sees their increment and makes another round. So no thread waits for another, no change is
-     * overlooked, and what the combiner owns needs no lock: the line of ready gates, in the order of fairness
-     * (FairLine). The combiner holds one gate's lock at a time. It starts nothing itself: it collects grants, and gives
-     * up the role after a batch, so that a thread which submits one task does not serve all others.
+     * round, so it sees their increment and makes another round. So no thread waits for another (except in serveInTurn,
+     * whose caller must know the decision), no change is overlooked, and what the combiner owns needs no lock: the line
+     * of ready gates, in the order of fairness (FairLine). The combiner holds one gate's lock at a time. It starts
+     * nothing itself: it collects grants, and gives up the role after a batch, so that a thread which submits one task
+     * does not serve all others.
      *
      * A ready gate may turn out to have nothing to grant: its waiters withdrew, or it was paused or evicted. It stays
      * in the line and is dropped when it reaches the top.
@@ -123,9 +124,30 @@ public final class FairCap {
             return false;
         }
         StackRoom.ensure(); // a combiner that stops halfway leaves a gate ready beside a free slot
-        if (hot.getAndIncrement(SIGNALS) != 0) {
-            return false;
+        return hot.getAndIncrement(SIGNALS) == 0 && serveAsCombiner(grants);
+    }
+
+    /**
+     * As {@link #serve}, but if another thread is serving, waits until that has finished its turn. So when this method
+     * has returned false, each ready gate has received the slots that were free when it was called, as far as its
+     * permits fit.
+     *
+     * @param grants the collection to which granted permits, of any gate, are added; the caller starts them
+     * @return true if more may be granted: the caller starts these and calls again
+     */
+    @SuppressWarnings("ThreadPriorityCheck") // the serving thread may need this processor
+    public boolean serveInTurn(GrantedPermits grants) {
+        StackRoom.ensure();
+        while (hasWork()) {
+            if (hot.compareAndSet(SIGNALS, 0, 1)) {
+                return serveAsCombiner(grants);
+            }
+            Thread.yield();
         }
+        return false;
+    }
+
+    private boolean serveAsCombiner(GrantedPermits grants) {
         boolean resigned = false;
         try {
             for (int round = 0; round < BATCH && grants.size() < BATCH; round++) {

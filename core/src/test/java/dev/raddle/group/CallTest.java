@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.kernel.Locks;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.testing.BlockingTask;
@@ -14,6 +15,7 @@ import dev.raddle.testing.Wait;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -296,6 +298,39 @@ class CallTest {
 
             assertThat(executor.stats().totalQueuedCount()).isZero();
         }
+    }
+
+    @Test
+    void try_call_with_a_timeout_of_zero_gets_a_free_slot_of_the_cap_although_another_thread_is_about_to_grant_one()
+            throws Exception {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                stepped().defaultMaxConcurrencyPerGroup(2).globalMaxInFlight(2).build())) {
+            executor.submit("holders", "one", () -> "");
+            executor.submit("holders", "other", () -> "");
+            TaskHandle<String> waits = executor.submit("a", "waits", () -> "value");
+            FutureTask<Optional<String>> attempt =
+                    new FutureTask<>(() -> executor.tryCall("b", Duration.ZERO, () -> "free"));
+            Thread granting = new Thread(steps::runNext);
+            Thread attempting = new Thread(attempt);
+
+            Locks.holding(((GroupRun<?>) waits).group, () -> {
+                granting.start();
+                Wait.until(() -> Locks.waits(granting));
+                steps.runNext(); // now both slots are free, and one task waits for them
+                attempting.start();
+                Wait.until(() -> attempt.isDone() || isIn("serveBeforeWaiting", attempting));
+            });
+
+            assertThat(attempt.get()).contains("free");
+            granting.join();
+            steps.runAll();
+            assertThat(waits.await().value()).isEqualTo("value");
+        }
+    }
+
+    private static boolean isIn(String method, Thread thread) {
+        return Arrays.stream(thread.getStackTrace())
+                .anyMatch(frame -> frame.getMethodName().equals(method));
     }
 
     // Z3
