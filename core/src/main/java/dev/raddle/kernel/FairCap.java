@@ -42,7 +42,10 @@ public final class FairCap {
      * does not serve all others.
      *
      * A ready gate may turn out to have nothing to grant: its waiters withdrew, or it was paused or evicted. It stays
-     * in the line and is dropped when it reaches the top.
+     * in the line and is dropped when it reaches the top. While the cap is full, no gate is dropped in this way, and the
+     * cap would retain each gate that ever waited for it. So `emptied` counts how often a ready gate has lost its last
+     * waiter, and when that is more than half of the ready gates, the combiner drops all that have nothing to grant. A
+     * drop takes time in proportion to the gates, but is preceded by about as many withdrawals.
      *
      * A cap may come into force while permits are held. Each gate then adds the slots held there, once, at its next
      * decision (Gate.countAtCap); until all have, used is too small, never too large.
@@ -61,6 +64,7 @@ public final class FairCap {
     private final AtomicLongArray hot =
             new AtomicLongArray(3 * CACHE_LINE); // `word` and `signals`, alone on their cache line
     private final AtomicReference<@Nullable Gate> arrivals = new AtomicReference<>(); // ready, not yet in the line
+    private final AtomicInteger emptied = new AtomicInteger(); // ready gates that have lost all waiters, since a purge
     private final AtomicInteger waiting = new AtomicInteger(); // counted only if bounded
     private final int maxWaiting;
     private volatile int max;
@@ -120,7 +124,8 @@ public final class FairCap {
      * @return true if more may be granted: the caller starts these and calls again
      */
     public boolean serve(GrantedPermits grants) {
-        if (!hasWork(hot.get(WORD))) {
+        long now = hot.get(WORD);
+        if (!hasWork(now) && !hasManyEmptied(now)) {
             return false;
         }
         StackRoom.ensure(); // a combiner that stops halfway leaves a gate ready beside a free slot
@@ -153,6 +158,10 @@ public final class FairCap {
             for (int round = 0; round < BATCH && grants.size() < BATCH; round++) {
                 long seen = hot.get(SIGNALS);
                 takeArrivals();
+                if (hasManyEmptied(hot.get(WORD))) {
+                    emptied.set(0); // first, so that a gate that loses its waiters meanwhile is counted again
+                    line.purge(this);
+                }
                 while (!line.isEmpty() && grants.size() < BATCH && hasWork(hot.get(WORD)) && serveFirst(grants)) {
                     // each step grants a permit, or sinks or removes the first gate
                 }
@@ -172,6 +181,10 @@ public final class FairCap {
     /** Returns whether a gate is ready and a slot is free. If not, the thread that changes that calls serve(). */
     private boolean hasWork(long now) {
         return now >= ONE_GATE && used(now) < max;
+    }
+
+    private boolean hasManyEmptied(long now) {
+        return now >= ONE_GATE && emptied.get() > Math.max(BATCH, (now >> USED_BITS) / 2);
     }
 
     /**
@@ -245,6 +258,26 @@ public final class FairCap {
             top = arrivals.get();
             gate.nextReady = top == null ? gate : top;
         } while (!arrivals.compareAndSet(top, gate));
+    }
+
+    /** Records that a ready gate, whose lock the caller holds, has lost its last waiter other than by a grant. */
+    void noteEmptied() {
+        emptied.getAndIncrement();
+    }
+
+    /** Drops a gate of the line if it has nothing to grant; returns whether it had not. Called by the combiner. */
+    boolean dropIfUnneeded(Gate gate) {
+        gate.lock();
+        try {
+            if (gate.firstFits()) {
+                return false;
+            }
+            gate.nextReady = null;
+            hot.addAndGet(WORD, -ONE_GATE);
+            return true;
+        } finally {
+            gate.unlock();
+        }
     }
 
     private boolean takeAsCombiner(int slots) {

@@ -87,7 +87,7 @@ final class FairLine extends Padding {
 
     /** Moves the first gate, whose lock the caller holds, to the position of its tag. */
     void sinkFirst(Gate first) {
-        siftDown(first, first.finish);
+        siftDown(0, first, first.finish);
     }
 
     void removeFirst() {
@@ -95,7 +95,23 @@ final class FairLine extends Padding {
         Gate gate = at(last);
         gates[last] = null;
         if (last > 0) {
-            siftDown(gate, tags[last]);
+            siftDown(0, gate, tags[last]);
+        }
+    }
+
+    /** Removes each gate that the cap drops because it has nothing to grant. */
+    void purge(FairCap cap) {
+        int kept = 0;
+        for (int index = 0; index < size; index++) {
+            Gate gate = at(index);
+            if (!cap.dropIfUnneeded(gate)) {
+                put(kept++, gate, tags[index]);
+            }
+        }
+        Arrays.fill(gates, kept, size, null);
+        size = kept;
+        for (int parent = (kept - 2) / BRANCHES; kept > 1 && parent >= 0; parent--) {
+            siftDown(parent, at(parent), tags[parent]);
         }
     }
 
@@ -134,8 +150,8 @@ final class FairLine extends Padding {
         put(hole, gate, tag);
     }
 
-    private void siftDown(Gate gate, long tag) {
-        int hole = 0;
+    private void siftDown(int from, Gate gate, long tag) {
+        int hole = from;
         for (int child; (child = BRANCHES * hole + 1) < size; ) {
             int smallest = child;
             for (int other = child + 1; other < Math.min(child + BRANCHES, size); other++) {

@@ -226,6 +226,7 @@ public abstract class Gate extends SpinLock {
         }
         makeRoom(grants, 0);
         dequeue(permit);
+        noteIfEmptied();
         advance(grants);
         return true;
     }
@@ -241,6 +242,7 @@ public abstract class Gate extends SpinLock {
             dequeue(first);
             receiver.accept(first);
         }
+        noteIfEmptied();
     }
 
     /**
@@ -546,6 +548,12 @@ public abstract class Gate extends SpinLock {
         int slots;
         for (Permit first; (first = first()) != null && (slots = fitting(first)) > 0; ) {
             grant(first, slots, grants);
+        }
+    }
+
+    private void noteIfEmptied() {
+        if (waiting == 0 && nextReady != null) {
+            cap.noteEmptied();
         }
     }
 

@@ -196,6 +196,45 @@ class FairCapTest {
     }
 
     @Test
+    void a_full_cap_does_not_retain_all_gates_whose_permits_have_withdrawn_and_serves_the_others_in_order() {
+        FairCap cap = new FairCap(2, FairCap.UNLIMITED);
+        List<TestGate> waiting = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            TestGate gate = new TestGate(cap, Limits.of(1));
+            gate.finish = i; // as after earlier grants
+            waiting.add(gate);
+        }
+        TestGate filler = new TestGate(cap, Limits.of(2));
+        Request running = filler.request("running");
+        filler.tryEnter(running);
+        filler.tryEnter(filler.request("runs on"));
+        List<TestGate> left = new ArrayList<>();
+        for (int i = 0; i < 1_000; i++) {
+            if (i % 50 == 0) {
+                TestGate gate = waiting.get((7 * i / 50) % 20);
+                gate.tryEnter(gate.request("waits"));
+            }
+            TestGate gate = new TestGate(cap, Limits.of(1));
+            Request withdrawn = gate.request("withdrawn");
+            gate.tryEnter(withdrawn);
+            gate.tryWithdraw(withdrawn);
+            left.add(gate);
+        }
+
+        assertThat(left).filteredOn(gate -> gate.nextReady != null).hasSizeLessThan(100);
+
+        for (TestGate expected : waiting) {
+            List<Request> granted = running.gate.release(running, 1);
+            assertThat(granted).hasSize(1);
+            running = granted.getFirst();
+            assertThat(running.gate).isSameAs(expected);
+        }
+        running.gate.release(running);
+        assertThat(cap.used()).isEqualTo(1);
+        assertThat(left).allMatch(gate -> gate.nextReady == null);
+    }
+
+    @Test
     void a_permit_whose_cost_exceeds_the_cap_takes_all_of_it() {
         FairCap cap = new FairCap(3, FairCap.UNLIMITED);
         TestGate gate = new TestGate(cap, Limits.of(9));
