@@ -277,10 +277,9 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         GrantedPermits grants = new GrantedPermits();
         if (withdraw(grants)) {
             try {
-                String reason = RejectionReason.QUEUE_TIMEOUT + ": queue timeout after "
-                        + MILLISECONDS.convert(longest) + " ms, " + group.load();
-                group.engine.offloadExecutor.execute(
-                        () -> dispatchAndEnd(grants, () -> reject(reason, false)));
+                String reason = RejectionReason.QUEUE_TIMEOUT + ": queue timeout after " + MILLISECONDS.convert(longest)
+                        + " ms, " + group.load();
+                group.engine.offloadExecutor.execute(() -> dispatchAndEnd(grants, () -> reject(reason, false)));
             } catch (Throwable failure) { // this run and the granted ones are in no queue
                 VIRTUAL_THREADS.execute(() -> dispatchAndEnd(grants, () -> abort(failure)));
                 throw failure;

@@ -23,8 +23,8 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
      * a subtask forked before a shutdown runs after it.
      */
     private static final Object NULL = new Object();
-    private static final Failed HEAP_EXHAUSTED = new Failed(
-            new OutOfMemoryError("no memory was left to store the exception that a subtask has thrown"));
+    private static final Failed HEAP_EXHAUSTED =
+            new Failed(new OutOfMemoryError("no memory was left to store the exception that a subtask has thrown"));
 
     /** What {@code result} holds if there is no value. */
     private sealed interface NoValue {}

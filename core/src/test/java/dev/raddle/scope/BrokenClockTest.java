@@ -129,7 +129,8 @@ class BrokenClockTest {
                 events.add("settled as " + outcome.status());
             }
         };
-        try (ThreadScope scope = ThreadScope.open().withTimeSource(new NoAlarms()).withListener(listener)) {
+        try (ThreadScope scope =
+                ThreadScope.open().withTimeSource(new NoAlarms()).withListener(listener)) {
             assertThatThrownBy(() -> scope.schedule(SECOND, () -> "never")).isInstanceOf(ArithmeticException.class);
 
             assertThat(events).containsExactly("submitted", "settled as FAILED");

@@ -135,7 +135,8 @@ class FailingPlacementTest {
             throw failure;
         });
         BlockingTask running = new BlockingTask();
-        try (var scope = new StructuredTaskScope<Object>(on(queue).withName("s").withSink(ExceptionSink.to(reports::put)))) {
+        try (var scope =
+                new StructuredTaskScope<Object>(on(queue).withName("s").withSink(ExceptionSink.to(reports::put)))) {
             scope.fork(running);
             Thread.startVirtualThread(queue.tasks().getFirst());
             running.awaitBegun();

@@ -164,7 +164,8 @@ class ScopeTreeTest {
     @Test
     void a_deadline_of_the_outer_scope_that_is_set_later_ends_an_inner_scope_with_a_later_deadline() throws Exception {
         try (ThreadScope outer = ThreadScope.open("outer").withTimeSource(time);
-                ThreadScope inner = ThreadScope.open("inner").withTimeSource(time).withDeadline(SECOND.multipliedBy(10))) {
+                ThreadScope inner =
+                        ThreadScope.open("inner").withTimeSource(time).withDeadline(SECOND.multipliedBy(10))) {
             Task<String> task = inner.submit(() -> Tasks.forever());
             outer.withDeadline(SECOND);
 
@@ -180,7 +181,8 @@ class ScopeTreeTest {
     @Test
     void an_inner_scope_whose_own_deadline_has_passed_with_that_of_the_outer_one_says_so() throws Exception {
         try (ThreadScope outer = ThreadScope.open("outer").withTimeSource(time);
-                ThreadScope inner = ThreadScope.open("inner").withTimeSource(time).withDeadline(SECOND)) {
+                ThreadScope inner =
+                        ThreadScope.open("inner").withTimeSource(time).withDeadline(SECOND)) {
             Task<String> task = inner.submit(() -> Tasks.forever());
             outer.withDeadline(SECOND);
 
