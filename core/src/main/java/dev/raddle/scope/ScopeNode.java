@@ -182,6 +182,14 @@ final class ScopeNode {
         }
     }
 
+    /** Fails the channels. A cancelling thread may run the token's actions only after the scope is closed. */
+    void failChannels() {
+        ScopeToken used = token;
+        if (used != null) {
+            used.failChannels();
+        }
+    }
+
     // The deadline.
 
     /** Returns the moment of the deadline, or null if there is none. */

@@ -3,12 +3,18 @@ package dev.raddle.scope;
 import dev.raddle.task.CancellationToken;
 import dev.raddle.task.CancelledException;
 import dev.raddle.time.Signal;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
+import org.jspecify.annotations.Nullable;
 
 /** The cancellation token of a scope. It is cancelled when the scope's gate is closed. */
 final class ScopeToken implements CancellationToken {
 
     private final ScopeNode node;
     private final Signal cancelled = new Signal();
+    private @Nullable Set<Channel<?>> channels; // weak: an unreachable channel has no waiters; guarded by this
 
     ScopeToken(ScopeNode node) {
         this.node = node;
@@ -40,6 +46,35 @@ final class ScopeToken implements CancellationToken {
     /** Runs the registered actions. Called when the gate was closed. */
     void runActions() {
         cancelled.set();
+    }
+
+    /** Adds a channel that fails when the scope is cancelled, unless it is closed or unreachable then. */
+    void add(Channel<?> channel) {
+        boolean isFirst;
+        synchronized (this) {
+            isFirst = channels == null;
+            if (channels == null) {
+                channels = Collections.newSetFromMap(new WeakHashMap<>());
+            }
+            channels.add(channel);
+        }
+        if (isFirst) {
+            whenCancelled(this::failChannels);
+        } else if (isCancelled()) {
+            failChannels(); // the action may have run before
+        }
+    }
+
+    /** Fails the open channels if the scope is cancelled. */
+    void failChannels() {
+        RuntimeException reason = node.tasks.gate.closeException();
+        List<Channel<?>> all;
+        synchronized (this) {
+            all = channels == null ? List.of() : List.copyOf(channels);
+        }
+        if (reason != null) {
+            all.forEach(channel -> channel.failIfOpen(reason));
+        }
     }
 
     @Override

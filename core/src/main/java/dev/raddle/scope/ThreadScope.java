@@ -13,7 +13,6 @@ import dev.raddle.task.TaskPriority;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
-import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -850,18 +849,8 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         tasks.requireOpen("a channel");
         enterIfWithdrawn();
         Channel<T> channel = Channel.bounded(capacity);
-        WeakReference<Channel<T>> weak = new WeakReference<>(channel); // an unreachable channel has no waiters
-        Runnable fail = () -> failChannel(weak.get());
-        node.token().whenCancelled(fail);
-        defer(fail); // a cancelling thread may run the token's actions only after the scope is closed
+        node.token().add(channel);
         return channel;
-    }
-
-    private void failChannel(@Nullable Channel<?> channel) {
-        RuntimeException reason = tasks.gate.closeException();
-        if (channel != null && reason != null) {
-            channel.failIfOpen(reason);
-        }
     }
 
     // Ending.
@@ -914,7 +903,11 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
         tasks.gate.ended = true;
         leaveThread();
         node.disarm();
-        closing.end(inner, interrupted);
+        try {
+            node.failChannels();
+        } finally {
+            closing.end(inner, interrupted);
+        }
     }
 
     /** Closes the scopes that the owner has left open inside this one, latest first, and returns their labels. */

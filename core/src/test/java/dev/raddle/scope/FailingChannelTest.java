@@ -10,6 +10,7 @@ import dev.raddle.task.Scheduler;
 import dev.raddle.task.Task;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
+import dev.raddle.testing.Jvm;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
@@ -216,6 +217,25 @@ class FailingChannelTest {
             byClose = scope.openChannel(1);
         }
         assertThatThrownBy(() -> sum(byClose)).hasCauseInstanceOf(CancelledException.class);
+    }
+
+    /** Opens and closes more channels in one scope than fit into the heap with anything that the scope keeps of each. */
+    static final class ManyChannels {
+        private ManyChannels() {}
+
+        public static void main(String[] args) throws Exception {
+            try (ThreadScope scope = ThreadScope.open("server")) {
+                for (int i = 0; i < 300_000; i++) {
+                    scope.openChannel(1).close();
+                }
+            }
+            System.out.print("closed");
+        }
+    }
+
+    @Test
+    void a_scope_keeps_nothing_of_the_channels_that_were_closed() throws Exception {
+        assertThat(Jvm.run(ManyChannels.class, "-Xmx16m", "-XX:+UseSerialGC")).isEqualTo("closed");
     }
 
     @Test
