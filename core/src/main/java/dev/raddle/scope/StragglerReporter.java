@@ -37,7 +37,8 @@ final class StragglerReporter {
     private final OffloadExecutor elsewhere;
     private final Supplier<List<Straggler>> running;
     private boolean over; // guarded by this
-    private @Nullable Alarm alarm; // guarded by this
+    private int reports; // the number of reports begun; guarded by this
+    private @Nullable Alarm alarm; // of the next report; guarded by this
 
     StragglerReporter(
             String scope, TimeSource time, Duration patience, ExceptionSink sink, Supplier<List<Straggler>> running) {
@@ -49,18 +50,43 @@ final class StragglerReporter {
         this.running = running;
     }
 
-    /** Arms the alarm of the next report. */
-    synchronized void arm() {
-        if (!over) {
-            try {
-                alarm = time.after(patience, () -> elsewhere.execute(this::report));
-            } catch (Throwable noAlarm) {
-                sink.report("time source of scope \"" + scope + "\", whose stragglers are not reported", noAlarm);
+    /**
+     * Arms the alarm of the next report. That report may begin, and arm the alarm of its successor, before this ends.
+     */
+    void arm() {
+        int before;
+        synchronized (this) {
+            if (over) {
+                return;
             }
+            before = reports;
+        }
+        Alarm armed;
+        try {
+            armed = time.after(patience, () -> elsewhere.execute(this::report));
+        } catch (Throwable noAlarm) {
+            sink.report("time source of scope \"" + scope + "\", whose stragglers are not reported", noAlarm);
+            return;
+        }
+        boolean late;
+        synchronized (this) {
+            late = over;
+            if (reports == before) {
+                alarm = armed;
+            }
+        }
+        if (late) {
+            armed.cancel();
         }
     }
 
     private void report() {
+        synchronized (this) {
+            if (over) {
+                return;
+            }
+            reports++;
+        }
         long now = time.nanoTime();
         for (Straggler straggler : running.get()) {
             String task = "task \"" + straggler.name() + "\"";
@@ -76,10 +102,14 @@ final class StragglerReporter {
     }
 
     /** Ends the reports. */
-    synchronized void end() {
-        over = true;
-        if (alarm != null) {
-            alarm.cancel();
+    void end() {
+        Alarm pending;
+        synchronized (this) {
+            over = true;
+            pending = alarm;
+        }
+        if (pending != null) {
+            pending.cancel();
         }
     }
 }

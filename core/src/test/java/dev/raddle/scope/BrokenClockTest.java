@@ -8,6 +8,7 @@ import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.TaskIdentity;
 import dev.raddle.task.TaskListener;
+import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.VirtualTime;
 import dev.raddle.testing.Wait;
 import dev.raddle.time.Alarm;
@@ -16,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -147,6 +149,55 @@ class BrokenClockTest {
 
             assertThat(scope.tasks().pending()).isEmpty();
         }
+    }
+
+    @Test
+    @Timeout(20)
+    void a_sink_that_blocks_does_not_keep_a_scope_from_closing_when_its_last_task_has_ended() throws Exception {
+        VirtualTime time = new VirtualTime();
+        AtomicBoolean first = new AtomicBoolean(true);
+        TimeSource oneAlarm = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return time.nanoTime();
+            }
+
+            @Override
+            public Alarm after(Duration delay, Runnable action) {
+                if (!first.getAndSet(false)) {
+                    throw new ArithmeticException("no further alarm");
+                }
+                return time.after(delay, action);
+            }
+        };
+        CountDownLatch blocked = new CountDownLatch(1);
+        CountDownLatch unblocked = new CountDownLatch(1);
+        ExceptionSink sink = ExceptionSink.to((source, failure) -> {
+            if (failure instanceof ArithmeticException) {
+                blocked.countDown();
+                Wait.uninterruptibly(unblocked);
+            }
+        });
+        BlockingTask stubborn = BlockingTask.uninterruptible();
+        FutureTask<String> closing = new FutureTask<>(() -> {
+            try (ThreadScope scope = ThreadScope.open()
+                    .withTimeSource(oneAlarm)
+                    .withExceptionSink(sink)
+                    .withPatience(SECOND)) {
+                scope.submit(stubborn);
+                stubborn.awaitBegun();
+            }
+            return "closed";
+        });
+        Thread.ofPlatform().daemon().start(closing);
+        time.awaitAlarms(1);
+        time.advance(SECOND); // the reporting thread arms the next alarm
+        blocked.await();
+
+        stubborn.release();
+
+        assertThat(closing.get()).isEqualTo("closed");
+        unblocked.countDown();
     }
 
     private static void join(Thread other) {
