@@ -83,6 +83,7 @@ final class Group extends TaskGate {
 
     private int idleSinceMillis; // guarded by this
     private int timesEmptied; // guarded by this
+    private boolean isAwaited; // whether emptySignals has an entry for this; guarded by this
     private volatile byte life; // OPEN, CLOSING or RETIRED; written under this
 
     Group(String key, GroupEngine engine) {
@@ -343,7 +344,8 @@ final class Group extends TaskGate {
                 life = RETIRED;
             }
         }
-        Signal awaited = engine.emptySignals.isEmpty() ? null : engine.emptySignals.remove(this);
+        Signal awaited = isAwaited ? engine.emptySignals.remove(this) : null;
+        isAwaited = false;
         return awaited == null ? NO_WAITER : awaited;
     }
 
@@ -397,7 +399,14 @@ final class Group extends TaskGate {
     /** Returns a signal that is set when no task runs or waits here, or null if that is so now. */
     @Nullable
     Signal untilEmpty() {
-        return locked(() -> isEmpty() ? null : engine.emptySignals.computeIfAbsent(this, group -> new Signal()));
+        return locked(() -> {
+            if (isEmpty()) {
+                return null;
+            }
+            Signal signal = engine.emptySignals.computeIfAbsent(this, group -> new Signal());
+            isAwaited = true;
+            return signal;
+        });
     }
 
     /** Returns how often this group was found empty after a change; the number wraps around. */

@@ -499,8 +499,13 @@ final class GroupEngine {
         terminateIfEmpty();
     }
 
+    /** isEmpty() adds up counters one by one, so while other threads change the map it may overlook an entry. */
+    private boolean hasNoGroups() {
+        return groups.isEmpty() && !groups.values().iterator().hasNext();
+    }
+
     void terminateIfEmpty() {
-        if (isShutdown() && groups.isEmpty() && terminated.set()) {
+        if (isShutdown() && hasNoGroups() && terminated.set()) {
             idleGroups.sweep(); // so that it does not retain removed groups until its alarm fires
         }
     }
