@@ -21,6 +21,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Attempts<T> implements Callable<T> {
 
+    private static final int KEPT = 16; // of the first failures, and as many of the latest
+
     private final Callable<? extends T> callable;
     private final RetryPolicy policy;
     private final BooleanSupplier isDecided;
@@ -99,7 +101,7 @@ public final class Attempts<T> implements Callable<T> {
                     throw withEarlier(failure, earlier);
                 }
                 requireTimeFor(delay, attempt, failure, earlier);
-                earlier.add(failure);
+                keep(failure, earlier);
                 await(delay, earlier);
             }
         }
@@ -107,7 +109,7 @@ public final class Attempts<T> implements Callable<T> {
 
     /**
      * Returns the delay before the next attempt, or a negative number if none follows. An exception of the policy
-     * carries all failures as suppressed exceptions.
+     * carries the failures as suppressed exceptions.
      */
     private long delayBeforeNext(int attempt, Exception failure, List<Throwable> earlier) {
         try {
@@ -116,11 +118,18 @@ public final class Attempts<T> implements Callable<T> {
                     : -1;
         } catch (RuntimeException | Error thrown) {
             if (thrown != failure) {
-                earlier.add(failure);
+                keep(failure, earlier);
             }
             withEarlier(thrown, earlier);
             throw thrown;
         }
+    }
+
+    private static void keep(Exception failure, List<Throwable> earlier) {
+        if (earlier.size() == 2 * KEPT) {
+            earlier.remove(KEPT); // a task may be attempted any number of times
+        }
+        earlier.add(failure);
     }
 
     private static <X extends Throwable> X withEarlier(X failure, List<Throwable> earlier) {

@@ -21,7 +21,7 @@ import java.util.concurrent.ThreadLocalRandom;
  *
  * <p>A task is never retried after an {@link InterruptedException}, a {@link CancellationException} or an {@link
  * Error}. If the last attempt fails, the task fails with its exception, and the earlier ones are suppressed exceptions,
- * oldest first.
+ * oldest first; of more than 32 earlier ones, the first 16 and the latest 16.
  *
  * @see <a href="https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/">Brooker, "Timeouts,
  *     retries, and backoff with jitter"</a>
