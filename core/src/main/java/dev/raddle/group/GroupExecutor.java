@@ -232,8 +232,9 @@ public final class GroupExecutor implements AutoCloseable {
 
     /**
      * Submits tasks and waits until all of them have ended or a timeout has passed. When the timeout passes, the tasks
-     * that have not ended are cancelled and interrupted, and this method does not wait for their threads. Otherwise
-     * behaves as {@link #executeAll(List)}.
+     * that have not ended are cancelled and interrupted, and this method does not wait until they return. It waits only
+     * for a listener that is being notified of a start, and for a rejection handler. Otherwise behaves as
+     * {@link #executeAll(List)}.
      *
      * {@snippet :
      * List<GroupResult<Quote>> quotes = executor.executeAll(requests, Duration.ofMillis(200));

@@ -22,10 +22,9 @@ public final class Dispatch {
      *   starting   the thread is inside a scheduler, or in the code around it. A run that is entered now runs in place,
      *              and runs that become possible now are collected: the stack does not grow.
      *   in a task  the thread is inside the callable of a run in place. That is user code, which may wait for tasks
-     *   that
-     *              it submits. So a start from there opens a nested dispatch, and this one waits for it. From the depth
-     *              DEEPEST on, the run is collected nevertheless: a task that submits the next one, and so on, needs no
-     *              stack.
+     *              that it submits. So a start from there opens a nested dispatch, and this one waits for it. From the
+     *              depth DEEPEST on, the run is collected nevertheless: a task that submits the next one, and so on,
+     *              needs no stack.
      *   waiting    the thread is about to wait for a run, in a task or a listener. All runs collected at any level are
      *              started first, because the thread may be waiting for one of them.
      *

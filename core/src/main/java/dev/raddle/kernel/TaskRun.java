@@ -711,7 +711,8 @@ public abstract class TaskRun<T> extends Permit implements Runnable, TaskIdentit
     /**
      * Returns whether the run is settled. Never blocks.
      *
-     * @return true if its outcome is set, its permits are released and its listener is notified
+     * @return true if its outcome is set, its listener is notified, and its permits are released, unless it was ended
+     *     from outside while its callable ran: its runner releases them then, when the callable has returned
      */
     protected final boolean isSettled() {
         return signal == SET;
