@@ -628,7 +628,9 @@ public final class GroupExecutor implements AutoCloseable {
 
     /**
      * Shuts this executor down at once: new tasks are refused, waiting tasks rejected, running tasks interrupted. No
-     * task starts after this method has returned. Does not wait for running tasks to end.
+     * task starts after this method has returned. Does not wait for running tasks to end, nor for the settlement of a
+     * task that will not run: a listener may still be notified of its start, or a timeout has just taken it out of the
+     * queue and another thread rejects or settles it.
      */
     public void shutdown() {
         shutdownAfter(Duration.ZERO);
@@ -652,7 +654,8 @@ public final class GroupExecutor implements AutoCloseable {
      * @param timeout the longest time to wait for accepted tasks; if it exceeds {@link Long#MAX_VALUE} nanoseconds,
      *     that many are used
      * @return true if all accepted tasks ended in time, even if another call ended them; the last tasks' listeners are
-     *     notified and their handles done shortly after their slots are free, so await a handle to see it done
+     *     notified and their handles done shortly after their slots are free or they have left the queue, so await a
+     *     handle to see it done
      */
     public boolean shutdown(Duration timeout) {
         long began = engine.time.nanoTime();
@@ -671,7 +674,8 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Shuts this executor down as {@link #shutdown(Duration)} does, with the policy's close timeout. The
+     * Shuts this executor down as {@link #shutdown(Duration)} does, with the policy's close timeout, and like that may
+     * return shortly before the last handles are done. The
      * {@link #shutdownReport()} says whether all tasks had ended; if they had not, a warning is logged.
      */
     @Override
