@@ -118,8 +118,7 @@ public abstract class Gate extends SpinLock {
     private int running; // guarded by this
     private boolean paused; // guarded by this
 
-    byte pace = UNCOUNTED; // binary logarithm of the last positive run time in nanoseconds, or one of these; guarded by
-    // this
+    byte pace = UNCOUNTED; // binary logarithm of the last run time above 0 ns, or one of these; guarded by this
     long finish; // virtual time at which everything granted here is paid for; guarded by this
 
     /**
