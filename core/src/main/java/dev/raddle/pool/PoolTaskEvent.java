@@ -20,6 +20,9 @@ import org.jspecify.annotations.Nullable;
 @Enabled(false)
 final class PoolTaskEvent extends Event {
 
+    /** An event that is never committed; it shows whether a recording enables events of this class. */
+    static final PoolTaskEvent ANY = new PoolTaskEvent();
+
     @Label("Pool")
     @Nullable
     String pool;

@@ -69,15 +69,6 @@ final class QueueAdapter implements WorkQueue {
     }
 
     @Override
-    public @Nullable Runnable discard() {
-        Runnable task = poll(new TaskBuffer.Timestamp());
-        if (task != null) {
-            removed.addDropped();
-        }
-        return task;
-    }
-
-    @Override
     public void purge() {
         for (Runnable task : snapshot()) {
             if (RemovedTasks.isCancelled(task)) {

@@ -32,7 +32,7 @@ final class Reporter {
 
     /** Returns whether events are reported at all. */
     boolean isOn() {
-        return recordsTimes || (HAS_RECORDER && new PoolTaskEvent().isEnabled());
+        return recordsTimes || isRecording();
     }
 
     /** Returns whether the times of every task are recorded, whether or not a recording is on. */
@@ -46,7 +46,7 @@ final class Reporter {
     }
 
     private static boolean isRecording() {
-        return HAS_RECORDER && new PoolTaskEvent().isEnabled(); // the class needs the recorder
+        return HAS_RECORDER && PoolTaskEvent.ANY.isEnabled(); // the class needs the recorder
     }
 
     void accepted(Runnable task) {

@@ -346,15 +346,6 @@ final class TaskQueue extends AbstractQueue<Runnable> implements BlockingQueue<R
     }
 
     @Override
-    public @Nullable Runnable discard() {
-        Runnable task = poll(new TaskBuffer.Timestamp());
-        if (task != null) {
-            removed.addDropped();
-        }
-        return task;
-    }
-
-    @Override
     public boolean isDirectHandoff() {
         return false;
     }

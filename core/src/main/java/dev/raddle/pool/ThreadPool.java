@@ -965,7 +965,7 @@ public class ThreadPool extends HookedExecutor {
 
         /** Drops the oldest task, unless the pool is shut down; returns false if none was dropped. */
         private static boolean dropOldest(ThreadPool pool) {
-            Runnable oldest = pool.isShutdown() ? null : pool.workQueue.discard();
+            Runnable oldest = pool.isShutdown() ? null : pool.workQueue.poll(new TaskBuffer.Timestamp());
             if (oldest == null) {
                 return false;
             }
@@ -989,6 +989,7 @@ public class ThreadPool extends HookedExecutor {
     }
 
     private void dropQueued(Runnable task) {
+        removed.addDropped();
         if (observed != null) {
             observed.dropped(task);
         }

@@ -27,10 +27,6 @@ interface WorkQueue {
     /** Removes a task on behalf of a user. Returns whether it was queued. */
     boolean remove(Object task);
 
-    /** Removes and returns the first task, which is to be dropped, or returns null if there is none. */
-    @Nullable
-    Runnable discard();
-
     /** Removes all cancelled futures. */
     void purge();
 
