@@ -217,7 +217,8 @@ class ReuseThreadsTest {
             AtomicInteger before = new AtomicInteger();
             CountDownLatch resumed = new CountDownLatch(1); // afterwards no other thread uses the group
             CountDownLatch ended = new CountDownLatch(200);
-            GroupPolicy policy = GroupPolicy.builder().reuseThreads(true).build(); // closes when the last task has ended
+            GroupPolicy policy =
+                    GroupPolicy.builder().reuseThreads(true).build(); // closes when the last task has ended
             try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
                 executor.pauseGroup("a");
                 executor.submit("a", "first", () -> {
