@@ -687,8 +687,8 @@ final class NodeTransitions {
 
     /**
      * Ends a node when its begin callback returns, in the thread that called it, or at once if it has returned
-     * meanwhile. So the node has ended before its action is entered, however soon that returns. The interrupt is for the action: callbacks that are called here do
-     * not see it.
+     * meanwhile. So the node has ended before its action is entered, however soon that returns. The interrupt is for
+     * the action: callbacks that are called here do not see it.
      */
     private void endBegun(int node, NodeState state, @Nullable Throwable cause, NodeEnd.Reason reason, int causedBy) {
         boolean[] interrupted = new boolean[1];

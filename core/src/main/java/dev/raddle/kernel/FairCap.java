@@ -42,10 +42,10 @@ public final class FairCap {
      * does not serve all others.
      *
      * A ready gate may turn out to have nothing to grant: its waiters withdrew, or it was paused or evicted. It stays
-     * in the line and is dropped when it reaches the top. While the cap is full, no gate is dropped in this way, and the
-     * cap would retain each gate that ever waited for it. So `emptied` counts how often a ready gate has lost its last
-     * waiter, and when that is more than half of the ready gates, the combiner drops all that have nothing to grant. A
-     * drop takes time in proportion to the gates, but is preceded by about as many withdrawals.
+     * in the line and is dropped when it reaches the top. While the cap is full, no gate is dropped in this way, and
+     * the cap would retain each gate that ever waited for it. So `emptied` counts how often a ready gate has lost its
+     * last waiter, and when that is more than half of the ready gates, the combiner drops all that have nothing to
+     * grant. A drop takes time in proportion to the gates, but is preceded by about as many withdrawals.
      *
      * A cap may come into force while permits are held. Each gate then adds the slots held there, once, at its next
      * decision (Gate.countAtCap); until all have, used is too small, never too large.

@@ -60,7 +60,9 @@ final class HandBack {
         }
     }
 
-    /** Cancels a task that will not run, if it is a future. Reports an exception, which a future of a user may throw. */
+    /**
+     * Cancels a task that will not run, if it is a future. Reports an exception, which a future of a user may throw.
+     */
     static void cancelFuture(Runnable task) {
         if (task instanceof Future<?> future) {
             try {

@@ -189,9 +189,9 @@ final class Workers {
     }
 
     /**
-     * With scaleBeforeQueueing, adds a worker if more tasks are queued than workers are idle. Called by a submitter that has
-     * queued its task because a worker was idle, and by a worker that has been idle and now has a task: each after its
-     * own change, so the later of the two sees both.
+     * With scaleBeforeQueueing, adds a worker if more tasks are queued than workers are idle. Called by a submitter
+     * that has queued its task because a worker was idle, and by a worker that has been idle and now has a task: each
+     * after its own change, so the later of the two sees both.
      */
     private void addWorkerIfTooFew() {
         if (scaleBeforeQueueing && control.workers() < maxThreads && queue.size() > idleWorkers.get()) {

@@ -19,8 +19,8 @@ final class ForkedSubtask<T extends @Nullable Object> extends PendingSubtask imp
      *
      * The window for interrupts is open from the start. It is closed by the one interrupt that is sent, by the thread
      * that shuts down or by the forker that sees the shutdown; or by the runner in a pooled thread, which refuses later
-     * interrupts; or by a thread that rejects the subtask. A thread that has not begun may be interrupted: it begins with its interrupt status set. That is how
-     * a subtask forked before a shutdown runs after it.
+     * interrupts; or by a thread that rejects the subtask. A thread that has not begun may be interrupted: it begins
+     * with its interrupt status set. That is how a subtask forked before a shutdown runs after it.
      */
     private static final Object NULL = new Object();
     private static final Failed HEAP_EXHAUSTED =

@@ -331,10 +331,10 @@ public final class ThreadScope extends EnclosingScope implements AutoCloseable {
 
     /**
      * Sets how long the scope may take from now on. When that time is over, the scope's tasks are cancelled and
-     * interrupted, and waits for them throw {@link ScopeTimeoutException}; scopes that are open inside it are cancelled,
-     * also if their own deadlines are later. A scope inside another cannot extend the time that the outer scope has
-     * left. If the length is zero or negative, the deadline has passed at once: all later tasks are cancelled when they
-     * are submitted, and no later call changes that.
+     * interrupted, and waits for them throw {@link ScopeTimeoutException}; scopes that are open inside it are
+     * cancelled, also if their own deadlines are later. A scope inside another cannot extend the time that the outer
+     * scope has left. If the length is zero or negative, the deadline has passed at once: all later tasks are cancelled
+     * when they are submitted, and no later call changes that.
      *
      * @param length the time from now on
      * @return this scope

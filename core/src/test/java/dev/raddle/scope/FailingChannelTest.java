@@ -219,7 +219,9 @@ class FailingChannelTest {
         assertThatThrownBy(() -> sum(byClose)).hasCauseInstanceOf(CancelledException.class);
     }
 
-    /** Opens and closes more channels in one scope than fit into the heap with anything that the scope keeps of each. */
+    /**
+     * Opens and closes more channels in one scope than fit into the heap with anything that the scope keeps of each.
+     */
     static final class ManyChannels {
         private ManyChannels() {}
 
