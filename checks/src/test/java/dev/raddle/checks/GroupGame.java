@@ -513,7 +513,7 @@ final class GroupGame {
     private void join(Task task) {
         GroupResult<Integer> result;
         try {
-            result = handles.get(task.id).toCompletableFuture().get(20, TimeUnit.SECONDS);
+            result = handles.get(task.id).toCompletableFuture().get(120, TimeUnit.SECONDS);
         } catch (Exception failure) {
             throw new AssertionError(task + " should have timed out", failure);
         }

@@ -56,7 +56,7 @@ final class PoolGame {
                 .queueCapacity(rules.capacity())
                 .keepAlive(Duration.ZERO)
                 .build();
-        patienceNanos = Duration.ofSeconds(rules.equals(believed) ? 20 : 1).toNanos();
+        patienceNanos = Duration.ofSeconds(rules.equals(believed) ? 120 : 1).toNanos();
         core = believed.core();
         max = believed.max();
         capacity = believed.capacity();

@@ -240,7 +240,7 @@ final class Race<T> {
         if (pending != null) {
             pending.cancel();
         }
-        losers.forEach(Contender::cancelAsLoser);
+        losers.reversed().forEach(Contender::cancelAsLoser); // so that none begins with the permit of an earlier one
     }
 
     private synchronized List<Contender> contenders() {

@@ -557,6 +557,7 @@ class FileJournalTest {
 
     // FlowJournal: only finished nodes are recorded, and recorded nodes are not run again
     @Test
+    @Timeout(300)
     void a_process_that_is_killed_repeatedly_runs_each_recorded_node_once() throws Exception {
         List<String> ran = new ArrayList<>();
         for (int lines : new int[] {1, 6, 11, 3}) {

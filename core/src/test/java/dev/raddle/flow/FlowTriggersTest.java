@@ -21,7 +21,6 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.IntStream;
@@ -93,7 +92,7 @@ class FlowTriggersTest {
         CyclicBarrier all = new CyclicBarrier(3);
         Node<Integer> root = f.node("root", () -> 0);
         for (int i = 0; i < 3; i++) {
-            f.node("n" + i, root, x -> all.await(30, TimeUnit.SECONDS));
+            f.node("n" + i, root, x -> all.await());
         }
         assertThat(f.build().run(null).status()).isEqualTo(FlowStatus.SUCCESS);
     }
@@ -460,7 +459,7 @@ class FlowTriggersTest {
         FlowBuilder<Integer> g = FlowPlan.define("many", Integer.class);
         CyclicBarrier together = new CyclicBarrier(8);
         Node<Integer> a = g.node("a", c -> {
-            together.await(30, TimeUnit.SECONDS);
+            together.await();
             return c.param();
         });
         Node<Integer> b = g.node("b", a, x -> {

@@ -47,7 +47,7 @@ final class RandomFlowPlay {
 
     private record Event(What what, int node, NodeReport<?> report) {}
 
-    private static final long PATIENCE_SECONDS = 10;
+    private static final long PATIENCE_SECONDS = 120;
 
     /**
      * A journal that interrupts its run after some records: by a cancel, or by a simulated crash, after which nothing

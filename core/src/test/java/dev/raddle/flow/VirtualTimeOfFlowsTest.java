@@ -362,7 +362,7 @@ class VirtualTimeOfFlowsTest {
         FlowRun<Void> run = f.build().start(null, untimed.withScheduler(steps));
         Thread runner = steps.startNext().orElseThrow();
         for (int done = 1; done < 3; done++) {
-            time.awaitAlarms(1, Duration.ofSeconds(30));
+            time.awaitAlarms(1, Duration.ofMinutes(2));
             assertThat(attempts).hasValue(done);
             time.advance(SECOND);
         }
@@ -383,7 +383,7 @@ class VirtualTimeOfFlowsTest {
         RunOptions options = untimed.withTimeout(SECOND.multipliedBy(3));
         FlowRun<Void> run = f.build().start(null, options.withScheduler(steps));
         Thread runner = steps.startNext().orElseThrow();
-        time.awaitAlarms(2, Duration.ofSeconds(30));
+        time.awaitAlarms(2, Duration.ofMinutes(2));
         time.advance(SECOND);
         run.cancel("enough"); // while the node waits
         runner.join();

@@ -105,7 +105,12 @@ class CapDeadlockTest {
 
     @Test
     void a_wait_is_not_refused_while_a_task_with_a_timeout_holds_a_slot() throws InterruptedException {
-        try (GroupExecutor executor = limited(2)) {
+        VirtualTime time = new VirtualTime();
+        GroupPolicy policy = GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(2)
+                .timeSource(time)
+                .build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             CyclicBarrier full = new CyclicBarrier(2);
             TaskHandle<?> ends = executor.submit(
                     "a",
@@ -118,6 +123,9 @@ class CapDeadlockTest {
                 full.await();
                 return executor.submit("a", "y", () -> 1).await().value();
             });
+            Wait.until(() -> executor.engine.awaitedRuns.values().stream()
+                    .anyMatch(run -> run.name().equals("y")));
+            time.advance(Duration.ofMillis(300));
 
             assertThat(outer.await().value()).isEqualTo(1);
             assertThat(ends.await().error()).isInstanceOf(TaskTimeoutException.class);

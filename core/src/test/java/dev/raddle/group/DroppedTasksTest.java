@@ -40,7 +40,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(60)
 class DroppedTasksTest {
 
-    private static final Duration CLOSE = Duration.ofSeconds(30);
+    private static final Duration CLOSE = Duration.ofMinutes(2);
 
     private final BlockingTask holder = new BlockingTask();
 
@@ -278,7 +278,7 @@ class DroppedTasksTest {
         ThreadPoolExecutor pool = (ThreadPoolExecutor) Executors.newFixedThreadPool(1);
         pool.setRejectedExecutionHandler(new ThreadPoolExecutor.DiscardPolicy());
         pool.shutdown();
-        assertThat(pool.awaitTermination(30, TimeUnit.SECONDS)).isTrue();
+        assertThat(pool.awaitTermination(2, TimeUnit.MINUTES)).isTrue();
         try (GroupExecutor executor = executorOn(pool)) {
             assertRejectedByScheduler(executor.submit("g", "t", () -> 1));
             assertNothingIsHeld(executor);

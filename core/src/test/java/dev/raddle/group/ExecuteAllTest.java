@@ -150,7 +150,7 @@ class ExecuteAllTest {
                             TaskStatus.SUCCESS, TaskStatus.CANCELLED, TaskStatus.CANCELLED, TaskStatus.CANCELLED);
             assertThat(results.get().getFirst().value()).isEqualTo("early");
             taskInterrupted.await(); // both that ran
-            assertThat(executor.awaitIdle("a", Duration.ofSeconds(30))).isTrue();
+            assertThat(executor.awaitIdle("a", Duration.ofMinutes(2))).isTrue();
             assertThat(queuedCalled).hasValue(0);
         }
     }
@@ -194,7 +194,7 @@ class ExecuteAllTest {
 
     private static void awaitIdle(GroupExecutor executor, String key) {
         try {
-            executor.awaitIdle(key, Duration.ofSeconds(30));
+            executor.awaitIdle(key, Duration.ofMinutes(2));
         } catch (InterruptedException interrupt) {
             throw new AssertionError(interrupt);
         }
@@ -304,7 +304,7 @@ class ExecuteAllTest {
                 .containsExactly(TaskStatus.SUCCESS, TaskStatus.REJECTED, TaskStatus.REJECTED, TaskStatus.REJECTED);
         assertThat(results.getFirst().value()).isEqualTo("saved");
         assertThat(called).hasValue(0);
-        assertThat(executor.shutdown(Duration.ofSeconds(30))).isTrue();
+        assertThat(executor.shutdown(Duration.ofMinutes(2))).isTrue();
         assertThat(executor.activeGroupKeys()).isEmpty();
     }
 

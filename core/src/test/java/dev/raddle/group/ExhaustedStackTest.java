@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @Timeout(120)
 class ExhaustedStackTest {
 
-    private static final Duration LONG = Duration.ofSeconds(30);
+    private static final Duration LONG = Duration.ofMinutes(2);
     private static final int STACK = 256 * 1024;
     private static final int TRIALS = 12;
     private static final int CALLS = 60; // from as many frames, the deepest first

@@ -213,7 +213,7 @@ class GroupLimitsTest {
             assertThat(ends).doesNotContainKey(TaskStatus.FAILED);
             assertThat(ends.getOrDefault(TaskStatus.SUCCESS, 0)).isEqualTo(called.get());
             assertThat(executor.submit("a", "afterwards", task).await().value()).isEqualTo("x");
-            assertThat(executor.awaitIdle("a", Duration.ofSeconds(30))).isTrue();
+            assertThat(executor.awaitIdle("a", Duration.ofMinutes(2))).isTrue();
             assertThat(executor.stats().totalActiveCount()).isZero();
             assertThat(executor.stats().totalQueuedCount()).isZero();
             assertThat(executor.stats().globalInFlightUsed()).isZero();
@@ -468,12 +468,12 @@ class GroupLimitsTest {
             Together.together(actions);
 
             for (TaskHandle<String> handle : handles) { // each ends without a further submission
-                assertThat(handle.await(30, TimeUnit.SECONDS).error() instanceof TimeoutException)
+                assertThat(handle.await(2, TimeUnit.MINUTES).error() instanceof TimeoutException)
                         .as("lost: " + executor.explain(handle))
                         .isFalse();
             }
             for (int group = 0; group < 4; group++) {
-                assertThat(executor.awaitIdle("g" + group, Duration.ofSeconds(30)))
+                assertThat(executor.awaitIdle("g" + group, Duration.ofMinutes(2)))
                         .isTrue();
             }
             assertThat(executor.stats().globalInFlightUsed()).isZero();
@@ -493,13 +493,13 @@ class GroupLimitsTest {
             Together.together(Collections.nCopies(2, () -> {
                 String key = "g" + group.getAndIncrement();
                 Random random = new Random(key.hashCode());
-                for (int i = 0; i < 10_000; i++) {
+                for (int i = 0; i < 3_000; i++) {
                     TestTasks.meet(round, 2);
                     for (int spins = random.nextInt(300); spins > 0; spins--) {
                         Thread.onSpinWait(); // so that a submission may occur at any moment of the other's task
                     }
                     assertThat(executor.submit(key, "t", () -> "x")
-                                    .await(30, TimeUnit.SECONDS)
+                                    .await(2, TimeUnit.MINUTES)
                                     .value())
                             .isEqualTo("x");
                 }
@@ -955,7 +955,7 @@ class GroupLimitsTest {
                     }));
 
             ended.await(); // without a further submission or change
-            assertThat(executor.awaitIdle("a", Duration.ofSeconds(30))).isTrue();
+            assertThat(executor.awaitIdle("a", Duration.ofMinutes(2))).isTrue();
             assertThat(executor.stats()).isEqualTo(new GroupExecutorStats(1, 0, 0, 0, 1));
         }
     }

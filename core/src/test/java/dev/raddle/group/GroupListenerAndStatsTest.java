@@ -288,10 +288,10 @@ class GroupListenerAndStatsTest {
         }));
         executor.shutdown();
 
-        assertThat(executor.shutdown(Duration.ofSeconds(30))).isTrue();
+        assertThat(executor.shutdown(Duration.ofMinutes(2))).isTrue();
         assertThat(handles).hasSize(4_000);
         for (TaskHandle<String> handle : handles) { // its slot is free before it is done
-            handle.toCompletableFuture().handle((result, rejection) -> "over").get(30, TimeUnit.SECONDS);
+            handle.toCompletableFuture().handle((result, rejection) -> "over").get(2, TimeUnit.MINUTES);
         }
         assertThat(recorder.notified).hasSize(4_000);
         Set<List<String>> lives = Set.of(
@@ -475,7 +475,7 @@ class GroupListenerAndStatsTest {
             assertThat(executor.stats().globalInFlightUsed()).isEqualTo(3);
 
             stubborn.release(3);
-            assertThat(executor.shutdown(Duration.ofSeconds(30))).isTrue();
+            assertThat(executor.shutdown(Duration.ofMinutes(2))).isTrue();
             assertThat(executor.stats()).isEqualTo(new GroupExecutorStats(0, 0, 0, 0, 10));
             assertThat(executor.groupStats("a")).isEmpty();
             assertThat(executor.activeGroupKeys()).isEmpty();

@@ -39,7 +39,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class InPlaceSchedulersTest {
 
     private static final int MANY = 10_000;
-    private static final Duration CLOSE = Duration.ofSeconds(30);
+    private static final Duration CLOSE = Duration.ofMinutes(2);
 
     private final Scheduler inPlace = Runnable::run;
 
@@ -335,8 +335,8 @@ class InPlaceSchedulersTest {
             }
             time.untilFailure.set(-1);
 
-            assertThat(first.await(30, TimeUnit.SECONDS).status()).isIn(TaskStatus.SUCCESS, TaskStatus.FAILED);
-            assertThat(second.await(30, TimeUnit.SECONDS).status()).isIn(TaskStatus.SUCCESS, TaskStatus.FAILED);
+            assertThat(first.await(2, TimeUnit.MINUTES).status()).isIn(TaskStatus.SUCCESS, TaskStatus.FAILED);
+            assertThat(second.await(2, TimeUnit.MINUTES).status()).isIn(TaskStatus.SUCCESS, TaskStatus.FAILED);
             assertThat(executor.awaitIdle("g", CLOSE)).isTrue();
             assertNothingIsHeld(executor);
         }

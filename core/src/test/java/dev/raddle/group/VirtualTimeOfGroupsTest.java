@@ -133,10 +133,10 @@ class VirtualTimeOfGroupsTest {
                             .retry(RetryPolicy.fixedDelay(3, LIMIT)));
 
             Thread runner = steps.startNext().orElseThrow();
-            time.awaitAlarms(1, Duration.ofSeconds(30));
+            time.awaitAlarms(1, Duration.ofMinutes(2));
             assertThat(attempts).hasValue(1);
             time.advance(LIMIT);
-            time.awaitAlarms(1, Duration.ofSeconds(30));
+            time.awaitAlarms(1, Duration.ofMinutes(2));
             assertThat(attempts).hasValue(2);
             time.advance(LIMIT);
             runner.join();

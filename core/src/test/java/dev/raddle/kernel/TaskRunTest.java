@@ -190,7 +190,7 @@ class TaskRunTest {
     }
 
     @Test
-    @Timeout(30)
+    @Timeout(120)
     void permits_whose_release_exhausts_the_stack_are_released_by_another_thread() throws InterruptedException {
         Run<String> run = new Run<>("a", () -> "value");
         CountDownLatch released = new CountDownLatch(1);
@@ -209,7 +209,7 @@ class TaskRunTest {
     }
 
     @Test
-    @Timeout(30)
+    @Timeout(120)
     void a_run_whose_runner_exhausts_the_stack_twice_is_ended_by_another_thread() throws InterruptedException {
         Run<String> run = new Run<>("a", () -> "value");
         StackOverflowError end = new StackOverflowError();
@@ -230,7 +230,7 @@ class TaskRunTest {
     }
 
     @Test
-    @Timeout(30)
+    @Timeout(120)
     void a_claimed_run_that_could_not_be_concluded_is_ended_by_another_thread() throws InterruptedException {
         Run<String> run = new Run<>("a", () -> "value");
         OutOfMemoryError end = new OutOfMemoryError("simulated");
@@ -243,7 +243,7 @@ class TaskRunTest {
     }
 
     @Test
-    @Timeout(30)
+    @Timeout(120)
     void a_cancelled_run_whose_permits_could_not_be_released_releases_them_in_another_thread()
             throws InterruptedException {
         Run<String> run = new Run<>("a", () -> "value");
@@ -258,7 +258,7 @@ class TaskRunTest {
     }
 
     @Test
-    @Timeout(30)
+    @Timeout(120)
     void a_cancelled_run_whose_notifier_fails_is_settled_by_another_thread() throws InterruptedException {
         Run<String> run = new Run<>("a", () -> "value");
         OutOfMemoryError noThread = new OutOfMemoryError("simulated");

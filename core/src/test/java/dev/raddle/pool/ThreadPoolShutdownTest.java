@@ -513,14 +513,16 @@ class ThreadPoolShutdownTest {
         assertThat(pool.shutdownNow()).extracting(Runnable::toString).containsExactly("1", "2", "3", "4", "5");
     }
 
-    /** A task with a delay, in real time. */
+    private final long created = System.nanoTime();
+
+    /** A task with a delay in real time, from the creation of the test on. */
     private class DelayedTask implements Delayed, Runnable {
         private final String name;
         private final long due;
 
         DelayedTask(String name, Duration delay) {
             this.name = name;
-            this.due = System.nanoTime() + delay.toNanos();
+            this.due = created + delay.toNanos();
         }
 
         @Override
@@ -530,7 +532,7 @@ class ThreadPoolShutdownTest {
 
         @Override
         public int compareTo(Delayed other) {
-            return Long.compare(getDelay(TimeUnit.NANOSECONDS), other.getDelay(TimeUnit.NANOSECONDS));
+            return Long.compare(due - ((DelayedTask) other).due, 0);
         }
 
         @Override

@@ -129,7 +129,7 @@ class ThreadPoolSizesTest {
     void a_direct_handoff_queue_passes_a_task_to_an_idle_thread() throws Exception {
         ThreadPool pool = pools.direct(0, 3);
         Thread thread = pool.submit(Thread::currentThread).get();
-        TestPools.awaitParked(thread);
+        TestPools.awaitParkedIn(thread, "take");
 
         assertThat(pool.submit(Thread::currentThread).get()).isSameAs(thread);
         assertThat(pool.getLargestPoolSize()).isEqualTo(1);

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Tasks and subtasks in the queue of a scheduler. */
-@Timeout(20)
+@Timeout(120)
 class FailingPlacementTest {
 
     /** Keeps tasks, with placements that the test creates. */

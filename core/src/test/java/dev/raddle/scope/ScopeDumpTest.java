@@ -61,6 +61,7 @@ class ScopeDumpTest {
         Path file = directory.resolve("dump.json");
         Process jcmd = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "jcmd").toString(),
+                        "-J-Dsun.tools.attach.attachTimeout=240000",
                         String.valueOf(ProcessHandle.current().pid()),
                         "Thread.dump_to_file",
                         "-overwrite",

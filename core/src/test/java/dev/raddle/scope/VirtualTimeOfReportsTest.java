@@ -57,7 +57,7 @@ class VirtualTimeOfReportsTest {
             return "closed";
         });
         Thread closer = Thread.ofPlatform().start(block);
-        time.awaitAlarms(1, Duration.ofSeconds(30));
+        time.awaitAlarms(1, Duration.ofMinutes(2));
 
         advance(SECOND.multipliedBy(7));
 

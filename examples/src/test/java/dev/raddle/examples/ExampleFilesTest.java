@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -45,15 +46,19 @@ class ExampleFilesTest {
         assertThat(tasks.get("warms-up").get("state")).isEqualTo("succeeded");
         assertThat(tasks.get("warms-up").get("attempts")).isEqualTo(3);
         assertThat(tasks.get("hangs-once").get("state")).isEqualTo("succeeded");
-        assertThat(tasks.get("hangs-once").get("attempts")).isEqualTo(2);
+        assertThat((int) tasks.get("hangs-once").get("attempts")).isBetween(2, 3); // a slow attempt may time out, too
         assertThat(tasks.get("stays-down").get("state")).isEqualTo("failed");
         assertThat(tasks.get("stays-down").get("exitCode")).isEqualTo(7);
         assertThat(tasks.get("stays-down").get("error")).isEqualTo("exit code 7, attempt 3 of 3");
         assertThat(tasks.get("never-answers").get("state")).isEqualTo("timed-out");
         assertThat(tasks.get("fine").get("state")).isEqualTo("succeeded");
         String output = Files.readString(directory.resolve("run/output/hangs-once.log"));
-        String pid = output.replaceFirst("(?s)waiting for process (\\d+)\n.*", "$1");
-        assertThat(Raddle.isAlive(Long.parseLong(pid))).as(output).isFalse();
+        assertThat(Pattern.compile("waiting for process (\\d+)")
+                        .matcher(output)
+                        .results()
+                        .map(waiting -> Long.parseLong(waiting.group(1))))
+                .as(output)
+                .noneMatch(Raddle::isAlive);
     }
 
     @Test

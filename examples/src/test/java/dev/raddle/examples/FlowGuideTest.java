@@ -12,6 +12,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.tools.JavaFileObject;
@@ -63,6 +65,7 @@ class FlowGuideTest {
     }
 
     @Test
+    @Timeout(value = 10, unit = TimeUnit.MINUTES)
     void every_program_of_the_readme_compiles() throws Exception {
         List<JavaFileObject> sources = new ArrayList<>();
         Matcher programs = SNIPPET.matcher(Files.readString(README));
@@ -99,7 +102,7 @@ class FlowGuideTest {
         List<String> anchors = HEADING.matcher(guide)
                 .results()
                 .map(heading -> heading.group(1)
-                        .toLowerCase()
+                        .toLowerCase(Locale.ROOT)
                         .replaceAll("[^a-z0-9 -]", "")
                         .replace(' ', '-'))
                 .toList();

@@ -39,7 +39,9 @@ class KilledFlowTest {
                         .append(layer)
                         .append('-')
                         .append(i)
-                        .append(", group: work, run: \"sleep 0.02; [ ${t");
+                        .append(", group: work, run: \"until [ -e stage")
+                        .append(layer / 5) // so that no run can end before it is killed
+                        .append(" ]; do sleep 0.01; done; [ ${t");
                 tasks.append(layer - 1)
                         .append('-')
                         .append(i)
@@ -97,6 +99,7 @@ class KilledFlowTest {
         Map<String, Integer> before = new HashMap<>();
         List<Set<String>> killed = new ArrayList<>();
         for (int kill = 0; kill < 4; kill++) {
+            Files.createFile(directory.resolve("stage" + kill));
             Raddle.Run run = kill == 0
                     ? new Raddle(directory).start("run", "--out", "run", "flow.yaml")
                     : new Raddle(directory).start("run", "--resume", "run");
@@ -115,6 +118,7 @@ class KilledFlowTest {
             killed.add(recorded);
         }
 
+        Files.createFile(directory.resolve("stage4"));
         Raddle.Ended last = new Raddle(directory).run("run", "--resume", "run");
 
         assertThat(last.exitCode()).as(last.out() + last.err()).isZero();

@@ -126,7 +126,7 @@ class PoliteCrawlTest {
             if (host.equals(SLOW)) {
                 inTime = fastPages.await(20, TimeUnit.SECONDS);
             } else {
-                pairs.get(host).await(20, TimeUnit.SECONDS);
+                pairs.get(host).await(120, TimeUnit.SECONDS);
             }
         } catch (BrokenBarrierException | TimeoutException e) {
             inTime = false;

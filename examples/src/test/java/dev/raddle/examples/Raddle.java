@@ -113,6 +113,13 @@ final class Raddle {
         return this;
     }
 
+    /** Starts the command with a filter as the reader of its output. The exit code is still that of the command. */
+    Raddle through(String filter) {
+        prefix.clear();
+        prefix.addAll(List.of("bash", "-c", "\"$0\" \"$@\" | " + filter + "; exit ${PIPESTATUS[0]}"));
+        return this;
+    }
+
     /** Starts the command without waiting. */
     Run start(String... arguments) throws IOException {
         List<String> words = new ArrayList<>(prefix);

@@ -31,7 +31,7 @@ class FlowCasesTest {
     @ParameterizedTest(name = "{0}")
     @ValueSource(strings = {"default", "fixed1", "fixed2"})
     void the_engine_passes_the_cases_on(String executor) throws Exception {
-        int code = play("flow-cases-more.json", "--repeat", "1", "--executor", executor, "--times", "10");
+        int code = play("flow-cases-more.json", "--repeat", "1", "--executor", executor, "--times", "30");
 
         assertThat(output).matches("(?s)\\d+ passed, 0 failed\\s*");
         assertThat(code).isZero();
@@ -128,9 +128,9 @@ class FlowCasesTest {
                 file("{'cases': [{'id': 'X1', 'title': 't', 'nodes': [" + node + "]}]}")
                         .toString(),
                 "--patience",
-                "1");
+                "10"); // the action must have been entered by then
 
-        assertThat(output).contains("run() must return, and had not after 1 s");
+        assertThat(output).contains("run() must return, and had not after 10 s");
         assertThat(errors).contains("Action.call");
     }
 

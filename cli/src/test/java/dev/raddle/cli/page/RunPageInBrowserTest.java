@@ -31,6 +31,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 @Timeout(180)
 @Execution(ExecutionMode.SAME_THREAD)
 class RunPageInBrowserTest {
+    private static final int PATIENCE_MILLIS = 150_000;
     private static final Path SCREENSHOTS = Path.of("target", "screenshots");
 
     private static @Nullable Playwright playwright;
@@ -60,6 +61,7 @@ class RunPageInBrowserTest {
                 .chromium()
                 .launch(new BrowserType.LaunchOptions()
                         .setExecutablePath(chromium)
+                        .setTimeout(PATIENCE_MILLIS)
                         .setArgs(List.of("--no-sandbox")));
     }
 
@@ -75,6 +77,7 @@ class RunPageInBrowserTest {
         page = browser.newContext(
                         new Browser.NewContextOptions().setOffline(true).setViewportSize(1400, 1000))
                 .newPage();
+        page.setDefaultTimeout(PATIENCE_MILLIS);
         page.onPageError(complaints::add);
         page.onConsoleMessage(message -> {
             if (message.type().equals("error")) {

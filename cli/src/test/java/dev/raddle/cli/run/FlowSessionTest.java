@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -395,6 +396,7 @@ class FlowSessionTest {
     }
 
     @Test
+    @Timeout(value = 10, unit = TimeUnit.MINUTES)
     void a_chain_of_ten_thousand_tasks_is_planned_and_skipped_without_running() throws Exception {
         StringBuilder file = new StringBuilder("tasks:\n  - { id: t0, run: 'exit 1' }\n");
         for (int i = 1; i < 10_000; i++) {

@@ -50,18 +50,16 @@ class ProcessStarterTest {
     @MethodSource("ways")
     void a_command_receives_words_variables_and_a_directory_and_prints_to_its_files(ProcessStarter starter)
             throws Exception {
+        boolean hasAllLetters = LocaleText.CHARSET.newEncoder().canEncode("größe 日本"); // not in the locale C
+        String word = hasAllLetters ? "größe b\n" : "grosse b\n";
+        String value = hasAllLetters ? " 日本 " : " Japan ";
         int exitCode = run(
                 starter,
-                List.of(
-                        "sh",
-                        "-c",
-                        "printf '%s|%s|%s' \"$1\" \"$V\" \"$PWD\"; echo oops >&2; cat; exit 7",
-                        "sh",
-                        "größe b\n"),
-                Map.of("V", " 日本 "));
+                List.of("sh", "-c", "printf '%s|%s|%s' \"$1\" \"$V\" \"$PWD\"; echo oops >&2; cat; exit 7", "sh", word),
+                Map.of("V", value));
 
         assertThat(exitCode).isEqualTo(7);
-        assertThat(read("out")).isEqualTo("größe b\n| 日本 |" + directory.toRealPath());
+        assertThat(read("out")).isEqualTo(word + "|" + value + "|" + directory.toRealPath());
         assertThat(read("err")).isEqualTo("oops\n");
     }
 

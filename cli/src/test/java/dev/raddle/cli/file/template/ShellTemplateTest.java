@@ -8,6 +8,7 @@ import dev.raddle.cli.file.data.Row;
 import dev.raddle.cli.file.template.ShellTemplate.Quotes;
 import dev.raddle.cli.file.value.Location;
 import java.io.IOException;
+import java.nio.charset.Charset;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -29,33 +30,37 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Runs scripts with hostile values in real shells. */
 class ShellTemplateTest {
     private static final Location AT = new Location("data.txt", 1, 1);
-    private static final List<String> HOSTILE = List.of(
-            "a; touch pwned",
-            "$(touch pwned)",
-            "`touch pwned`",
-            "' ; touch pwned ; '",
-            "\" ; touch pwned ; \"",
-            "'\"'\"'; touch pwned #",
-            "\\'; touch pwned; \\'",
-            "\\",
-            "a\ntouch pwned\n",
-            "&& touch pwned",
-            "| touch pwned",
-            "> pwned",
-            "-rf /",
-            "--help",
-            "*",
-            "~",
-            "$HOME ${HOME} $((1+1))",
-            "${RADDLE_VALUE_1}",
-            "%s\\n%d",
-            "  two  spaces  ",
-            "tab\there",
-            "größe 日本 😀",
-            "!event",
-            "#no comment",
-            "a[$(touch pwned)]",
-            "");
+    private static final List<String> HOSTILE = Stream.of(
+                    "a; touch pwned",
+                    "$(touch pwned)",
+                    "`touch pwned`",
+                    "' ; touch pwned ; '",
+                    "\" ; touch pwned ; \"",
+                    "'\"'\"'; touch pwned #",
+                    "\\'; touch pwned; \\'",
+                    "\\",
+                    "a\ntouch pwned\n",
+                    "&& touch pwned",
+                    "| touch pwned",
+                    "> pwned",
+                    "-rf /",
+                    "--help",
+                    "*",
+                    "~",
+                    "$HOME ${HOME} $((1+1))",
+                    "${RADDLE_VALUE_1}",
+                    "%s\\n%d",
+                    "  two  spaces  ",
+                    "tab\there",
+                    "größe 日本 😀",
+                    "!event",
+                    "#no comment",
+                    "a[$(touch pwned)]",
+                    "")
+            .filter(
+                    Charset.forName(System.getProperty("sun.jnu.encoding")).newEncoder()
+                            ::canEncode) // the locale C has no letters but ASCII
+            .toList();
 
     @TempDir
     private Path directory;
