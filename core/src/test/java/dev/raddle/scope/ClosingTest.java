@@ -223,6 +223,7 @@ class ClosingTest {
         });
         Thread closer = Thread.ofPlatform().start(block);
         stubborn.awaitInterrupt();
+        Wait.until(() -> stubborn.thread().getState() == Thread.State.WAITING); // its text has the state
         Wait.until(() -> closing.get().gate().placed().size() == 1); // the quick one has ended
         for (int interval = 1; interval <= 3; interval++) {
             time.awaitAlarms(1);
