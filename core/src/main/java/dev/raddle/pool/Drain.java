@@ -39,6 +39,7 @@ final class Drain {
         long middle = time.nanoTime();
         List<StoppedTask> stopped = new ArrayList<>();
         List<HandedBack> handedBack = List.of();
+        int endedBefore = workers.endedAfterStop.size(); // those of an earlier stop
         if (!finished) {
             List<Runnable> tasks = handBack.stop(activity -> stopped.add(StoppedTask.of(activity)));
             handedBack = tasks.stream()
@@ -53,7 +54,8 @@ final class Drain {
         List<StillRunning> stillRunning;
         List<StoppedTask> endedAfterStop;
         do {
-            endedAfterStop = List.copyOf(workers.endedAfterStop); // before the snapshot, which then counts each of them
+            endedAfterStop = // before the snapshot, which then counts each of them
+                    workers.endedAfterStop.stream().skip(endedBefore).toList();
             terminated = workers.control.state()
                     == Control.TERMINATED; // before the snapshot, so that a terminated pool has no running task
             snapshot = workers.registry.snapshot();

@@ -703,6 +703,24 @@ class GracefulStopTest {
     }
 
     @Test
+    void a_task_that_an_earlier_stop_has_interrupted_has_completed_before_the_drain() throws Exception {
+        ThreadPool pool = pools.keep(ThreadPool.builder("p").threads(2).build());
+        BlockingTask interrupted = pools.occupy(pool);
+        BlockingTask stubborn = stubborn(pool);
+        pool.shutdownNow();
+        TestPools.awaitCompleted(pool, 1, 1);
+        stubborn.release();
+
+        ShutdownReport report = pool.drain(GRACE);
+
+        assertThat(interrupted.interrupts()).isEqualTo(1);
+        assertThat(report.completedBefore() + report.completedDuring()).isEqualTo(2);
+        assertThat(report.completedBefore()).isPositive();
+        assertThat(report.completedDuring()).isNotNegative();
+        assertThat(report.interrupted()).isEmpty();
+    }
+
+    @Test
     void a_future_whose_cancellation_throws_keeps_no_other_from_being_handed_back_and_cancelled() throws Exception {
         ThreadPool pool = pools.keep(ThreadPool.builder("p").threads(1).build());
         pools.occupy(pool);
