@@ -39,8 +39,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
      *   placement   the place in the scheduler's queue, if it can be withdrawn. A thread that ends the run from outside
      *               withdraws it, so that a cancelled task does not wait in a group's or a pool's queue. The scheduler
      *               returns the placement when the run may have been ended already. So the placing thread stores it
-     *               and then reads `endedFromOutside`; the ending thread sets that flag and then reads the placement.
-     *               At least one of them sees the other's write.
+     *               and then reads whether the run is decided; the ending thread decides it and then reads the
+     *               placement. At least one of them sees the other's write, and clears the placement after that.
      *   waits       the waits to notify at the end, or SETTLED.
      *
      * The order at the end, if the runner decides: the listener is notified, waits that cancel others are notified of a
@@ -148,11 +148,11 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             Scheduler.Placement place = scheduler.place(this);
             if (place != Scheduler.Placement.FINAL) {
                 placement = place;
-                if (endedFromOutside) {
-                    withdrawPlacement();
-                }
-                if (isDecided()) {
-                    placement = null; // the settling thread may have cleared it before
+                if (isDecided()) { // otherwise the thread that ends it sees the placement
+                    if (endedFromOutside) {
+                        withdrawPlacement();
+                    }
+                    placement = null;
                 }
             }
             return null;

@@ -1,6 +1,9 @@
 package dev.raddle.testing;
 
-/** Calls an action in the last frames of a stack. For one call. */
+/**
+ * Calls an action in the last frames of a stack. For one call. The build excludes the recursion from compilation: a
+ * compiled one leaves the end of the stack by many frames at once.
+ */
 public final class StackEnd {
 
     /** What is called, with 0 in the deepest frame, 1 in the next one, and so on. */
@@ -22,6 +25,7 @@ public final class StackEnd {
      * deepest one first. Returns how often the stack was too short for the action.
      */
     public static int call(int calls, Action action) throws Exception {
+        var _ = new Throwable().getStackTrace(); // initializes classes that an overflow would leave unusable
         return new StackEnd(calls, action).dive();
     }
 
