@@ -150,7 +150,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
                 placement = place;
                 if (isDecided()) { // otherwise the thread that ends it sees the placement
                     if (endedFromOutside) {
-                        withdrawPlacement();
+                        withdraw(place); // the settling thread may have cleared the field without having seen it
                     }
                     placement = null;
                 }
@@ -194,9 +194,8 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
         }
     }
 
-    /** Withdraws the run from the scheduler's queue, if it has not begun. */
-    private void withdrawPlacement() {
-        Scheduler.Placement place = placement;
+    /** Withdraws the run from the scheduler's queue, if it has a place there and has not begun. */
+    private void withdraw(Scheduler.@Nullable Placement place) {
         if (place != null) {
             scope.settings.runGuarded("withdraw() of task \"" + name() + "\" from its scheduler", place::withdraw);
         }
@@ -355,7 +354,7 @@ class ScopeRun<T> extends TaskRun<T> implements Task<T>, Scheduler.Placeable {
             scope.gate.countEnd(this);
             return;
         }
-        withdrawPlacement();
+        withdraw(placement);
         GrantedPermits grants = new GrantedPermits();
         leave(true, grants);
         scope.dispatch(grants);
