@@ -91,6 +91,6 @@ final class MapOperation<E, R> {
     private void cancelAll() {
         CancelledException cause =
                 new CancelledException("cancelled because a map in scope \"" + scope.settings.name + "\" is over");
-        runs.forEach(run -> run.cancel(cause, Runnable::run));
+        runs.reversed().forEach(run -> run.cancel(cause, Runnable::run)); // those that wait for the others first
     }
 }

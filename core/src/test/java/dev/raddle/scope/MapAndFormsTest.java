@@ -7,8 +7,11 @@ import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.task.CancelledException;
+import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Task;
+import dev.raddle.task.TaskIdentity;
+import dev.raddle.task.TaskListener;
 import dev.raddle.task.TaskPriority;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.testing.BlockingTask;
@@ -241,6 +244,42 @@ class MapAndFormsTest {
         block.get();
         assertThat(states).hasSize(1);
         assertThat(blocker.interrupts()).isEqualTo(1);
+    }
+
+    @Test
+    void an_interrupted_map_cancels_the_last_task_first_so_that_none_begins_in_the_place_of_another() throws Exception {
+        List<TaskIdentity> submitted = Collections.synchronizedList(new ArrayList<>());
+        List<TaskIdentity> cancelled = Collections.synchronizedList(new ArrayList<>());
+        CountDownLatch threeSubmitted = new CountDownLatch(3);
+        BlockingTask blocker = new BlockingTask();
+        TaskListener order = new TaskListener() {
+            @Override
+            public void onSubmitted(TaskIdentity task) {
+                submitted.add(task);
+                threeSubmitted.countDown();
+            }
+
+            @Override
+            public void onSettled(TaskIdentity task, Outcome<?> outcome, long runNanos) {
+                if (outcome instanceof Outcome.Cancelled<?>) {
+                    cancelled.add(task);
+                }
+            }
+        };
+        FutureTask<String> block = new FutureTask<>(() -> {
+            try (ThreadScope scope = ThreadScope.open().withConcurrencyLimit(1).withListener(order)) {
+                Task<String> first = scope.submit("first", blocker);
+                assertThatThrownBy(() -> scope.map(HUNDRED, 2, number -> number))
+                        .isInstanceOf(InterruptedException.class);
+                blocker.release();
+                return first.await();
+            }
+        });
+        Thread thread = Thread.ofPlatform().start(block);
+        threeSubmitted.await();
+        thread.interrupt();
+        assertThat(block.get()).isEqualTo("value");
+        assertThat(cancelled).containsExactly(submitted.get(2), submitted.get(1));
     }
 
     @Test
