@@ -22,11 +22,6 @@ interface Container {
      */
     void close();
 
-    /** Returns whether this container wakes the owner when its last thread is about to terminate. */
-    default boolean wakesOwner() {
-        return false;
-    }
-
     /** Returns a description of this container. */
     @Override
     String toString();

@@ -12,9 +12,9 @@ abstract class ForkerFields {
     int listed; // approximate number since the last sweep: concurrent forkers may lose increments
     int sweepAt;
 
-    /** Padding between the cache lines. */
+    /** Padding between the cache lines: a whole line, because the object may begin anywhere in one. */
     @SuppressWarnings("unused") // only occupies space
     abstract static class Padding extends ForkerFields {
-        private long p0, p1, p2, p3;
+        private long p0, p1, p2, p3, p4, p5, p6, p7;
     }
 }

@@ -28,16 +28,15 @@ final class JdkContainer implements Container, ThreadFactory {
      * A JDK scope that was closed from outside (because an enclosing scope was closed, or the extent of a scoped value
      * has ended) creates the thread, does not start it, and does not throw. The forker checks the thread's state.
      *
-     * While the JDK's scope contains all threads, it is `complete`: it wakes the owner when they have terminated, and
-     * the subtasks do not. That is one wakeup instead of two, and no second wait in close(). `complete` is cleared
-     * before the first thread is started elsewhere and after its subtask is counted. So the thread that decrements the
-     * count to zero afterwards sees that. A shared container is not complete either: its own threads may have
-     * terminated while others are still in it.
+     * While the JDK's scope contains all threads, it wakes the owner when they have terminated, and the subtasks do
+     * not. That is one wakeup instead of two, and no second wait in close(). `wokenByContainer` is cleared before the
+     * first thread is started elsewhere and after its subtask is counted. So the thread that decrements the count to
+     * zero afterwards sees that. It is also cleared in a scope whose container is shared: the scope's own threads may
+     * have terminated while others are still in the container.
      */
     private final SubtaskScope scope;
     private final JdkScope jdk;
 
-    private volatile boolean complete = JdkScope.WAKES_OWNER;
     private @Nullable PendingSubtask forking; // owner's thread only: the subtask for newThread
     private @Nullable Thread prepared; // owner's thread only: the thread for newThread, or null to create one
     private @Nullable OuterForks sharedForks; // owner's thread only
@@ -45,6 +44,7 @@ final class JdkContainer implements Container, ThreadFactory {
     JdkContainer(SubtaskScope scope) {
         this.scope = scope;
         this.jdk = new JdkScope(scope.name, this);
+        scope.wokenByContainer = JdkScope.WAKES_OWNER;
     }
 
     @Override
@@ -99,7 +99,7 @@ final class JdkContainer implements Container, ThreadFactory {
                 default -> throw (RuntimeException) failure;
             }
         }
-        complete = false;
+        scope.wokenByContainer = false;
         OuterForks forks = OuterForks.ofCaller(scope);
         subtask.thread = thread;
         forks.start(thread);
@@ -139,7 +139,7 @@ final class JdkContainer implements Container, ThreadFactory {
 
     private OuterForks sharedForks() {
         if (sharedForks == null) {
-            complete = false;
+            scope.wokenByContainer = false;
             sharedForks = new OuterForks(jdk);
         }
         return sharedForks;
@@ -153,11 +153,6 @@ final class JdkContainer implements Container, ThreadFactory {
         } else if (jdk.joinAndClose()) {
             Thread.currentThread().interrupt();
         }
-    }
-
-    @Override
-    public boolean wakesOwner() {
-        return complete;
     }
 
     @Override
@@ -203,9 +198,7 @@ final class JdkContainer implements Container, ThreadFactory {
          * Lets the calling thread, which runs a subtask of a scope, wait for these forks when the subtask has ended.
          */
         private static void closeAfterSubtask(SubtaskScope current, OuterForks forks) {
-            if (current.container instanceof JdkContainer container) {
-                container.complete = false;
-            }
+            current.wokenByContainer = false;
             current.putOuterForks(Thread.currentThread(), forks);
         }
 

@@ -191,7 +191,7 @@ public class StructuredTaskScope<T extends @Nullable Object> extends SubtaskScop
         }
         int round = !owned ? -1 : forkRound == lastJoinCompleted ? forkRound + 1 : forkRound;
         ForkedSubtask<U> subtask = create(task, round);
-        if (start(subtask, owned) && owned) {
+        if (start(subtask, owned) && owned && round != forkRound) { // seldom written: runners read the fields beside it
             forkRound = round;
         }
         return subtask;

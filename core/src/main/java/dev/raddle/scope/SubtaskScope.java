@@ -84,6 +84,10 @@ abstract class SubtaskScope {
     volatile @Nullable Map<Thread, JdkContainer.OuterForks> outerForks; // created lazily; null while there are none
 
     volatile byte state;
+
+    /** Whether the container wakes the owner when its last thread ends. Not in the container, which forks write. */
+    volatile boolean wokenByContainer;
+
     private volatile boolean severed;
 
     /** Opens a scope owned by the calling thread. */
@@ -161,7 +165,7 @@ abstract class SubtaskScope {
     /** Counts a subtask that has ended, and wakes the owner after the last one unless the container will do so. */
     final void ended(boolean abandoned) {
         pending.end();
-        if ((abandoned || !container.wakesOwner()) && pending.count() == 0) {
+        if ((abandoned || !wokenByContainer) && pending.count() == 0) {
             owner.wake();
         }
     }
