@@ -19,8 +19,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.FutureTask;
@@ -226,22 +224,21 @@ class NestedScopesTest {
     @Test
     void a_groups_task_that_is_submitted_inside_a_scope_has_no_more_time_than_that() throws Exception {
         BlockingTask running = new BlockingTask();
-        Callable<String> endless = () -> { // may begin at its deadline, when the first has ended
-            new CountDownLatch(1).await();
-            return "never";
-        };
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                         .timeSource(time)
                         .idleGroupTtl(Duration.ZERO)
                         .build());
                 ThreadScope outer = budgeted(SECOND)) {
             TaskHandle<String> runs = executor.submit("g", "runs", running);
-            TaskHandle<String> waits = executor.submit("g", "waits", endless);
+            TaskHandle<String> waits =
+                    executor.submit("g", "waits", new BlockingTask()); // begins if the first ends first
             TaskHandle<String> ownLimit = executor.submit(
                     "g", "own", () -> "never", TaskOptions.defaults().timeout(SECOND.dividedBy(2)));
             Task<TaskStatus> fromTask = outer.submit(() -> {
                 try {
-                    return executor.submit("g", "from a task", endless).await().status();
+                    return executor.submit("g", "from a task", new BlockingTask())
+                            .await()
+                            .status();
                 } catch (InterruptedException expected) {
                     return null;
                 }
