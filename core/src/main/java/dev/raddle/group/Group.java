@@ -2,15 +2,18 @@ package dev.raddle.group;
 
 import dev.raddle.kernel.GrantedPermits;
 import dev.raddle.kernel.Permit;
+import dev.raddle.kernel.RateLimit;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskGate;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.task.Scheduler;
 import dev.raddle.time.Signal;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
@@ -57,7 +60,12 @@ final class Group extends TaskGate {
      * So an eviction does not create a second group: running tasks go on in this one and count against the limits that
      * are looked up next.
      *
-     * A group without tasks is idle, unless it is retained because it is paused or its limits were changed at run time.
+     * A rate that keeps the first task waiting needs an alarm, and so does a hold, during which the gate is suspended.
+     * Each of them is in a map of the engine, with the moment at which it fires; the maps are changed under the lock,
+     * and the alarms armed after it. A group that could not yet start a whole burst remembers what has started: it is
+     * not removed, whatever the bounds on idle groups are, even if it was evicted or shut down.
+     *
+     * A group without tasks is idle, unless it is retained because it is paused, on hold, or was changed at run time.
      * An idle group records since when, and enters the list of idle groups unless it is in the list already. If the
      * list does not accept it, it is retired at once. A group stays in the list when it becomes busy; a sweep that
      * finds it busy removes it from the list.
@@ -73,6 +81,7 @@ final class Group extends TaskGate {
     private static final byte OPEN = 0;
     private static final byte CLOSING = 1; // admits no tasks until it is empty
     private static final byte RETIRED = 2;
+    private static final int SHORTEST_PAUSE_MILLIS = 1_000; // between sweeps for groups whose buckets fill
     private static final Signal NO_WAITER = new Signal(); // the group is empty, and no thread waits for that
 
     final String key;
@@ -109,9 +118,22 @@ final class Group extends TaskGate {
     }
 
     Entry admit(GroupRun<?> run) {
+        Entry entry = needsTime() ? null : admit(run, GrantedPermits.NO_TIME);
+        return entry != null ? entry : Objects.requireNonNull(admit(run, engine.time.nanoTime()));
+    }
+
+    private boolean needsTime() {
+        return bounds().rate() != null || engine.cap.rate() != null;
+    }
+
+    /** Returns null without a decision if that needs the time. */
+    private @Nullable Entry admit(GroupRun<?> run, long now) {
         StackRoom.ensure();
         lock();
         try {
+            if (now == GrantedPermits.NO_TIME && needsTime()) {
+                return null;
+            }
             if (life == RETIRED) {
                 return Entry.RETIRED;
             }
@@ -121,7 +143,7 @@ final class Group extends TaskGate {
             if (run.isDecided()) {
                 return Entry.ENDED;
             }
-            Entry entry = enter(run);
+            Entry entry = enter(run, now);
             return entry == Entry.WAITING && bounds() == GroupBounds.UNKNOWN ? Entry.UNRESOLVED : entry;
         } finally {
             unlock();
@@ -130,6 +152,9 @@ final class Group extends TaskGate {
 
     void release(GroupRun<?> run, long ranNanos, long nowNanos, GrantedPermits grants) {
         Signal empty;
+        if (needsTime()) {
+            grants.setNow(nowNanos);
+        }
         StackRoom.ensure();
         lock();
         try {
@@ -145,9 +170,7 @@ final class Group extends TaskGate {
         StackRoom.ensure();
         lock();
         try {
-            if (running() > 0
-                    || waiting() > 1
-                    || !isWaiting(run)) { // this group does not become empty: no need to read the time
+            if (!isWaiting(run) || (!needsTime() && (running() > 0 || waiting() > 1))) { // no need to read the time
                 return super.withdraw(run, grants);
             }
         } finally {
@@ -159,6 +182,7 @@ final class Group extends TaskGate {
     private boolean withdrawLast(GroupRun<?> run, GrantedPermits grants) {
         long now = engine.time.nanoTime();
         Signal empty;
+        grants.setNow(now);
         StackRoom.ensure();
         lock();
         try {
@@ -196,6 +220,7 @@ final class Group extends TaskGate {
         Map<Permit, Entry> entries = new LinkedHashMap<>();
         long now = engine.time.nanoTime();
         Signal empty;
+        grants.setNow(now);
         StackRoom.ensure();
         lock();
         try {
@@ -217,6 +242,7 @@ final class Group extends TaskGate {
      * @return false if this group is retired
      */
     boolean adjust(UnaryOperator<GroupBounds.Known> change, GrantedPermits grants) {
+        grants.setNow(engine.time.nanoTime());
         StackRoom.ensure();
         lock();
         try {
@@ -248,6 +274,7 @@ final class Group extends TaskGate {
     boolean pauseOrResume(boolean pause, GrantedPermits grants) {
         long now = engine.time.nanoTime();
         Signal empty;
+        grants.setNow(now);
         StackRoom.ensure();
         lock();
         try {
@@ -263,6 +290,135 @@ final class Group extends TaskGate {
         return true;
     }
 
+    // Rates and holds.
+
+    /**
+     * Grants what the rate allows at the moment of the grants, and finds when it will allow the next task.
+     *
+     * @return the alarm that the caller arms; null if there is nothing to wait for, or an earlier alarm is pending
+     */
+    @Nullable
+    GroupAlarm throttle(long now, GrantedPermits grants) {
+        grants.setNow(now);
+        StackRoom.ensure();
+        lock();
+        try {
+            long allowed = allowedAt(now);
+            if (allowed - now <= 0) {
+                proceed(grants);
+                return null;
+            }
+            GroupAlarm pending = engine.throttleAlarms.get(this);
+            boolean suffices = pending != null && pending.moment - now > 0 && pending.moment - allowed <= 0;
+            if (life == RETIRED || suffices) {
+                return null;
+            }
+            GroupAlarm next = new GroupAlarm(this, allowed, pending);
+            engine.throttleAlarms.put(this, next);
+            return next;
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Grants what the rate allows now. Called by an alarm, which has no effect if it was replaced. */
+    void endThrottle(GroupAlarm alarm, long now, GrantedPermits grants) {
+        grants.setNow(now);
+        StackRoom.ensure();
+        lock();
+        try {
+            if (engine.throttleAlarms.get(this) == alarm) {
+                proceed(grants);
+                engine.throttleAlarms.remove(this);
+            }
+        } finally {
+            unlock();
+        }
+    }
+
+    /**
+     * Starts nothing before some moment.
+     *
+     * @return the alarm that the caller arms; null if a hold that ends later is in force, or this group is retired
+     */
+    @Nullable
+    GroupAlarm hold(long until) {
+        StackRoom.ensureForSections();
+        lock();
+        try {
+            GroupAlarm pending = engine.holds.get(this);
+            if (retireIfShutDown(engine.isShutdown()) || (pending != null && pending.moment - until >= 0)) {
+                return null;
+            }
+            GroupAlarm next = new GroupAlarm(this, until, pending);
+            engine.holds.put(this, next);
+            suspend();
+            return next;
+        } finally {
+            unlock();
+        }
+    }
+
+    /**
+     * Ends a hold, unless a longer one has replaced it.
+     *
+     * @return null, or if the hold is not over yet, the alarm that the caller arms
+     */
+    @Nullable
+    GroupAlarm endHold(GroupAlarm alarm, long now, GrantedPermits grants) {
+        Signal empty = null;
+        grants.setNow(now);
+        StackRoom.ensure();
+        lock();
+        try {
+            if (engine.holds.get(this) == alarm) {
+                if (alarm.moment - now > 0) {
+                    GroupAlarm rest = new GroupAlarm(this, alarm.moment, null);
+                    engine.holds.put(this, rest);
+                    return rest;
+                }
+                resume(grants);
+                engine.holds.remove(this);
+                empty = recordIfEmpty(now);
+            }
+        } finally {
+            unlock();
+        }
+        signalEmpty(empty);
+        return null;
+    }
+
+    /** Removes a hold that has no alarm, and returns to the one before it, if there was one. */
+    void undoHold(GroupAlarm failed, long now, GrantedPermits grants) {
+        grants.setNow(now);
+        StackRoom.ensure();
+        lock();
+        try {
+            GroupAlarm before = failed.replaced();
+            if (engine.holds.get(this) == failed && before != null) {
+                engine.holds.replace(this, before);
+            } else if (engine.holds.remove(this, failed)) {
+                resume(grants);
+            }
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Removes all runs from the queue. */
+    ArrayList<GroupRun<?>> drainWaiting() {
+        ArrayList<GroupRun<?>> waited = new ArrayList<>();
+        StackRoom.ensure();
+        lock();
+        try {
+            waited.ensureCapacity(waiting());
+            drain(permit -> waited.add((GroupRun<?>) permit));
+        } finally {
+            unlock();
+        }
+        return waited;
+    }
+
     /**
      * Discards the limits and all changes to them, and drains the queue. Running tasks go on.
      *
@@ -271,7 +427,6 @@ final class Group extends TaskGate {
      */
     @SuppressWarnings("NonApiType") // a List cannot allocate memory in advance
     void evict(List<GroupRun<?>> running, ArrayList<GroupRun<?>> waited) {
-        GrantedPermits none = new GrantedPermits();
         long now = engine.time.nanoTime();
         Signal empty;
         StackRoom.ensure();
@@ -280,9 +435,7 @@ final class Group extends TaskGate {
             forEachHeld(permit -> running.add((GroupRun<?>) permit));
             waited.ensureCapacity(waited.size() + waiting()); // before the first run leaves, because it may fail
             drain(permit -> waited.add((GroupRun<?>) permit));
-            unbind(GroupBounds.UNKNOWN);
-            life = life == RETIRED ? RETIRED : OPEN;
-            pause(false, none);
+            discardLimits();
             empty = recordIfEmpty(now);
         } finally {
             unlock();
@@ -312,11 +465,12 @@ final class Group extends TaskGate {
     }
 
     /** Makes a cap that was introduced count the slots that are held here. */
-    void recountForCap() {
+    void recountForCap(GrantedPermits grants) {
+        grants.setNow(engine.time.nanoTime());
         StackRoom.ensure();
         lock();
         try {
-            recount();
+            recount(grants);
         } finally {
             unlock();
         }
@@ -334,19 +488,34 @@ final class Group extends TaskGate {
             return null;
         }
         timesEmptied++;
-        GroupBounds bounds = (GroupBounds) bounds();
-        boolean retained = isPaused() || bounds.isAdjusted();
-        if (life != OPEN || engine.isShutdown() || (!retained && bounds instanceof GroupBounds.Pending)) {
+        boolean remembers = !isRestored(nowNanos);
+        boolean isClosed = life == CLOSING && !remembers && !isSuspended();
+        boolean isUnknown = bounds() instanceof GroupBounds.Pending && !remembers && !isRetained();
+        if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
             life = RETIRED;
-        } else if (!retained) {
+        } else {
+            reopen();
             idleSinceMillis = IdleGroups.millis(nowNanos);
-            if (nextIdle == null && !engine.idleGroups.add(this)) {
+            if (!isRetained() && nextIdle == null && !engine.idleGroups.add(this, remembers)) {
                 life = RETIRED;
             }
         }
         Signal awaited = isAwaited ? engine.emptySignals.remove(this) : null;
         isAwaited = false;
         return awaited == null ? NO_WAITER : awaited;
+    }
+
+    /** Makes this group, in which no task waits, as a new one. */
+    private void discardLimits() {
+        unbind(GroupBounds.UNKNOWN);
+        life = life == RETIRED ? RETIRED : OPEN;
+    }
+
+    /** If this group was shut down, but has to remember what has started, makes it as one that was evicted. */
+    private void reopen() {
+        if (life == CLOSING) {
+            discardLimits();
+        }
     }
 
     /** Notifies the executor and the waiting threads that this group is empty, if {@link #recordIfEmpty} found that. */
@@ -365,11 +534,11 @@ final class Group extends TaskGate {
     }
 
     private boolean isRetained() {
-        return isPaused() || ((GroupBounds) bounds()).isAdjusted();
+        return isPaused() || isSuspended() || ((GroupBounds) bounds()).isAdjusted();
     }
 
     /** Decides whether this group, just taken from the list of idle groups, is put back or removed. */
-    Sweep sweep(int nowMillis, int ttlMillis) {
+    Sweep sweep(long now, int ttlMillis, boolean isCrowded) {
         StackRoom.ensure();
         lock();
         try {
@@ -377,7 +546,8 @@ final class Group extends TaskGate {
                 nextIdle = null;
                 return Sweep.UNLIST;
             }
-            if (life != RETIRED && nowMillis - idleSinceMillis < ttlMillis) {
+            boolean isYoung = !isCrowded && IdleGroups.millis(now) - idleSinceMillis < ttlMillis;
+            if (life != RETIRED && (isYoung || !isRestored(now))) {
                 return Sweep.KEEP;
             }
             life = RETIRED;
@@ -388,8 +558,15 @@ final class Group extends TaskGate {
         }
     }
 
-    int idleSinceMillis() {
-        return locked(() -> idleSinceMillis);
+    /** Returns after how many milliseconds this idle group may be removed. */
+    int removableInMillis(long now, int ttlMillis) {
+        return locked(() -> {
+            int idle = idleSinceMillis + ttlMillis - IdleGroups.millis(now);
+            long restored = (restoredAt(now) - now + 999_999) / 1_000_000;
+            return restored <= idle
+                    ? Math.max(1, idle)
+                    : Math.clamp(restored, SHORTEST_PAUSE_MILLIS, Integer.MAX_VALUE / 2);
+        });
     }
 
     boolean isRetired() {
@@ -456,9 +633,21 @@ final class Group extends TaskGate {
     }
 
     Optional<GroupStats> stats() {
-        return locked(() -> isActiveUnderLock()
-                ? Optional.of(new GroupStats(key, running(), waiting(), bounds().concurrency(), bounds().maxWaiting()))
-                : Optional.empty());
+        long now = engine.time.nanoTime();
+        return locked(() -> isActiveUnderLock() ? Optional.of(statsUnderLock(now)) : Optional.empty());
+    }
+
+    private GroupStats statsUnderLock(long now) {
+        RateLimit limit = bounds().rate();
+        GroupAlarm hold = engine.holds.get(this);
+        return new GroupStats(
+                key,
+                running(),
+                waiting(),
+                bounds().concurrency(),
+                bounds().maxWaiting(),
+                limit == null ? null : limit.rate(),
+                hold == null ? null : Duration.ofNanos(Math.max(0, hold.moment - now)));
     }
 
     /** Adds the taken slots and the waiting tasks of this group to two sums. */
@@ -486,16 +675,28 @@ final class Group extends TaskGate {
     }
 
     Explanation explain(GroupRun<?> run) {
-        return locked(() -> reasonToWait(run));
+        long now = engine.time.nanoTime();
+        return locked(() -> reasonToWait(run, now));
     }
 
-    private Explanation reasonToWait(GroupRun<?> run) {
+    private Explanation reasonToWait(GroupRun<?> run, long now) {
         if (!isWaiting(run)) {
             return Explanation.NOTHING;
         }
         int place = ahead(run);
         if (isPaused()) {
             return new Explanation(Explanation.WaitReason.PAUSED, place, 0);
+        }
+        GroupAlarm hold = engine.holds.get(this);
+        if (hold != null) {
+            return new Explanation(
+                    Explanation.WaitReason.HOLD, place, 0, null, Duration.ofNanos(Math.max(0, hold.moment - now)));
+        }
+        RateLimit limit = bounds().rate();
+        long allowed = allowedAt(now);
+        if (limit != null && waitsForRate() && allowed - now > 0) {
+            Duration nextStart = Duration.ofNanos(allowed - now);
+            return new Explanation(Explanation.WaitReason.GROUP_RATE, place, 0, limit.rate(), nextStart);
         }
         return waitsForCap() && place < bounds().slots() - running()
                 ? new Explanation(Explanation.WaitReason.GLOBAL_CAP, place, 0)
@@ -508,6 +709,20 @@ final class Group extends TaskGate {
 
     boolean isBeforeAtCap(long tag) {
         return locked(() -> waitsForCap() && tag() - tag < 0);
+    }
+
+    /** Describes what keeps tasks waiting for a rate, for messages. */
+    String rateLoad() {
+        long now = engine.time.nanoTime();
+        return locked(() -> {
+            RateLimit own = bounds().rate();
+            String rate = own == null ? engine.cap.rate() + " in all groups" : own + nextStart(allowedAt(now) - now);
+            return rate + ", " + waiting() + " of " + bounds().maxWaiting() + " waiting";
+        });
+    }
+
+    private static String nextStart(long nanos) {
+        return nanos <= 0 ? "" : ", next start in " + (nanos + 999_999) / 1_000_000 + " ms";
     }
 
     /** Describes the current load, for messages. */

@@ -1,10 +1,13 @@
 package dev.raddle.group;
 
 import dev.raddle.kernel.Bounds;
+import dev.raddle.kernel.RateLimit;
+import dev.raddle.task.Rate;
 import dev.raddle.task.Scheduler;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.UnaryOperator;
+import org.jspecify.annotations.Nullable;
 
 /** The state of a group's limits: unknown, being looked up, or known. */
 sealed interface GroupBounds extends Bounds {
@@ -67,7 +70,14 @@ sealed interface GroupBounds extends Bounds {
     }
 
     /** The known limits. Groups with equal limits mostly share one object. */
-    record Known(int concurrency, int maxInFlight, int maxWaiting, int weight, Scheduler scheduler, boolean isAdjusted)
+    record Known(
+            int concurrency,
+            int maxInFlight,
+            int maxWaiting,
+            int weight,
+            @Nullable RateLimit rate,
+            Scheduler scheduler,
+            boolean isAdjusted)
             implements GroupBounds {
 
         @Override
@@ -81,16 +91,25 @@ sealed interface GroupBounds extends Bounds {
                     policy.resolveMaxInFlight(key),
                     policy.resolveQueueThreshold(key),
                     policy.resolveWeight(key),
+                    limitOf(policy.resolveRate(key)),
                     policy.resolveScheduler(key),
                     false);
         }
 
         Known withConcurrency(int limit) {
-            return new Known(limit, maxInFlight, maxWaiting, weight, scheduler, true);
+            return new Known(limit, maxInFlight, maxWaiting, weight, rate, scheduler, true);
         }
 
         Known withWeight(int newWeight) {
-            return new Known(concurrency, maxInFlight, maxWaiting, newWeight, scheduler, true);
+            return new Known(concurrency, maxInFlight, maxWaiting, newWeight, rate, scheduler, true);
+        }
+
+        Known withRate(@Nullable Rate newRate) {
+            return new Known(concurrency, maxInFlight, maxWaiting, weight, limitOf(newRate), scheduler, true);
+        }
+
+        private static @Nullable RateLimit limitOf(@Nullable Rate rate) {
+            return rate == null ? null : new RateLimit(rate);
         }
     }
 }

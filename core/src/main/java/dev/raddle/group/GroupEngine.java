@@ -11,13 +11,16 @@ import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.Propagation;
+import dev.raddle.kernel.RateLimit;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
+import dev.raddle.task.Rate;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
+import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -74,6 +77,12 @@ final class GroupEngine {
     final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
     final ConcurrentHashMap<Group, Signal> emptySignals = new ConcurrentHashMap<>(); // changed under the group's lock
 
+    /** The pending alarms of groups whose first task waits for the rate; changed under the group's lock. */
+    final ConcurrentHashMap<Group, GroupAlarm> throttleAlarms = new ConcurrentHashMap<>();
+
+    /** The ends of the holds of groups; changed under the group's lock. */
+    final ConcurrentHashMap<Group, GroupAlarm> holds = new ConcurrentHashMap<>();
+
     /** Maps each thread that may run a task of the same group to the run that it awaits without a timeout. */
     final ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns = new ConcurrentHashMap<>();
 
@@ -85,6 +94,8 @@ final class GroupEngine {
     private final boolean measuresWaiting; // whether a listener receives the time that tasks wait
     private final @Nullable Duration queueTimeout; // of tasks that have none of their own
     private final Propagation propagation;
+    private final AtomicReference<@Nullable GroupAlarm> capAlarm = new AtomicReference<>();
+    private volatile boolean usesRates; // whether any group has ever had a rate, or the cap has one
     private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
 
     GroupEngine(GroupPolicy policy, @Nullable TaskListener listener) {
@@ -94,7 +105,13 @@ final class GroupEngine {
         this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
         this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
         this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
-        this.cap = new FairCap(policy.globalMaxInFlight(), policy.globalQueueThreshold());
+        Rate globalRate = policy.globalRate();
+        this.cap = new FairCap(
+                policy.globalMaxInFlight(),
+                policy.globalQueueThreshold(),
+                globalRate == null ? null : new RateLimit(globalRate),
+                time.nanoTime());
+        this.usesRates = policy.hasRates();
         this.idleGroups = new IdleGroups(policy, time, this::remove);
         this.onlyScheduler = policy.hasScheduler() ? null : Scheduler.virtualThreads();
         this.measuresWaiting = policy.taskListener() != null;
@@ -225,6 +242,10 @@ final class GroupEngine {
         switch (entry) {
             case HELD -> startAndDispatch(run);
             case WAITING -> beginWait(run, settings);
+            case THROTTLED -> {
+                proceedOrArm(group);
+                beginWait(run, settings);
+            }
             case UNRESOLVED -> {
                 lookUp(group);
                 beginWait(run, settings);
@@ -260,8 +281,9 @@ final class GroupEngine {
         GrantedPermits grants = new GrantedPermits();
         try {
             if (settings == null || !Duration.ZERO.equals(settings.queueTimeout)) {
-                cap.serve(grants);
+                serve(grants);
             } else {
+                readTime(grants);
                 while (cap.serveInTurn(grants)) {
                     dispatch(grants);
                 }
@@ -276,6 +298,7 @@ final class GroupEngine {
 
     private String refusal(Gate.Entry entry, Group group) {
         return switch (entry) {
+            case RATE_FULL -> RejectionReason.RATE + ": " + group.rateLoad();
             case BULKHEAD_FULL -> RejectionReason.BULKHEAD + ": " + group.load();
             case COMMON_QUEUE_FULL -> {
                 int threshold = policy.globalQueueThreshold();
@@ -331,7 +354,7 @@ final class GroupEngine {
     }
 
     private void rejectIfRefused(GroupRun<?> run, Gate.Entry entry) {
-        if (entry != Gate.Entry.HELD && entry != Gate.Entry.WAITING) {
+        if (entry != Gate.Entry.HELD && entry != Gate.Entry.WAITING && entry != Gate.Entry.THROTTLED) {
             run.reject(refusal(entry, run.group), true);
         }
     }
@@ -369,7 +392,7 @@ final class GroupEngine {
         try {
             boolean more;
             do {
-                more = cap.serve(grants);
+                more = serve(grants) | proceedOrArm(grants);
                 for (Permit granted; (granted = grants.poll()) != null; ) {
                     GroupRun<?> run = (GroupRun<?>) granted;
                     starting = run;
@@ -389,6 +412,152 @@ final class GroupEngine {
             throw failure;
         }
         return following;
+    }
+
+    /** Lets the cap serve, with the current time if there are rates. Returns true if it may have more to grant. */
+    private boolean serve(GrantedPermits grants) {
+        readTime(grants);
+        boolean more = cap.serve(grants);
+        if (cap.isThrottled()) {
+            armCap();
+        }
+        return more;
+    }
+
+    private void readTime(GrantedPermits grants) {
+        if (usesRates && (grants.now() == GrantedPermits.NO_TIME || cap.hasWork())) {
+            grants.setNow(time.nanoTime());
+        }
+    }
+
+    // Rates and holds.
+
+    /** Lets throttled groups proceed, or arms their alarms. Returns true if tasks may have been granted. */
+    private boolean proceedOrArm(GrantedPermits grants) {
+        boolean more = false;
+        for (Gate gate; (gate = grants.peekThrottled()) != null; ) {
+            grants.removeThrottled();
+            more |= proceedOrArm((Group) gate, grants);
+        }
+        return more;
+    }
+
+    private void proceedOrArm(Group group) {
+        GrantedPermits grants = new GrantedPermits();
+        try {
+            proceedOrArm(group, grants);
+        } finally {
+            dispatch(grants);
+        }
+    }
+
+    private boolean proceedOrArm(Group group, GrantedPermits grants) {
+        try {
+            StackRoom.ensureForSections();
+            GroupAlarm alarm = group.throttle(time.nanoTime(), grants);
+            if (alarm == null) {
+                return true;
+            }
+            armThrottle(group, alarm);
+            return false;
+        } catch (Throwable failure) { // tasks wait for the alarm
+            Scheduler.virtualThreads().execute(() -> proceedOrArm(group));
+            throw failure;
+        }
+    }
+
+    private void armThrottle(Group group, GroupAlarm alarm) {
+        try {
+            alarm.arm(time, () -> dispatchOffloaded(grants -> group.endThrottle(alarm, time.nanoTime(), grants)));
+        } catch (Throwable noAlarm) {
+            throttleAlarms.remove(group, alarm);
+            abortWaiting(group, noAlarm);
+        }
+    }
+
+    private static void abortWaiting(Group group, Throwable noAlarm) {
+        group.drainWaiting().forEach(run -> abort(run, noAlarm));
+    }
+
+    /** Arms the alarm of the throttled cap, unless an earlier one is armed. */
+    private void armCap() {
+        long moment = cap.allowedAt();
+        GroupAlarm pending = capAlarm.get();
+        if (pending != null && pending.moment - moment <= 0) {
+            return;
+        }
+        GroupAlarm next = new GroupAlarm(null, moment, pending);
+        if (!capAlarm.compareAndSet(pending, next)) {
+            return; // another thread has armed one, for the same or a later state of the cap
+        }
+        try {
+            next.arm(time, () -> onCapAlarm(next));
+        } catch (Throwable noAlarm) {
+            capAlarm.compareAndSet(next, null);
+            cap.resume();
+            groups.values().forEach(group -> abortWaiting(group, noAlarm));
+        }
+    }
+
+    private void onCapAlarm(GroupAlarm alarm) {
+        if (capAlarm.compareAndSet(alarm, null)) { // first, so that an alarm is armed if the cap is throttled again
+            cap.resume();
+            dispatchOffloaded(grants -> {});
+        }
+    }
+
+    /** Makes a decision and starts the granted runs, on another thread because the caller is an alarm. */
+    private void dispatchOffloaded(Consumer<GrantedPermits> decision) {
+        Runnable action = () -> decideAndDispatch(decision);
+        try {
+            offloadExecutor.execute(action);
+        } catch (Throwable failure) { // tasks wait for the decision
+            Scheduler.virtualThreads().execute(action);
+            throw failure;
+        }
+    }
+
+    private void decideAndDispatch(Consumer<GrantedPermits> decision) {
+        GrantedPermits grants = new GrantedPermits();
+        try {
+            StackRoom.ensureForSections();
+            decision.accept(grants);
+        } catch (Throwable failure) { // for example, the heap is exhausted; the decision has had no effect
+            Scheduler.virtualThreads().execute(() -> decideAndDispatch(decision));
+            throw failure;
+        } finally {
+            dispatch(grants);
+        }
+    }
+
+    /** Makes decisions read the clock, because a group gets a rate. */
+    void useRates() {
+        usesRates = true;
+    }
+
+    /** Keeps tasks of a group from starting for some time, unless the group is retired. */
+    void hold(Group group, Duration length) {
+        GroupAlarm alarm = group.hold(time.nanoTime() + Deadline.nanos(length));
+        if (alarm != null) {
+            try {
+                armHold(group, alarm);
+            } catch (Throwable noAlarm) {
+                dispatchOffloaded(grants -> group.undoHold(alarm, time.nanoTime(), grants));
+                throw noAlarm;
+            }
+            dispatch(new GrantedPermits()); // the cap may have kept slots for this group
+        }
+    }
+
+    private void armHold(Group group, GroupAlarm alarm) {
+        alarm.arm(time, () -> dispatchOffloaded(grants -> endHold(group, alarm, grants)));
+    }
+
+    private void endHold(Group group, GroupAlarm alarm, GrantedPermits grants) {
+        GroupAlarm rest = group.endHold(alarm, time.nanoTime(), grants);
+        if (rest != null) {
+            armHold(group, rest);
+        }
     }
 
     /** Starts a granted run; returns false if that failed and other runs may have been granted. */
@@ -496,7 +665,17 @@ final class GroupEngine {
     /** Removes a group that was retired. */
     void remove(Group group) {
         groups.remove(group.key, group);
+        if (!throttleAlarms.isEmpty() || !holds.isEmpty()) {
+            cancel(throttleAlarms.remove(group));
+            cancel(holds.remove(group));
+        }
         terminateIfEmpty();
+    }
+
+    private static void cancel(@Nullable GroupAlarm alarm) {
+        if (alarm != null) {
+            alarm.cancel();
+        }
     }
 
     /** isEmpty() adds up counters one by one, so while other threads change the map it may overlook an entry. */
@@ -506,6 +685,7 @@ final class GroupEngine {
 
     void terminateIfEmpty() {
         if (isShutdown() && hasNoGroups() && terminated.set()) {
+            cancel(capAlarm.getAndSet(null));
             idleGroups.sweep(); // so that it does not retain removed groups until its alarm fires
         }
     }

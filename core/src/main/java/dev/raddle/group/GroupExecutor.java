@@ -3,8 +3,10 @@ package dev.raddle.group;
 import static java.util.concurrent.TimeUnit.MILLISECONDS;
 
 import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.RateLimit;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.task.Outcome;
+import dev.raddle.task.Rate;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskSpec;
 import dev.raddle.time.Deadline;
@@ -502,6 +504,48 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
+     * Changes how many tasks of a group may start per time. The change takes effect at once, and what has been used of
+     * the last rate stays used: if five of a burst are missing, five of the new burst are. No rate at all forgets that. The
+     * change holds as long as that of {@link #setMaxConcurrency} does.
+     *
+     * @param groupKey the key of the group, which need not have had a task
+     * @param rate the new rate, or null for none
+     * @throws IllegalStateException if this executor is shut down
+     */
+    public void setRate(String groupKey, @Nullable Rate rate) {
+        engine.useRates();
+        adjust(groupKey, known -> known.withRate(rate));
+    }
+
+    /**
+     * Keeps the tasks of a group from starting for some time, for example because the server that they call has asked
+     * for that ({@code Retry-After}). Running tasks go on, submitted ones wait. If the group is already on hold for
+     * longer, this method has no effect. A group on hold is not removed.
+     *
+     * @param groupKey the key of the group, which need not have had a task
+     * @param time the length of the hold, not negative
+     * @throws IllegalArgumentException if the time is negative
+     * @throws IllegalStateException if this executor is shut down
+     */
+    public void holdGroup(String groupKey, Duration time) {
+        Objects.requireNonNull(groupKey, "groupKey");
+        if (time.isNegative()) {
+            throw new IllegalArgumentException(
+                    "the hold of group \"" + groupKey + "\" must not be negative, was " + time);
+        }
+        for (; ; ) {
+            requireRunning(groupKey);
+            Group group = engine.groupOf(groupKey);
+            engine.hold(group, time);
+            if (!group.isRetired()) {
+                engine.lookUp(group);
+                return;
+            }
+            engine.remove(group);
+        }
+    }
+
+    /**
      * Changes how many slots may be taken in all groups together, or introduces such a cap. A higher cap takes effect
      * at once, a lower one as running tasks end.
      *
@@ -511,8 +555,9 @@ public final class GroupExecutor implements AutoCloseable {
     public void setGlobalMaxInFlight(int cap) {
         requireAtLeastOne("globalMaxInFlight", cap);
         engine.cap.setMax(cap);
-        engine.groups.values().forEach(Group::recountForCap);
-        engine.dispatch(new GrantedPermits());
+        GrantedPermits grants = new GrantedPermits();
+        engine.groups.values().forEach(group -> group.recountForCap(grants));
+        engine.dispatch(grants);
     }
 
     private void adjust(String key, UnaryOperator<GroupBounds.Known> change) {
@@ -860,6 +905,16 @@ public final class GroupExecutor implements AutoCloseable {
         Explanation explanation = run.group.explain(run);
         if (explanation.waitingFor() != Explanation.WaitReason.GLOBAL_CAP) {
             return explanation;
+        }
+        RateLimit globalRate = engine.cap.rate();
+        if (globalRate != null && engine.cap.isThrottled()) {
+            long left = Math.max(0, engine.cap.allowedAt() - engine.time.nanoTime());
+            return new Explanation(
+                    Explanation.WaitReason.GLOBAL_RATE,
+                    explanation.place(),
+                    0,
+                    globalRate.rate(),
+                    Duration.ofNanos(left));
         }
         long tag = run.group.tagAtCap();
         long before = engine.groups.values().stream()

@@ -3,6 +3,7 @@ package dev.raddle.group;
 import dev.raddle.kernel.FairCap;
 import dev.raddle.task.ContextPropagator;
 import dev.raddle.task.ExceptionSink;
+import dev.raddle.task.Rate;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskListener;
 import dev.raddle.time.TimeSource;
@@ -48,6 +49,10 @@ public final class GroupPolicy {
     private final Map<String, Integer> perGroupQueueThreshold;
     private final @Nullable Duration queueTimeout;
     private final @Nullable ToIntFunction<String> weightResolver;
+    private final Map<String, Rate> perGroupRate;
+    private final @Nullable Function<String, @Nullable Rate> rateResolver;
+    private final @Nullable Rate defaultRatePerGroup;
+    private final @Nullable Rate globalRate;
     private final RejectionPolicy rejectionPolicy;
     private final @Nullable RejectionHandler rejectionHandler;
     private final @Nullable TaskLifecycleListener taskLifecycleListener;
@@ -74,6 +79,10 @@ public final class GroupPolicy {
         this.perGroupQueueThreshold = builder.perGroupQueueThreshold;
         this.queueTimeout = builder.queueTimeout;
         this.weightResolver = builder.weightResolver;
+        this.perGroupRate = builder.perGroupRate;
+        this.rateResolver = builder.rateResolver;
+        this.defaultRatePerGroup = builder.defaultRatePerGroup;
+        this.globalRate = builder.globalRate;
         this.rejectionPolicy = rejectionPolicy;
         this.rejectionHandler = builder.rejectionHandler;
         this.taskLifecycleListener = builder.taskLifecycleListener;
@@ -147,6 +156,27 @@ public final class GroupPolicy {
     }
 
     /**
+     * Returns how many tasks of a group may start per time: the rate set for the key, else the result of the resolver,
+     * else the default. If the resolver throws, the default holds, and the exception is reported to the {@link
+     * #exceptionSink()}.
+     *
+     * @param groupKey the key of the group
+     * @return the rate, or null if the group has none
+     */
+    public @Nullable Rate resolveRate(String groupKey) {
+        Rate configured = perGroupRate.get(Objects.requireNonNull(groupKey, "groupKey"));
+        if (configured != null || rateResolver == null) {
+            return configured != null ? configured : defaultRatePerGroup;
+        }
+        try {
+            return rateResolver.apply(groupKey);
+        } catch (Throwable failure) {
+            exceptionSink.report("rateResolver for group \"" + groupKey + "\"", failure);
+            return defaultRatePerGroup;
+        }
+    }
+
+    /**
      * Returns the scheduler of a group. Fresh virtual threads are used if none is set, or if the function throws or
      * returns null.
      *
@@ -164,6 +194,10 @@ public final class GroupPolicy {
             exceptionSink.report("scheduler function for group \"" + groupKey + "\"", failure);
             return Scheduler.virtualThreads();
         }
+    }
+
+    boolean hasRates() {
+        return globalRate != null || defaultRatePerGroup != null || rateResolver != null || !perGroupRate.isEmpty();
     }
 
     boolean hasScheduler() {
@@ -279,6 +313,42 @@ public final class GroupPolicy {
      */
     public @Nullable ToIntFunction<String> weightResolver() {
         return weightResolver;
+    }
+
+    /**
+     * Returns the rates set for single groups.
+     *
+     * @return an unmodifiable map from keys to rates
+     */
+    public Map<String, Rate> perGroupRate() {
+        return perGroupRate;
+    }
+
+    /**
+     * Returns the function that determines the rates of groups for which none is set.
+     *
+     * @return the resolver, or null
+     */
+    public @Nullable Function<String, @Nullable Rate> rateResolver() {
+        return rateResolver;
+    }
+
+    /**
+     * Returns the rate of groups for which neither a rate nor a resolver is set.
+     *
+     * @return the rate, or null if there is none
+     */
+    public @Nullable Rate defaultRatePerGroup() {
+        return defaultRatePerGroup;
+    }
+
+    /**
+     * Returns how many tasks of all groups together may start per time.
+     *
+     * @return the rate, or null if there is none
+     */
+    public @Nullable Rate globalRate() {
+        return globalRate;
     }
 
     /**
@@ -405,6 +475,10 @@ public final class GroupPolicy {
         private Map<String, Integer> perGroupQueueThreshold = Map.of();
         private @Nullable Duration queueTimeout;
         private @Nullable ToIntFunction<String> weightResolver;
+        private Map<String, Rate> perGroupRate = Map.of();
+        private @Nullable Function<String, @Nullable Rate> rateResolver;
+        private @Nullable Rate defaultRatePerGroup;
+        private @Nullable Rate globalRate;
         private @Nullable RejectionPolicy rejectionPolicy = RejectionPolicy.ABORT;
         private @Nullable RejectionHandler rejectionHandler;
         private @Nullable TaskLifecycleListener taskLifecycleListener;
@@ -546,6 +620,53 @@ public final class GroupPolicy {
          */
         public Builder weightResolver(@Nullable ToIntFunction<String> resolver) {
             weightResolver = resolver;
+            return this;
+        }
+
+        /**
+         * Sets how many tasks of single groups may start per time. A task starts when the concurrency, the cap, the
+         * rate of its group and the global rate all allow it.
+         *
+         * @param rates the rates by key; null, the default, means none
+         * @return this builder
+         */
+        public Builder perGroupRate(@Nullable Map<String, Rate> rates) {
+            perGroupRate = copy(rates);
+            return this;
+        }
+
+        /**
+         * Sets the function that determines the rates of groups for which none is set. It is called under the same
+         * rules as the concurrency resolver.
+         *
+         * @param resolver the function from a key to the rate, where null means no rate; null, the default, means that
+         *     the default holds
+         * @return this builder
+         */
+        public Builder rateResolver(@Nullable Function<String, @Nullable Rate> resolver) {
+            rateResolver = resolver;
+            return this;
+        }
+
+        /**
+         * Sets the rate of groups for which neither a rate nor a resolver is set.
+         *
+         * @param rate the rate; null, the default, means none
+         * @return this builder
+         */
+        public Builder defaultRatePerGroup(@Nullable Rate rate) {
+            defaultRatePerGroup = rate;
+            return this;
+        }
+
+        /**
+         * Sets how many tasks of all groups together may start per time.
+         *
+         * @param rate the rate; null, the default, means none
+         * @return this builder
+         */
+        public Builder globalRate(@Nullable Rate rate) {
+            globalRate = rate;
             return this;
         }
 
@@ -716,6 +837,11 @@ public final class GroupPolicy {
             perGroupMaxConcurrency.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxConcurrency", key), n, errors));
             perGroupMaxInFlight.forEach((key, n) -> atLeast(1, nameOf("perGroupMaxInFlight", key), n, errors));
             perGroupQueueThreshold.forEach((key, n) -> atLeast(0, nameOf("perGroupQueueThreshold", key), n, errors));
+            perGroupRate.forEach((key, rate) -> {
+                if (rate == null) {
+                    errors.add(nameOf("perGroupRate", key) + " must not be null");
+                }
+            });
             notNegative("queueTimeout", queueTimeout == null ? Duration.ZERO : queueTimeout, errors);
             notNegative("idleGroupTtl", idleGroupTtl, errors);
             notNegative("closeTimeout", closeTimeout, errors);
@@ -729,7 +855,7 @@ public final class GroupPolicy {
             return new GroupPolicy(this, policy);
         }
 
-        private static Map<String, Integer> copy(@Nullable Map<String, Integer> map) {
+        private static <V> Map<String, V> copy(@Nullable Map<String, V> map) {
             return map == null ? Map.of() : Collections.unmodifiableMap(new HashMap<>(map));
         }
 

@@ -46,9 +46,12 @@ final class IdleGroups {
         return (int) Math.floorDiv(nanos, NANOS_PER_MILLI);
     }
 
-    /** Adds a group that has become idle; returns false if the list is full. Called under the group's lock. */
-    boolean add(Group group) {
-        if (listed.incrementAndGet() > max) {
+    /**
+     * Adds a group that has become idle; returns false if the list is full and the group is not added always. Called
+     * under the group's lock.
+     */
+    boolean add(Group group, boolean always) {
+        if (listed.incrementAndGet() > max && !always) {
             listed.decrementAndGet();
             return false;
         }
@@ -76,15 +79,15 @@ final class IdleGroups {
 
     /** Removes every group that has been idle long enough. */
     void sweep() {
-        int now = millis(time.nanoTime());
-        int next = ttlMillis;
+        long now = time.nanoTime();
+        int next = Integer.MAX_VALUE;
         Group group = top.getAndSet(null);
         while (group != null) {
             Group following = group.nextIdle == group ? null : group.nextIdle;
-            int left = group.idleSinceMillis() + ttlMillis - now;
-            switch (group.sweep(now, ttlMillis)) {
+            int left = group.removableInMillis(now, ttlMillis);
+            switch (group.sweep(now, ttlMillis, listed.get() > max)) {
                 case KEEP -> {
-                    next = Math.min(next, Math.max(1, left));
+                    next = Math.min(next, left);
                     push(group);
                 }
                 case UNLIST -> listed.decrementAndGet();
@@ -95,7 +98,8 @@ final class IdleGroups {
             }
             group = following;
         }
-        arm(Math.max(next, ttlMillis / 16)); // a concurrent sweep or arm() may have found the list empty
+        int longest = Math.max(ttlMillis, 1_000); // groups that are listed meanwhile may be removable before these
+        arm(Math.min(Math.max(next, ttlMillis / 16), longest)); // a concurrent arm() may have found the list empty
     }
 
     private void onAlarm() {

@@ -4,6 +4,7 @@ package dev.raddle.group;
 enum RejectionReason {
     GROUP_QUEUE("group-queue"),
     BULKHEAD("bulkhead"),
+    RATE("rate"),
     GLOBAL_QUEUE("global-queue"),
     QUEUE_TIMEOUT("queue-timeout"),
     SHUTDOWN("shutdown"),

@@ -1,5 +1,7 @@
 package dev.raddle.kernel;
 
+import org.jspecify.annotations.Nullable;
+
 /** The limits of one gate, as a snapshot. Implementations are immutable. */
 public interface Bounds {
 
@@ -30,6 +32,15 @@ public interface Bounds {
      * @return the weight, at least 1
      */
     int weight();
+
+    /**
+     * Returns the bound on the permits that are granted per time.
+     *
+     * @return the limit, or null if there is none; this implementation returns null
+     */
+    default @Nullable RateLimit rate() {
+        return null;
+    }
 
     /**
      * Returns the bound in force on the slots held at once.

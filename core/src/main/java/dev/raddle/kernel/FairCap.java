@@ -47,6 +47,10 @@ public final class FairCap {
      * last waiter, and when that is more than half of the ready gates, the combiner drops all that have nothing to
      * grant. A drop takes time in proportion to the gates, but is preceded by about as many withdrawals.
      *
+     * A rate of the cap is a bucket under a lock of its own, the last in the order of locks. Slots and permits of the
+     * bucket are taken together. If the rate does not allow the first permit of the line, the cap is `throttled` and has
+     * no work until resume() is called: by an alarm, or because that permit may have left its gate.
+     *
      * A cap may come into force while permits are held. Each gate then adds the slots held there, once, at its next
      * decision (Gate.countAtCap); until all have, used is too small, never too large.
      */
@@ -70,6 +74,7 @@ public final class FairCap {
     private volatile int max;
     volatile boolean active; // whether there ever was a maximum
     private final FairLine line = new FairLine(); // owned by the combiner
+    private final @Nullable CapRate rate;
 
     /**
      * Creates a cap.
@@ -78,9 +83,22 @@ public final class FairCap {
      * @param maxWaiting the bound on the permits waiting at all gates together, at least 0, or {@link #UNLIMITED}
      */
     public FairCap(int max, int maxWaiting) {
+        this(max, maxWaiting, null, 0);
+    }
+
+    /**
+     * Creates a cap.
+     *
+     * @param max the bound on the slots held at all gates together, at least 1, or {@link #UNLIMITED}
+     * @param maxWaiting the bound on the permits waiting at all gates together, at least 0, or {@link #UNLIMITED}
+     * @param rate the bound on the permits granted per time at all gates together, or null
+     * @param now the current time of the time source in nanoseconds; ignored without a rate
+     */
+    public FairCap(int max, int maxWaiting, @Nullable RateLimit rate, long now) {
         this.max = max;
         this.maxWaiting = maxWaiting;
-        this.active = max != UNLIMITED;
+        this.rate = rate == null ? null : new CapRate(rate, now);
+        this.active = max != UNLIMITED || rate != null;
         hot.set(SIGNALS, 0); // links this method: the finally of serve() must not need memory for that
     }
 
@@ -160,7 +178,7 @@ public final class FairCap {
                 takeArrivals();
                 if (hasManyEmptied(hot.get(WORD))) {
                     emptied.set(0); // first, so that a gate that loses its waiters meanwhile is counted again
-                    line.purge(this);
+                    line.purge(this, grants);
                 }
                 while (!line.isEmpty() && grants.size() < BATCH && hasWork(hot.get(WORD)) && serveFirst(grants)) {
                     // each step grants a permit, or sinks or removes the first gate
@@ -180,7 +198,7 @@ public final class FairCap {
 
     /** Returns whether a gate is ready and a slot is free. If not, the thread that changes that calls serve(). */
     private boolean hasWork(long now) {
-        return now >= ONE_GATE && used(now) < max;
+        return now >= ONE_GATE && used(now) < max && !isThrottled();
     }
 
     private boolean hasManyEmptied(long now) {
@@ -209,7 +227,37 @@ public final class FairCap {
         return active;
     }
 
-    boolean tryTake(int slots) {
+    /** Takes slots, and as much of the rate as a permit costs, unless a gate is ready. */
+    boolean tryTake(int slots, int cost, long now) {
+        if (rate == null) {
+            return tryTake(slots);
+        }
+        rate.lock();
+        try {
+            if (!rate.allows(cost, now) || !tryTake(slots)) {
+                return false;
+            }
+            rate.take(cost, now);
+            return true;
+        } finally {
+            rate.unlock();
+        }
+    }
+
+    /** Returns whether there is a rate that does not allow a permit. */
+    boolean isRateUsedUp(int cost, long now) {
+        if (rate == null) {
+            return false;
+        }
+        rate.lock();
+        try {
+            return !rate.allows(cost, now);
+        } finally {
+            rate.unlock();
+        }
+    }
+
+    private boolean tryTake(int slots) {
         for (; ; ) {
             long now = hot.get(WORD);
             if (now >= ONE_GATE || now + slots > max) {
@@ -266,12 +314,14 @@ public final class FairCap {
     }
 
     /** Drops a gate of the line if it has nothing to grant; returns whether it had not. Called by the combiner. */
-    boolean dropIfUnneeded(Gate gate) {
+    boolean dropIfUnneeded(Gate gate, GrantedPermits grants) {
         gate.lock();
         try {
-            if (gate.firstFits()) {
+            gate.makeRoomIfRated(grants);
+            if (gate.firstFits(grants.now())) {
                 return false;
             }
+            gate.noteIfThrottled(grants);
             gate.nextReady = null;
             hot.addAndGet(WORD, -ONE_GATE);
             return true;
@@ -290,6 +340,72 @@ public final class FairCap {
                 return true;
             }
         }
+    }
+
+    /**
+     * Returns the rate of all gates together.
+     *
+     * @return the limit, or null if there is none
+     */
+    public @Nullable RateLimit rate() {
+        return rate == null ? null : rate.limit;
+    }
+
+    /**
+     * Returns whether the rate keeps the next permit waiting. The thread that has called {@link #serve} calls this
+     * method afterwards; if it returns true, one thread arms an alarm for {@link #allowedAt()} that calls {@link
+     * #resume()}.
+     *
+     * @return true until {@code resume} is called
+     */
+    public boolean isThrottled() {
+        return rate != null && rate.isThrottled;
+    }
+
+    /**
+     * Returns the moment from which the rate allows the next permit.
+     *
+     * @return the moment in nanoseconds of the time source, if {@link #isThrottled} returned true
+     */
+    public long allowedAt() {
+        return rate == null ? 0 : rate.allowedAt;
+    }
+
+    /** Lets {@link #serve} grant again, as far as the rate allows. */
+    public void resume() {
+        if (rate != null && rate.isThrottled) {
+            rate.isThrottled = false;
+        }
+    }
+
+    /** Takes slots and of the rate; if the rate does not allow that, this has no work until {@link #resume}. */
+    private boolean takeAsCombiner(int slots, int cost, long now) {
+        if (rate == null) {
+            return takeAsCombiner(slots);
+        }
+        rate.lock();
+        try {
+            if (!rate.allows(cost, now)) {
+                rate.throttle(cost);
+                return false;
+            }
+            if (!takeAsCombiner(slots)) {
+                return false;
+            }
+            rate.take(cost, now);
+            return true;
+        } finally {
+            rate.unlock();
+        }
+    }
+
+    /** Returns whether starts are what the gates share, and not slots: there is only a rate. */
+    private boolean isByStarts() {
+        return max == UNLIMITED;
+    }
+
+    private int largestCredit() {
+        return rate == null ? max : Math.min(max, rate.limit.rate().burst());
     }
 
     private void takeArrivals() {
@@ -314,7 +430,7 @@ public final class FairCap {
             gate.nextReady = gate;
             gate.lock();
             try {
-                line.add(gate, max);
+                line.add(gate, largestCredit(), isByStarts());
             } finally {
                 gate.unlock();
             }
@@ -338,18 +454,20 @@ public final class FairCap {
 
     private boolean serve(Gate first, GrantedPermits grants) {
         Permit permit = first.first();
-        int slots = permit == null ? 0 : first.fitting(permit);
+        int slots = permit == null ? 0 : first.fitting(permit, grants.now());
+        first.makeRoomIfRated(grants);
         if (permit != null && slots > 0) {
             grants.makeRoom(1); // before slots are taken, because it may fail
-            if (!takeAsCombiner(slots)) {
+            if (!takeAsCombiner(slots, permit.cost(), grants.now())) {
                 return false;
             }
             first.grant(permit, slots, grants);
-            line.charge(first, permit, slots);
+            line.charge(first, permit, slots, isByStarts());
         }
-        if (slots > 0 && first.firstFits()) {
+        if (slots > 0 && first.firstFits(grants.now())) {
             line.sinkFirst(first);
         } else {
+            first.noteIfThrottled(grants);
             first.nextReady = null;
             line.removeFirst();
             hot.addAndGet(WORD, -ONE_GATE);

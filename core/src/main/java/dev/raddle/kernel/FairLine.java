@@ -31,6 +31,8 @@ final class FairLine extends Padding {
     private static final int LARGEST_CREDIT = 1 << 16; // slots
     private static final int BRANCHES = 4; // half as deep as a binary heap; children are adjacent
 
+    private static final byte START_PACE = 20; // of each start, where gates share starts and not slot-time
+
     private long[] tags = new long[16];
     private @Nullable Gate[] gates = new Gate[16];
     private int size;
@@ -65,8 +67,8 @@ final class FairLine extends Padding {
     }
 
     /** Adds a gate, for which there is room and whose lock the caller holds, at a cap of {@code max} slots. */
-    void add(Gate gate, int max) {
-        long credit = Math.min(max, LARGEST_CREDIT) / 2 * cost(gate, paceOf(gate), 1);
+    void add(Gate gate, int max, boolean byStarts) {
+        long credit = Math.min(max, LARGEST_CREDIT) / 2 * cost(gate, byStarts ? START_PACE : paceOf(gate), 1);
         long earliest = virtualTime - credit;
         if (gate.finish - earliest < 0) {
             gate.finish = earliest;
@@ -75,11 +77,16 @@ final class FairLine extends Padding {
     }
 
     /** Charges the first gate, whose lock the caller holds, for a grant. */
-    void charge(Gate first, Permit permit, int slots) {
-        byte pace = paceOf(first);
-        permit.charge = pace;
-        lastPace = pace;
-        first.finish += cost(first, pace, slots);
+    void charge(Gate first, Permit permit, int slots, boolean byStarts) {
+        if (byStarts) {
+            permit.charge = 0; // exact: not corrected when it is released
+            first.finish += cost(first, START_PACE, permit.cost());
+        } else {
+            byte pace = paceOf(first);
+            permit.charge = pace;
+            lastPace = pace;
+            first.finish += cost(first, pace, slots);
+        }
         if (tags[0] - virtualTime > 0) {
             virtualTime = tags[0];
         }
@@ -100,11 +107,11 @@ final class FairLine extends Padding {
     }
 
     /** Removes each gate that the cap drops because it has nothing to grant. */
-    void purge(FairCap cap) {
+    void purge(FairCap cap, GrantedPermits grants) {
         int kept = 0;
         for (int index = 0; index < size; index++) {
             Gate gate = at(index);
-            if (!cap.dropIfUnneeded(gate)) {
+            if (!cap.dropIfUnneeded(gate, grants)) {
                 put(kept++, gate, tags[index]);
             }
         }

@@ -3,6 +3,7 @@ package dev.raddle.kernel;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +45,8 @@ public abstract class Gate extends SpinLock {
      *   (2)  waiting <= bounds.maxWaiting(), once the bounds are known
      *   (3)  without a cap, the first in the queue does not fit; with one, a gate whose first fits is `ready`: it is
      *        known to the cap, or the thread that holds the lock is about to offer it
+     *   (4)  if the rate alone keeps the first in the queue waiting, the gate is `throttled`: an alarm will let it
+     *        advance at the moment that the rate allows, or the thread that found this is about to arm the alarm
      *
      * (3) says that no permit waits beside a free slot. A free slot is not left for all to compete for: the thread that
      * frees it grants it to the first permit, if that fits. So there is no window in which a newcomer overtakes, and no
@@ -70,6 +73,11 @@ public abstract class Gate extends SpinLock {
      * then the lock of one gate. No thread holds two gates' locks, or seeks the combiner's role while it holds a gate's
      * lock.
      *
+     * A gate whose bounds have a rate has a bucket (see Bucket), from which a permit takes its share in the step that
+     * takes its slots. Each decision needs the moment at which it is made, and that was read before the lock was taken.
+     * A decision that was begun before the gate had a rate has no such moment, grants nothing, and leaves the rest to
+     * an alarm which fires at once. The bucket is kept when the bounds are discarded, until it is full.
+     *
      * Bounds that are not known yet have no slots: permits wait, beyond any threshold, until `bindEarly` decides about
      * them, in order, as if they entered under the bounds that were found. Until then they do not count as waiting at
      * the cap.
@@ -86,12 +94,16 @@ public abstract class Gate extends SpinLock {
         HELD,
         /** The permit is in the queue. */
         WAITING,
+        /** The permit is the first in the queue and waits for the rate. The caller arms the alarm of this gate. */
+        THROTTLED,
         /** Refused: the queue of this gate is full. */
         QUEUE_FULL,
         /**
          * Refused: the queue of this gate is full, and the bulkhead, not the concurrency, keeps its permits waiting.
          */
         BULKHEAD_FULL,
+        /** Refused: the queue of this gate is full, and the rate, not the concurrency, keeps its permits waiting. */
+        RATE_FULL,
         /** Refused: the common queue of all gates is full. */
         COMMON_QUEUE_FULL,
         /** The permit is in the queue, and its caller has to look the limits up. Returned by subclasses only. */
@@ -114,9 +126,11 @@ public abstract class Gate extends SpinLock {
     @Nullable
     Permit held; // the last of the held; guarded by this
 
+    private @Nullable Bucket bucket; // null until this has a rate; guarded by this
     private int waiting; // guarded by this
     private int running; // guarded by this
     private boolean paused; // guarded by this
+    private boolean suspended; // guarded by this
 
     byte pace = UNCOUNTED; // binary logarithm of the last run time above 0 ns, or one of these; guarded by this
     long finish; // virtual time at which everything granted here is paid for; guarded by this
@@ -152,22 +166,33 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Lets a permit enter. The permit is held at once if it would be the first in the queue and its slots are free.
-     * Otherwise it waits if the queue has room.
+     * Lets a permit enter. The permit is held at once if it would be the first in the queue, its slots are free and the
+     * rate allows it. Otherwise it waits if the queue has room.
      *
      * @param permit a permit of this gate that neither waits nor is held
      * @return the result
      */
     protected final Entry enter(Permit permit) {
+        return enter(permit, GrantedPermits.NO_TIME);
+    }
+
+    /**
+     * As {@link #enter(Permit)}, for a gate that may have a rate.
+     *
+     * @param permit a permit of this gate that neither waits nor is held
+     * @param now the current time in nanoseconds; {@link GrantedPermits#NO_TIME} if this gate has no rate
+     * @return the result
+     */
+    protected final Entry enter(Permit permit, long now) {
         assert isLocked() && owns(permit) && permit.place == Permit.NOWHERE;
         if (waiting == 0 || isBeforeFirst(permit)) {
-            int slots = fitting(permit);
-            if (takeSlots(slots)) {
-                hold(permit, slots);
+            int slots = fitting(permit, now);
+            if (takeSlots(permit, slots, now)) {
+                hold(permit, slots, now);
                 return Entry.HELD;
             }
         }
-        Entry entry = mayWait(waiting);
+        Entry entry = mayWait(waiting, permit, now);
         if (entry != Entry.WAITING) {
             return entry;
         }
@@ -179,8 +204,8 @@ public abstract class Gate extends SpinLock {
             }
             throw failure;
         }
-        offer();
-        return Entry.WAITING;
+        offer(now);
+        return permit == first() && isThrottled(permit, now) ? Entry.THROTTLED : Entry.WAITING;
     }
 
     /**
@@ -227,6 +252,7 @@ public abstract class Gate extends SpinLock {
         makeRoom(grants, 0);
         dequeue(permit);
         noteIfEmptied();
+        noteFirstMayHaveLeft();
         advance(grants);
         return true;
     }
@@ -243,6 +269,7 @@ public abstract class Gate extends SpinLock {
             receiver.accept(first);
         }
         noteIfEmptied();
+        noteFirstMayHaveLeft();
     }
 
     /**
@@ -254,7 +281,10 @@ public abstract class Gate extends SpinLock {
     protected final void bind(Bounds replacement, GrantedPermits grants) {
         assert isLocked();
         makeRoom(grants, replacement.slots() - bounds.slots());
+        grants.makeRoomForThrottled();
+        Bucket changed = bucketFor(replacement, grants.now());
         bounds = replacement;
+        bucket = changed;
         advance(grants);
     }
 
@@ -274,12 +304,15 @@ public abstract class Gate extends SpinLock {
             early.add(permit);
             entries.put(permit, Entry.WAITING);
         });
+        grants.makeRoomForThrottled();
+        Bucket changed = bucketFor(found, grants.now());
         bounds = found; // from here on, nothing is allocated
+        bucket = changed;
         int entered = 0; // of those that still wait
         for (int index = 0; index < early.size(); index++) {
             Permit permit = early.get(index);
-            int slots = entered == 0 ? fitting(permit) : 0;
-            Entry entry = takeSlots(slots) ? Entry.HELD : mayWait(entered);
+            int slots = entered == 0 ? fitting(permit, grants.now()) : 0;
+            Entry entry = takeSlots(permit, slots, grants.now()) ? Entry.HELD : mayWait(entered, permit, grants.now());
             if (entry == Entry.WAITING) {
                 entered++;
                 continue;
@@ -287,15 +320,16 @@ public abstract class Gate extends SpinLock {
             unlink(permit);
             entries.put(permit, entry); // replaces a value
             if (entry == Entry.HELD) {
-                hold(permit, slots);
+                hold(permit, slots, grants.now());
                 grants.add(permit);
             }
         }
-        offer();
+        offer(grants.now());
+        noteIfThrottled(grants);
     }
 
     /**
-     * Removes the limits, after {@link #drain}. Permits that enter from now on wait until limits are set again. Held
+     * Removes the limits and ends a pause, after {@link #drain}. Permits that enter from now on wait until limits are set again. Held
      * permits stay held and are counted.
      *
      * @param unknown bounds without slots
@@ -303,6 +337,10 @@ public abstract class Gate extends SpinLock {
     protected final void unbind(Bounds unknown) {
         assert isLocked() && waiting == 0;
         bounds = unknown;
+        paused = false;
+        if (bucket != null) {
+            bucket.forgetRate();
+        }
     }
 
     /**
@@ -315,17 +353,90 @@ public abstract class Gate extends SpinLock {
         assert isLocked();
         makeRoom(grants, 0);
         paused = pause;
+        noteFirstMayHaveLeft();
+        advance(grants);
+    }
+
+    /** Stops granting until {@link #resume}, independently of {@link #pause}. Held permits stay held. */
+    protected final void suspend() {
+        assert isLocked();
+        suspended = true;
+        noteFirstMayHaveLeft();
+    }
+
+    /**
+     * Ends the effect of {@link #suspend}.
+     *
+     * @param grants the collection to which granted permits are added
+     */
+    protected final void resume(GrantedPermits grants) {
+        assert isLocked();
+        makeRoom(grants, 0);
+        suspended = false;
         advance(grants);
     }
 
     /**
      * Adds the slots held here to the cap if a cap has come into force, and offers this gate to the cap if it is ready.
+     *
+     * @param grants the collection, with the current time if this gate has a rate
      */
-    protected final void recount() {
+    protected final void recount(GrantedPermits grants) {
         assert isLocked();
+        makeRoomIfRated(grants);
         if (countAtCap()) {
-            offer();
+            offer(grants.now());
         }
+        noteIfThrottled(grants);
+    }
+
+    /**
+     * Grants what fits now. Called when the rate allows the next permit.
+     *
+     * @param grants the collection to which granted permits are added
+     */
+    protected final void proceed(GrantedPermits grants) {
+        assert isLocked();
+        makeRoom(grants, 0);
+        advance(grants);
+    }
+
+    /**
+     * Returns whether nothing is left to remember of what has started here: a new gate would allow no more than this
+     * one.
+     *
+     * @param now the current time in nanoseconds
+     * @return true if this gate has never had a rate, or could start a whole burst
+     */
+    protected final boolean isRestored(long now) {
+        assert isLocked();
+        return bucket == null || bucket.isFull(now);
+    }
+
+    /**
+     * Returns the moment from which this gate {@linkplain #isRestored is restored}, if nothing starts before.
+     *
+     * @param now the current time in nanoseconds
+     * @return the moment in nanoseconds, or {@code now}
+     */
+    protected final long restoredAt(long now) {
+        assert isLocked();
+        return isRestored(now) || bucket == null ? now : bucket.fullAt();
+    }
+
+    /**
+     * Returns the moment from which the rate allows the first permit in the queue.
+     *
+     * @param now the current time in nanoseconds
+     * @return the moment in nanoseconds, or {@code now} if there is no such permit, or nothing to wait for
+     */
+    protected final long allowedAt(long now) {
+        assert isLocked();
+        Permit first = first();
+        RateLimit limit = bounds.rate();
+        return first == null || limit == null || bucket == null || bucket.allows(limit, first.cost(), now)
+                ? now
+                : bucket.allowedAt(limit, first.cost());
     }
 
     /**
@@ -354,6 +465,27 @@ public abstract class Gate extends SpinLock {
     protected final boolean isPaused() {
         assert isLocked();
         return paused;
+    }
+
+    /**
+     * Returns whether granting is suspended.
+     *
+     * @return true between {@code suspend} and {@code resume}
+     */
+    protected final boolean isSuspended() {
+        assert isLocked();
+        return suspended;
+    }
+
+    /**
+     * Returns whether the first permit in the queue waits for nothing but the rate.
+     *
+     * @return true if its slots are free
+     */
+    protected final boolean waitsForRate() {
+        assert isLocked();
+        Permit first = bounds.rate() == null ? null : first();
+        return first != null && freeSlots(first) > 0;
     }
 
     /**
@@ -461,7 +593,8 @@ public abstract class Gate extends SpinLock {
      */
     protected final boolean waitsForCap() {
         assert isLocked();
-        return nextReady != null && firstFits();
+        Permit first = first();
+        return nextReady != null && first != null && freeSlots(first) > 0;
     }
 
     /**
@@ -479,16 +612,40 @@ public abstract class Gate extends SpinLock {
     /**
      * Returns how many slots a permit would take now, or 0 if it does not fit. Call it once: the cap's max may change.
      */
-    int fitting(Permit permit) {
+    int fitting(Permit permit, long now) {
+        int slots = freeSlots(permit);
+        return slots > 0 && isAllowed(permit, now) ? slots : 0;
+    }
+
+    private boolean isAllowed(Permit permit, long now) {
+        RateLimit limit = bucket == null ? null : bounds.rate();
+        return limit == null
+                || bucket == null
+                || (now != GrantedPermits.NO_TIME && bucket.allows(limit, permit.cost(), now));
+    }
+
+    private boolean isThrottled(Permit permit, long now) {
+        return freeSlots(permit) > 0 && !isAllowed(permit, now);
+    }
+
+    private int freeSlots(Permit permit) {
         int most = bounds.slots();
         int cost = permit.cost();
         int slots = cost == 1 ? 1 : Math.min(cost, Math.min(most, cap.max()));
-        return paused || running > most - slots ? 0 : slots;
+        return paused || suspended || running > most - slots ? 0 : slots;
     }
 
-    boolean firstFits() {
+    boolean firstFits(long now) {
         Permit first = first();
-        return first != null && fitting(first) > 0;
+        return first != null && fitting(first, now) > 0;
+    }
+
+    /** Adds this gate to the throttled ones if only the rate keeps its first permit. There is room for it. */
+    void noteIfThrottled(GrantedPermits grants) {
+        Permit first = bucket == null ? null : first();
+        if (first != null && isThrottled(first, grants.now())) {
+            grants.addThrottled(this);
+        }
     }
 
     int weight() {
@@ -498,7 +655,7 @@ public abstract class Gate extends SpinLock {
     /** Grants a waiting permit, for which the collection has room. */
     void grant(Permit permit, int slots, GrantedPermits grants) {
         dequeue(permit);
-        hold(permit, slots);
+        hold(permit, slots, grants.now());
         grants.add(permit);
     }
 
@@ -507,14 +664,18 @@ public abstract class Gate extends SpinLock {
         return first == null || permit.priority() > first.priority();
     }
 
-    private boolean takeSlots(int slots) {
-        return slots > 0 && (!countAtCap() || cap.tryTake(slots));
+    private boolean takeSlots(Permit permit, int slots, long now) {
+        return slots > 0 && (!countAtCap() || cap.tryTake(slots, permit.cost(), now));
     }
 
     /** Returns WAITING, and counts one more waiting permit at the cap, if that may wait behind others; else why not. */
-    private Entry mayWait(int others) {
+    private Entry mayWait(int others, Permit permit, long now) {
         if (isBound()) {
             if (others >= bounds.maxWaiting()) {
+                Permit next = others == 0 ? permit : Objects.requireNonNull(first());
+                if (isThrottled(next, now) || (freeSlots(next) > 0 && cap.isRateUsedUp(next.cost(), now))) {
+                    return Entry.RATE_FULL;
+                }
                 boolean bulkhead = bounds.maxInFlight() < bounds.concurrency() && running >= bounds.maxInFlight();
                 return bulkhead ? Entry.BULKHEAD_FULL : Entry.QUEUE_FULL;
             }
@@ -525,15 +686,26 @@ public abstract class Gate extends SpinLock {
         return Entry.WAITING;
     }
 
-    private void hold(Permit permit, int slots) {
+    private void hold(Permit permit, int slots, long now) {
         permit.taken(slots);
+        RateLimit limit = bucket == null ? null : bounds.rate();
+        if (limit != null && bucket != null) {
+            bucket.take(limit, permit.cost(), now);
+        }
         held = Ring.append(held, permit);
         permit.place = Permit.HELD; // from here on, only writes of fields, which cannot fail
         running += slots;
     }
 
+    void makeRoomIfRated(GrantedPermits grants) {
+        if (bucket != null) {
+            grants.makeRoomForThrottled();
+        }
+    }
+
     /** Allocates memory for the permits that {@link #advance} will grant when some slots are freed. */
     private void makeRoom(GrantedPermits grants, int freed) {
+        makeRoomIfRated(grants);
         if (waiting > 0 && !cap.isActive()) {
             grants.makeRoom(Math.clamp((long) bounds.slots() - running + freed, 0, waiting));
         }
@@ -542,12 +714,38 @@ public abstract class Gate extends SpinLock {
     /** Grants what fits. Cannot fail: the caller has made room for the grants before its first write. */
     private void advance(GrantedPermits grants) {
         if (countAtCap()) {
-            offer();
-            return;
+            offer(grants.now());
+        } else {
+            int slots;
+            for (Permit first; (first = first()) != null && (slots = fitting(first, grants.now())) > 0; ) {
+                grant(first, slots, grants);
+            }
         }
-        int slots;
-        for (Permit first; (first = first()) != null && (slots = fitting(first)) > 0; ) {
-            grant(first, slots, grants);
+        noteIfThrottled(grants);
+    }
+
+    /** Returns the bucket under new bounds. */
+    private @Nullable Bucket bucketFor(Bounds replacement, long now) {
+        RateLimit limit = replacement.rate();
+        RateLimit last = bounds.rate();
+        if (limit == null) {
+            return replacement.concurrency() == 0 ? bucket : null; // unknown bounds keep it
+        }
+        if (bucket == null) {
+            return new Bucket(now);
+        }
+        if (last == null) {
+            bucket.fillTo(limit, now); // the rate before an eviction is not known
+        } else if (!last.equals(limit)) {
+            bucket.change(last, limit, now);
+        }
+        return bucket;
+    }
+
+    /** Lets the cap look at its line again, because it may be throttled for a permit that is not the first any more. */
+    private void noteFirstMayHaveLeft() {
+        if (nextReady != null) {
+            cap.resume();
         }
     }
 
@@ -557,8 +755,8 @@ public abstract class Gate extends SpinLock {
         }
     }
 
-    private void offer() {
-        if (nextReady == null && waiting > 0 && countAtCap() && firstFits()) {
+    private void offer(long now) {
+        if (nextReady == null && waiting > 0 && countAtCap() && firstFits(now)) {
             cap.offer(this);
         }
     }

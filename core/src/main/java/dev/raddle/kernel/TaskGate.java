@@ -106,7 +106,7 @@ public abstract class TaskGate extends Gate {
      * @return true if it holds slots here, or waits here for slots and not for limits or a resume
      */
     public final boolean isSubjectToLimits(TaskRun<?> run) {
-        return locked(() -> isHeld(run) || (isWaiting(run) && !isPaused() && isBound()));
+        return locked(() -> isHeld(run) || (isWaiting(run) && !isPaused() && !isSuspended() && isBound()));
     }
 
     /** Returns whether a thread may run a task here. (A runner that is being interrupted cannot be identified.) */
@@ -130,7 +130,7 @@ public abstract class TaskGate extends Gate {
     }
 
     private boolean couldNeverEnd(TaskRun<?> awaited, Thread waiter) {
-        if (isPaused() || !isBound() || waitsForCap() || running() > LARGEST_SCAN) {
+        if (isPaused() || isSuspended() || !isBound() || waitsForCap() || waitsForRate() || running() > LARGEST_SCAN) {
             return false;
         }
         if (isHeld(awaited) && !waitsHere(awaited.runningThread())) {

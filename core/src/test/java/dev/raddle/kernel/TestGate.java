@@ -246,7 +246,7 @@ final class TestGate extends Gate {
     List<Request> recountAndServe() {
         lock();
         try {
-            recount();
+            recount(new GrantedPermits());
         } finally {
             unlock();
         }
@@ -284,9 +284,11 @@ final class TestGate extends Gate {
                     "a gate is empty if no permit is held and none waits");
             require(lowered || !isBound() || running() <= bounds().slots(), "running is at most the limit");
             require(lowered || !isBound() || waiting() <= bounds().maxWaiting(), "waiting is at most its limit");
-            require(cap.isActive() || !firstFits(), "without a cap no permit waits while it fits");
             require(
-                    !cap.isActive() || !firstFits() || nextReady != null,
+                    cap.isActive() || !firstFits(GrantedPermits.NO_TIME),
+                    "without a cap no permit waits while it fits");
+            require(
+                    !cap.isActive() || !firstFits(GrantedPermits.NO_TIME) || nextReady != null,
                     "a gate whose first permit fits is in the cap's line");
         } finally {
             unlock();

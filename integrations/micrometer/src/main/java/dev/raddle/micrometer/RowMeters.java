@@ -21,7 +21,7 @@ final class RowMeters {
 
     static final String OTHER = "other";
     static final List<String> REASONS =
-            List.of("group-queue", "bulkhead", "global-queue", "queue-timeout", "shutdown", "evicted");
+            List.of("group-queue", "bulkhead", "rate", "global-queue", "queue-timeout", "shutdown", "evicted");
     static final List<TaskStatus> RAN = List.of(TaskStatus.SUCCESS, TaskStatus.FAILED, TaskStatus.CANCELLED);
 
     static final List<TaskStatus> UNSTARTED =

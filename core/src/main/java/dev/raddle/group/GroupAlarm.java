@@ -1,0 +1,54 @@
+package dev.raddle.group;
+
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/** The alarm that lets a group proceed at some moment: when its rate allows the next task, or when a hold ends. */
+final class GroupAlarm {
+
+    /*
+     * The maps of the engine have at most one alarm of each kind for a group, and are changed under the group's lock. It
+     * is armed after the lock was released, when it may have been replaced or cancelled already. The thread that arms it
+     * writes `alarm` and then reads `cancelled`, the one that cancels it writes `cancelled` and then reads `alarm`; so at
+     * least one of them sees both. An alarm that fires nevertheless is in no map, and has no effect.
+     */
+    final @Nullable Group group; // null for the alarm of the cap
+    final long moment; // in nanoseconds of the time source
+    private @Nullable GroupAlarm replaced; // until this is armed
+    private volatile @Nullable Alarm alarm;
+    private volatile boolean cancelled;
+
+    /** Creates an alarm in the place of another one, which is cancelled when this is armed. */
+    GroupAlarm(@Nullable Group group, long moment, @Nullable GroupAlarm replaced) {
+        this.group = group;
+        this.moment = moment;
+        this.replaced = replaced;
+    }
+
+    void arm(TimeSource time, Runnable action) {
+        alarm = time.after(Duration.ofNanos(Math.max(0, moment - time.nanoTime())), action);
+        if (replaced != null) {
+            replaced.cancel();
+            replaced = null;
+        }
+        if (cancelled) {
+            cancel();
+        }
+    }
+
+    /** Returns the alarm in whose place this is, or null if there is none or this has been armed. */
+    @Nullable
+    GroupAlarm replaced() {
+        return replaced;
+    }
+
+    void cancel() {
+        cancelled = true;
+        Alarm set = alarm;
+        if (set != null) {
+            set.cancel();
+        }
+    }
+}

@@ -1,0 +1,104 @@
+package dev.raddle.kernel;
+
+import dev.raddle.task.Rate;
+import java.math.BigInteger;
+
+/** A {@link Rate} as the exact times that a {@link Bucket} adds and compares. Immutable. */
+public final class RateLimit {
+
+    /*
+     * The interval between two starts, period / count, is rarely a whole number of nanoseconds. It is kept as whole
+     * nanoseconds and a fraction, which counts parts of 1 / count ns. So sums of intervals are exact, and there is no
+     * drift. Times beyond LONGEST are cut, so that differences of moments do not overflow.
+     */
+    private static final long LONGEST = Long.MAX_VALUE / 4; // nanoseconds: 73 years
+
+    private final Rate rate;
+    private final long period; // nanoseconds
+    private final long spare; // whole nanoseconds of burst - 1 intervals
+    private final int spareFraction;
+    private final long interval; // whole nanoseconds
+    private final int intervalFraction;
+
+    /**
+     * Creates the times of a rate.
+     *
+     * @param rate the rate
+     */
+    public RateLimit(Rate rate) {
+        this.rate = rate;
+        this.period = rate.period().toNanos();
+        this.interval = period / rate.count();
+        this.intervalFraction = (int) (period % rate.count());
+        this.spare = nanos(rate.burst() - 1);
+        this.spareFraction = fraction(rate.burst() - 1);
+    }
+
+    /**
+     * Returns the rate.
+     *
+     * @return the rate of the constructor
+     */
+    public Rate rate() {
+        return rate;
+    }
+
+    int count() {
+        return rate.count();
+    }
+
+    /** Returns whether a bucket must be full for a start of some cost. */
+    boolean needsAll(int cost) {
+        return cost >= rate.burst();
+    }
+
+    /** Returns the whole nanoseconds in which a number of permits flow into a bucket. */
+    long nanos(int permits) {
+        if (permits == 1) {
+            return interval;
+        }
+        long whole = interval > LONGEST / Math.max(1, permits) ? LONGEST : interval * permits;
+        return Math.min(LONGEST, whole + (long) intervalFraction * permits / rate.count());
+    }
+
+    /** Returns what is left of that time after the whole nanoseconds, in units of 1 / count ns. */
+    int fraction(int permits) {
+        return permits == 1 ? intervalFraction : (int) ((long) intervalFraction * permits % rate.count());
+    }
+
+    /** Returns the whole nanoseconds that a bucket may lack to be full when a start of some cost takes place. */
+    long spareNanos(int cost) {
+        return cost == 1 ? spare : nanos(rate.burst() - cost);
+    }
+
+    int spareFraction(int cost) {
+        return cost == 1 ? spareFraction : fraction(rate.burst() - cost);
+    }
+
+    /** Returns the time in which this rate restores what another one restores in some time, rounded up. */
+    long toRestoreAsMuchAs(long nanos, int fraction, RateLimit other) {
+        BigInteger used = BigInteger.valueOf(nanos)
+                .multiply(BigInteger.valueOf(other.count()))
+                .add(BigInteger.valueOf(fraction)); // times other.period
+        BigInteger[] time = used.multiply(BigInteger.valueOf(period))
+                .divideAndRemainder(BigInteger.valueOf(other.period).multiply(BigInteger.valueOf(count())));
+        BigInteger roundedUp = time[1].signum() == 0 ? time[0] : time[0].add(BigInteger.ONE);
+        return roundedUp.min(BigInteger.valueOf(LONGEST)).longValue();
+    }
+
+    /** Returns whether another object is a limit of an equal rate. */
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RateLimit limit && limit.rate.equals(rate);
+    }
+
+    @Override
+    public int hashCode() {
+        return rate.hashCode();
+    }
+
+    @Override
+    public String toString() {
+        return rate.toString();
+    }
+}

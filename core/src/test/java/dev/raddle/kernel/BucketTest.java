@@ -1,0 +1,136 @@
+package dev.raddle.kernel;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.task.Rate;
+import java.math.BigInteger;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+
+class BucketTest {
+
+    /** The same algorithm in rational numbers: a moment is counted in 1 / count nanoseconds. */
+    private static final class Model {
+        private final BigInteger period;
+        private final BigInteger count;
+        private final long burst;
+        private BigInteger fullAt;
+
+        Model(Rate rate, long now) {
+            period = BigInteger.valueOf(rate.period().toNanos());
+            count = BigInteger.valueOf(rate.count());
+            burst = rate.burst();
+            fullAt = moment(now);
+        }
+
+        private BigInteger moment(long nanos) {
+            return BigInteger.valueOf(nanos).multiply(count);
+        }
+
+        boolean allows(int cost, long now) {
+            return fullAt.compareTo(moment(now).add(period.multiply(BigInteger.valueOf(Math.max(0, burst - cost)))))
+                    <= 0;
+        }
+
+        void take(int cost, long now) {
+            fullAt = fullAt.max(moment(now)).add(period.multiply(BigInteger.valueOf(cost)));
+        }
+    }
+
+    // R1, R4
+    @Test
+    void a_bucket_decides_as_the_algorithm_in_exact_numbers_does() {
+        Random random = new Random(42);
+        for (int round = 0; round < 2_000; round++) {
+            Rate rate = new Rate(
+                    1 + random.nextInt(1 << random.nextInt(31)),
+                    Duration.ofNanos(1 + random.nextLong(1L << (1 + random.nextInt(42)))),
+                    1 + random.nextInt(1 << random.nextInt(17))); // at most 18 years
+            RateLimit limit = new RateLimit(rate);
+            long now = random.nextLong() >> 2;
+            Bucket bucket = new Bucket(now);
+            Model model = new Model(rate, now);
+            for (int step = 0; step < 50; step++) {
+                int cost = random.nextInt(4) == 0 ? 1 + random.nextInt(2 * rate.burst()) : 1;
+                boolean allowed = model.allows(cost, now);
+                assertThat(bucket.allows(limit, cost, now))
+                        .as("%s, cost %d", rate, cost)
+                        .isEqualTo(allowed);
+                if (allowed) {
+                    bucket.take(limit, cost, now);
+                    model.take(cost, now);
+                } else {
+                    long at = bucket.allowedAt(limit, cost);
+                    assertThat(model.allows(cost, at)).isTrue();
+                    assertThat(model.allows(cost, at - 1)).isFalse();
+                    now = random.nextBoolean() ? at : now + random.nextLong(at - now);
+                }
+                now += random.nextInt(3) == 0 ? random.nextLong(1L << random.nextInt(40)) : 0;
+            }
+        }
+    }
+
+    // R1
+    @Test
+    void ten_million_starts_at_a_third_of_a_second_do_not_drift_by_a_nanosecond() {
+        RateLimit limit = new RateLimit(Rate.perSecond(3).burst(2));
+        Bucket bucket = new Bucket(0);
+        for (int start = 0; start < 10_000_000; start++) {
+            long now = bucket.allowedAt(limit, 1);
+            bucket.take(limit, 1, Math.max(0, now));
+        }
+        assertThat(bucket.fullAt()).isEqualTo(Math.ceilDiv(10_000_000L * 1_000_000_000L, 3L));
+    }
+
+    // R1
+    @Test
+    void no_window_has_more_starts_than_the_burst_and_what_flows_in() {
+        Random random = new Random(7);
+        Rate rate = Rate.of(7, Duration.ofNanos(1_000)).burst(5);
+        RateLimit limit = new RateLimit(rate);
+        Bucket bucket = new Bucket(0);
+        List<Long> starts = new ArrayList<>();
+        for (long now = 0; now < 100_000; now += random.nextInt(200)) {
+            while (bucket.allows(limit, 1, now)) {
+                bucket.take(limit, 1, now);
+                starts.add(now);
+            }
+        }
+        for (int first = 0; first < starts.size(); first++) {
+            for (int last = first; last < Math.min(starts.size(), first + 200); last++) {
+                long window = starts.get(last) - starts.get(first);
+                assertThat(last - first + 1).isLessThanOrEqualTo((int) (5 + window * 7 / 1_000));
+            }
+        }
+        assertThat(starts).hasSizeGreaterThan(600);
+    }
+
+    // R4
+    @Test
+    void a_cost_above_the_burst_needs_a_full_bucket_and_delays_what_follows() {
+        RateLimit limit = new RateLimit(Rate.perSecond(10).burst(2));
+        Bucket bucket = new Bucket(0);
+        bucket.take(limit, 1, 0);
+        assertThat(bucket.allows(limit, 5, 99_999_999)).isFalse();
+        assertThat(bucket.allows(limit, 5, 100_000_000)).isTrue();
+        bucket.take(limit, 5, 100_000_000);
+        assertThat(bucket.allowedAt(limit, 1)).isEqualTo(500_000_000);
+        assertThat(bucket.allowedAt(limit, 2)).isEqualTo(600_000_000);
+    }
+
+    // R6
+    @Test
+    void what_was_used_stays_used_when_the_rate_changes() {
+        RateLimit slow = new RateLimit(Rate.perSecond(10));
+        RateLimit fast = new RateLimit(Rate.perSecond(1000));
+        Bucket bucket = new Bucket(0);
+        bucket.take(slow, 10, 0);
+        bucket.change(slow, fast, 0);
+        assertThat(bucket.fullAt()).isEqualTo(10_000_000);
+        bucket.change(fast, slow, 5_000_000);
+        assertThat(bucket.fullAt()).isEqualTo(505_000_000);
+    }
+}
