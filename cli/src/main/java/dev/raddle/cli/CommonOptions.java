@@ -1,8 +1,10 @@
 package dev.raddle.cli;
 
 import dev.raddle.cli.file.value.Durations;
+import dev.raddle.cli.file.value.Rates;
 import dev.raddle.cli.run.ProcessStarter;
 import dev.raddle.cli.run.RunSession;
+import dev.raddle.task.Rate;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -101,6 +103,18 @@ final class CommonOptions {
 
     RunSession.Settings settings() {
         return new RunSession.Settings(grace, onFailure != null && onFailure.failFast);
+    }
+
+    /** Parses 5/s, 300/m, 10/30s. */
+    static final class RateConverter implements ITypeConverter<Rate> {
+        @Override
+        public Rate convert(String text) {
+            try {
+                return Rates.parse(text);
+            } catch (IllegalArgumentException e) {
+                throw new TypeConversionException(e.getMessage());
+            }
+        }
     }
 
     /** Parses 200ms, 5s, 2m, 1h. */

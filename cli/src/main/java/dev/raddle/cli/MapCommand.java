@@ -19,6 +19,7 @@ import dev.raddle.cli.show.Displays;
 import dev.raddle.cli.show.DryRun;
 import dev.raddle.cli.show.OutputPrinter;
 import dev.raddle.cli.show.Screen;
+import dev.raddle.task.Rate;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.nio.file.DirectoryNotEmptyException;
@@ -99,6 +100,32 @@ final class MapCommand implements Callable<Integer> {
     private @Nullable Integer global;
 
     @Option(
+            names = "--rate",
+            paramLabel = "N/TIME",
+            converter = CommonOptions.RateConverter.class,
+            description = "How many start per time in each group, such as 5/s or 300/m (default: no limit).")
+    private @Nullable Rate rate;
+
+    @Option(
+            names = "--burst",
+            paramLabel = "N",
+            description = "How many of a group may start at once after a pause (default: the number of --rate).")
+    private @Nullable Integer burst;
+
+    @Option(
+            names = "--global-rate",
+            paramLabel = "N/TIME",
+            converter = CommonOptions.RateConverter.class,
+            description = "How many start per time in all (default: no limit).")
+    private @Nullable Rate globalRate;
+
+    @Option(
+            names = "--global-burst",
+            paramLabel = "N",
+            description = "How many may start at once in all after a pause (default: the number of --global-rate).")
+    private @Nullable Integer globalBurst;
+
+    @Option(
             names = "--read-ahead",
             paramLabel = "N",
             defaultValue = "10000",
@@ -170,10 +197,21 @@ final class MapCommand implements Callable<Integer> {
                 queue == null ? null : (Integer) atLeast("--queue", 0, queue),
                 null,
                 null,
+                rate(rate, burst, "--"),
                 null);
         int total = global == null ? Limits.defaultTotal(rule, Map.of()) : atLeast("--global", 1, global);
         atLeast("--read-ahead", 1, readAhead);
-        return new Limits(rule, Map.of(), total, Limits.UNLIMITED);
+        return new Limits(rule, Map.of(), total, Limits.UNLIMITED, rate(globalRate, globalBurst, "--global-"));
+    }
+
+    private @Nullable Rate rate(@Nullable Rate given, @Nullable Integer tasks, String prefix) {
+        if (tasks == null) {
+            return given;
+        }
+        if (given == null) {
+            throw wrong(prefix + "burst needs " + prefix + "rate");
+        }
+        return given.burst(atLeast(prefix + "burst", 1, tasks));
     }
 
     private LineTasks tasks() {

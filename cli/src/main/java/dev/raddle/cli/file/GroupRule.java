@@ -1,5 +1,6 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.task.Rate;
 import org.jspecify.annotations.Nullable;
 
 /** The settings of one group in a run file; a missing setting is null and comes from the defaults. */
@@ -8,8 +9,9 @@ public record GroupRule(
         @Nullable Integer queue,
         @Nullable Integer weight,
         @Nullable Integer maxInFlight,
+        @Nullable Rate rate,
         @Nullable ThreadKind threads) {
-    public static final GroupRule UNSET = new GroupRule(null, null, null, null, null);
+    public static final GroupRule UNSET = new GroupRule(null, null, null, null, null, null);
 
     /** Returns this rule with missing settings taken from another. */
     GroupRule or(GroupRule other) {
@@ -18,6 +20,7 @@ public record GroupRule(
                 queue != null ? queue : other.queue,
                 weight != null ? weight : other.weight,
                 maxInFlight != null ? maxInFlight : other.maxInFlight,
+                rate != null ? rate : other.rate,
                 threads != null ? threads : other.threads);
     }
 }

@@ -4,11 +4,20 @@ import java.util.List;
 
 /** The keys of a run file, by the map that contains them. The published schema has the same. */
 final class Keys {
-    static final List<String> FILE =
-            List.of("name", "params", "defaults", "groups", "globalMaxInFlight", "globalQueue", "outputs", "tasks");
-    static final List<String> GROUP = List.of("limit", "queue", "weight", "maxInFlight", "threads");
-    static final List<String> DEFAULTS =
-            List.of("limit", "queue", "weight", "maxInFlight", "threads", "timeout", "retry", "env", "dir");
+    static final List<String> FILE = List.of(
+            "name",
+            "params",
+            "defaults",
+            "groups",
+            "globalMaxInFlight",
+            "globalQueue",
+            "globalRate",
+            "globalBurst",
+            "outputs",
+            "tasks");
+    static final List<String> GROUP = List.of("limit", "queue", "weight", "maxInFlight", "rate", "burst", "threads");
+    static final List<String> DEFAULTS = List.of(
+            "limit", "queue", "weight", "maxInFlight", "rate", "burst", "threads", "timeout", "retry", "env", "dir");
     static final List<String> TASK = List.of(
             "id",
             "group",

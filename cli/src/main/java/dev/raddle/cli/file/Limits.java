@@ -1,5 +1,6 @@
 package dev.raddle.cli.file;
 
+import dev.raddle.task.Rate;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -10,8 +11,14 @@ import org.jspecify.annotations.Nullable;
  * @param groups the rules by group
  * @param total the maximum number of tasks that run in all groups together; may be {@link #UNLIMITED}
  * @param totalQueue the maximum number of tasks that wait in all groups together
+ * @param totalRate how many tasks of all groups together may start per time, or null if there is no such limit
  */
-public record Limits(GroupRule defaultRule, Map<String, GroupRule> groups, int total, int totalQueue) {
+public record Limits(
+        GroupRule defaultRule,
+        Map<String, GroupRule> groups,
+        int total,
+        int totalQueue,
+        @Nullable Rate totalRate) {
     /** No limit. */
     public static final int UNLIMITED = Integer.MAX_VALUE;
 
@@ -49,6 +56,16 @@ public record Limits(GroupRule defaultRule, Map<String, GroupRule> groups, int t
 
     public int maxInFlight(String group) {
         return number(rule(group).maxInFlight(), UNLIMITED);
+    }
+
+    /** Returns whether any group has a rate. */
+    public boolean hasRates() {
+        return defaultRule.rate() != null || groups.values().stream().anyMatch(rule -> rule.rate() != null);
+    }
+
+    /** Returns how many tasks of a group may start per time, or null if there is no such limit. */
+    public @Nullable Rate rate(String group) {
+        return rule(group).rate();
     }
 
     public ThreadKind threads(String group) {

@@ -158,7 +158,8 @@ public final class PlanReader {
                 defaults.group(),
                 groups,
                 total(section, defaults.group(), groups),
-                totalQueue == null ? Limits.UNLIMITED : totalQueue);
+                totalQueue == null ? Limits.UNLIMITED : totalQueue,
+                section.rate("globalRate", "globalBurst"));
     }
 
     private int total(Section section, GroupRule defaultRule, Map<String, GroupRule> groups) {
@@ -201,6 +202,7 @@ public final class PlanReader {
                 section.wholeNumber("queue", 0),
                 section.wholeNumber("weight", 1, 1_000_000),
                 section.wholeNumber("maxInFlight", 1),
+                section.rate("rate", "burst"),
                 threads == null ? null : ThreadKind.of(threads));
     }
 }

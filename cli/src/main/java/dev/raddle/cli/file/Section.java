@@ -5,6 +5,7 @@ import dev.raddle.cli.file.value.Printable;
 import dev.raddle.cli.file.value.Problems;
 import dev.raddle.cli.file.value.Spelling;
 import dev.raddle.cli.file.value.Values;
+import dev.raddle.task.Rate;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -76,6 +77,22 @@ final class Section {
     Duration duration(String key) {
         Node value = get(key);
         return value == null ? null : values.duration(value, key);
+    }
+
+    /** Returns the rate of one key, with the burst of another one, which is allowed only beside it. */
+    @Nullable
+    Rate rate(String key, String burstKey) {
+        Node value = get(key);
+        Node burst = get(burstKey);
+        Rate rate = value == null ? null : values.rate(value, key);
+        if (burst == null) {
+            return rate;
+        }
+        if (value == null) {
+            problems.add(Location.of(burst), burstKey + " needs the key \"" + key + "\" beside it");
+        }
+        Integer tasks = values.wholeNumber(burst, burstKey, 1, Integer.MAX_VALUE);
+        return rate == null || tasks == null ? null : rate.burst(tasks);
     }
 
     /** Returns the boolean value of a key; false if it is absent. */

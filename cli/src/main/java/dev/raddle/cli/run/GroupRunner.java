@@ -75,6 +75,8 @@ public final class GroupRunner implements AutoCloseable {
                 .perGroupMaxInFlight(each(limits, limits::maxInFlight))
                 .defaultMaxInFlightPerGroup(limits.defaultMaxInFlight())
                 .weightResolver(limits::weight)
+                .rateResolver(limits.hasRates() ? limits::rate : null)
+                .globalRate(limits.totalRate())
                 .scheduler(threads::scheduler)
                 .globalMaxInFlight(limits.total())
                 .globalQueueThreshold(limits.totalQueue())

@@ -7,7 +7,9 @@ import dev.raddle.cli.file.PlannedTask;
 import dev.raddle.cli.file.ThreadKind;
 import dev.raddle.cli.file.value.Durations;
 import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Rates;
 import dev.raddle.cli.run.Json;
+import dev.raddle.task.Rate;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -86,6 +88,10 @@ public final class DryRun {
         add(rules, "queue ", limits.queue(group), Limits.UNLIMITED);
         add(rules, "weight ", limits.weight(group), 1);
         add(rules, "max in flight ", limits.maxInFlight(group), Limits.UNLIMITED);
+        Rate rate = limits.rate(group);
+        if (rate != null) {
+            rules.add("rate " + Rates.text(rate));
+        }
         if (limits.threads(group) == ThreadKind.PLATFORM) {
             rules.add("platform threads");
         }

@@ -35,10 +35,10 @@ class InvalidRunFileTest {
                         """))
                 .containsExactly(
                         "checks.yaml:1:1: unknown key \"nmae\" in the file; did you mean \"name\"?"
-                                + " (allowed: name, params, defaults, groups, globalMaxInFlight, globalQueue, outputs,"
-                                + " tasks)",
+                                + " (allowed: name, params, defaults, groups, globalMaxInFlight, globalQueue, globalRate,"
+                                + " globalBurst, outputs, tasks)",
                         "checks.yaml:3:9: unknown key \"limt\" in group \"db\"; did you mean \"limit\"?"
-                                + " (allowed: limit, queue, weight, maxInFlight, threads)",
+                                + " (allowed: limit, queue, weight, maxInFlight, rate, burst, threads)",
                         "checks.yaml:4:17: limit must be a whole number of at least 1, was \"four\"",
                         "checks.yaml:4:30: queue must be a whole number of at least 0, was -1",
                         "checks.yaml:5:20: globalMaxInFlight must be a whole number of at least 1, auto or unlimited,"
@@ -69,6 +69,10 @@ class InvalidRunFileTest {
                 "limit: {} | 1:23: limit must be a whole number of at least 1, was a map",
                 "limit: 9999999999 | 1:23: limit must be a whole number of at least 1, was 9999999999",
                 "weight: 0 | 1:24: weight must be a whole number from 1 to 1000000, was 0",
+                "rate: 5 | 1:22: rate must be a number of at least 1, a slash and a time (ms, s, m or h), such as 5/s,"
+                        + " 300/m or 10/30s, was \"5\"",
+                "burst: 5 | 1:23: burst needs the key \"rate\" beside it",
+                "rate: 5/s, burst: 0 | 1:34: burst must be a whole number of at least 1, was 0",
                 "threads: native | 1:25: threads must be platform or virtual, was \"native\"",
                 "threads: plattform | 1:25: threads must be platform or virtual, was \"plattform\"; did you mean"
                         + " \"platform\"?",

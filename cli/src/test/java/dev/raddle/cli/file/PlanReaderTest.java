@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.raddle.cli.file.template.Command;
 import dev.raddle.cli.file.value.Backoff;
 import dev.raddle.cli.file.value.InvalidFileException;
+import dev.raddle.task.Rate;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -16,11 +17,14 @@ class PlanReaderTest {
     void every_key_reaches_the_plan() throws InvalidFileException {
         Plan plan = RunFiles.plan("""
                 name: nightly-checks
-                defaults: { limit: 3, queue: 50, weight: 2, maxInFlight: 9, threads: platform, timeout: 1m, retry: 2, \
+                defaults: { limit: 3, queue: 50, weight: 2, maxInFlight: 9, rate: 5/s, threads: platform, timeout: 1m, retry: 2, \
                 env: { A: 1 }, dir: work }
-                groups: { db: { limit: 1, threads: virtual }, web: { limit: 4, queue: 100, weight: 5, maxInFlight: 2 } }
+                groups: { db: { limit: 1, threads: virtual }, web: { limit: 4, queue: 100, weight: 5, maxInFlight: 2, \
+                rate: 300/m, burst: 7 } }
                 globalMaxInFlight: 8
                 globalQueue: 1000
+                globalRate: 50/s
+                globalBurst: 1
                 tasks:
                   - { id: fetch-a, group: web, run: "curl -fsS http://127.0.0.1/a", timeout: 5s, \
                 retry: { attempts: 3, backoff: 1s..2s } }
@@ -35,6 +39,10 @@ class PlanReaderTest {
         assertThat(plan.limits().queue("web")).isEqualTo(100);
         assertThat(plan.limits().weight("web")).isEqualTo(5);
         assertThat(plan.limits().maxInFlight("web")).isEqualTo(2);
+        assertThat(plan.limits().rate("web"))
+                .isEqualTo(Rate.of(300, Duration.ofMinutes(1)).burst(7));
+        assertThat(plan.limits().rate("db")).isEqualTo(Rate.perSecond(5));
+        assertThat(plan.limits().totalRate()).isEqualTo(Rate.perSecond(50).burst(1));
         assertThat(plan.limits().limit("db")).isEqualTo(1);
         assertThat(plan.limits().queue("db")).isEqualTo(50);
         assertThat(plan.limits().limit("other")).isEqualTo(3);

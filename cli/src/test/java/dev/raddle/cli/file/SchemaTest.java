@@ -63,6 +63,9 @@ class SchemaTest {
 
         assertThat(List.of("200ms", "5s", "1.5m", "1h")).allMatch(text -> text.matches(duration));
         assertThat(List.of("5", "5 s", "s", "1d")).noneMatch(text -> text.matches(duration));
+        String rate = (String) in(schema, "$defs", "rate").get("pattern");
+        assertThat(List.of("5/s", "300/m", "10/30s", "1/1.5h")).allMatch(text -> text.matches(rate));
+        assertThat(List.of("5", "0/s", "5/", "5/d", "/s")).noneMatch(text -> text.matches(rate));
         assertThat(List.of("200ms", "200ms..5s", "1.5s..1m")).allMatch(text -> text.matches(backoff));
         assertThat(List.of("200ms..", "..5s", "1s..2s..3s")).noneMatch(text -> text.matches(backoff));
     }

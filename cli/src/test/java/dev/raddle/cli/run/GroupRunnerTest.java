@@ -45,7 +45,7 @@ class GroupRunnerTest {
     }
 
     private static Limits limits(ThreadKind kind) {
-        return new Limits(new GroupRule(2, 2, null, null, kind), Map.of(), 256, Limits.UNLIMITED);
+        return new Limits(new GroupRule(2, 2, null, null, null, kind), Map.of(), 256, Limits.UNLIMITED, null);
     }
 
     private Threads threads(ThreadKind kind) {

@@ -22,9 +22,10 @@ import org.junit.jupiter.api.Timeout;
 class ThreadsTest {
     private static final Limits LIMITS = new Limits(
             GroupRule.UNSET,
-            Map.of("reports", new GroupRule(4, null, null, null, ThreadKind.PLATFORM)),
+            Map.of("reports", new GroupRule(4, null, null, null, null, ThreadKind.PLATFORM)),
             256,
-            Limits.UNLIMITED);
+            Limits.UNLIMITED,
+            null);
 
     private final Threads threads = new Threads(LIMITS, Duration.ofHours(1), TimeSource.system());
 

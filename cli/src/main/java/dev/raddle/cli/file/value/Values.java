@@ -1,5 +1,6 @@
 package dev.raddle.cli.file.value;
 
+import dev.raddle.task.Rate;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -112,6 +113,20 @@ public final class Values {
             problems.add(Location.of(node), what + " " + e.getMessage());
         }
         return null;
+    }
+
+    @Nullable
+    public Rate rate(Node node, String what) {
+        String text = text(node, what);
+        if (text == null) {
+            return null;
+        }
+        try {
+            return Rates.parse(text);
+        } catch (IllegalArgumentException e) {
+            problems.add(Location.of(node), what + " " + e.getMessage());
+            return null;
+        }
     }
 
     @Nullable
