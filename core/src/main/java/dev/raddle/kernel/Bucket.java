@@ -6,8 +6,8 @@ final class Bucket {
     /*
      * Overview.
      *
-     * This is the generic cell rate algorithm. A bucket holds `burst` permits, and one flows in each interval. Its whole
-     * state is one moment, at which it will be full if nothing starts before:
+     * This is the generic cell rate algorithm. A bucket holds `burst` permits, and one flows in each interval. Its
+     * whole state is one moment, at which it will be full if nothing starts before:
      *
      *   a start of cost k at the moment `now`   is allowed if  fullAt <= now + max(0, burst - k) x interval
      *                                           and sets       fullAt  = max(fullAt, now) + k x interval
@@ -15,8 +15,8 @@ final class Bucket {
      * So no thread refills anything, and a bucket that nobody uses costs only its memory. When it is full it can be
      * forgotten: a new one is equal to it.
      *
-     * The moment is in whole nanoseconds of the time source and a fraction, see RateLimit. Moments are compared by their
-     * differences, because the nanoseconds of a time source may wrap around.
+     * The moment is in whole nanoseconds of the time source and a fraction, see RateLimit. Moments are compared by
+     * their differences, because the nanoseconds of a time source may wrap around.
      */
     private long fullAt;
     private int fraction; // from 0 to count - 1, in units of 1 / count ns

@@ -48,8 +48,8 @@ public final class FairCap {
      * grant. A drop takes time in proportion to the gates, but is preceded by about as many withdrawals.
      *
      * A rate of the cap is a bucket under a lock of its own, the last in the order of locks. Slots and permits of the
-     * bucket are taken together. If the rate does not allow the first permit of the line, the cap is `throttled` and has
-     * no work until resume() is called: by an alarm, or because that permit may have left its gate.
+     * bucket are taken together. If the rate does not allow the first permit of the line, the cap is `throttled` and
+     * has no work until resume() is called: by an alarm, or because that permit may have left its gate.
      *
      * A cap may come into force while permits are held. Each gate then adds the slots held there, once, at its next
      * decision (Gate.countAtCap); until all have, used is too small, never too large.
@@ -126,7 +126,7 @@ public final class FairCap {
 
     /**
      * Changes the maximum. The next {@link #serve} grants additional slots; a lower maximum is reached as permits are
-     * released. If there was no maximum before, the caller makes every gate {@linkplain Gate#recount() recount} first.
+     * released. If there was no maximum before, the caller makes every gate {@linkplain Gate#recount recount} first.
      *
      * @param slots the new maximum, at least 1, or {@link #UNLIMITED}
      */

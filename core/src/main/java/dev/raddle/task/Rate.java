@@ -5,8 +5,8 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * How many tasks may start per time: at most {@link #burst()} + t × {@link #count()} / {@link #period()} in every window
- * of length t.
+ * How many tasks may start per time: at most {@link #burst()} + t × {@link #count()} / {@link #period()} in every
+ * window of length t.
  *
  * <p>A rate is like a bucket that holds {@link #burst()} permits and receives one every {@link #period()} / {@link
  * #count()}. A task takes one permit, or as many as its {@linkplain dev.raddle.group.TaskOptions#cost cost}, when it
