@@ -405,18 +405,17 @@ final class Group extends TaskGate {
         }
     }
 
-    /** Removes all runs from the queue. */
-    ArrayList<GroupRun<?>> drainWaiting() {
-        ArrayList<GroupRun<?>> waited = new ArrayList<>();
+    /** Moves all runs from the queue to a list, or none if this method fails. */
+    @SuppressWarnings("NonApiType") // a List cannot allocate memory in advance
+    void drainWaiting(ArrayList<GroupRun<?>> waited) {
         StackRoom.ensure();
         lock();
         try {
-            waited.ensureCapacity(waiting());
+            waited.ensureCapacity(waited.size() + waiting());
             drain(permit -> waited.add((GroupRun<?>) permit));
         } finally {
             unlock();
         }
-        return waited;
     }
 
     /**

@@ -392,7 +392,8 @@ final class GroupEngine {
         try {
             boolean more;
             do {
-                more = serve(grants) | proceedOrArm(grants);
+                boolean unserved = serve(grants);
+                more = proceedOrArm(grants) || unserved;
                 for (Permit granted; (granted = grants.poll()) != null; ) {
                     GroupRun<?> run = (GroupRun<?>) granted;
                     starting = run;
@@ -471,12 +472,18 @@ final class GroupEngine {
             alarm.arm(time, () -> dispatchOffloaded(grants -> group.endThrottle(alarm, time.nanoTime(), grants)));
         } catch (Throwable noAlarm) {
             throttleAlarms.remove(group, alarm);
-            abortWaiting(group, noAlarm);
+            abortWaiting(List.of(group), noAlarm);
         }
     }
 
-    private static void abortWaiting(Group group, Throwable noAlarm) {
-        group.drainWaiting().forEach(run -> abort(run, noAlarm));
+    /** Drains all queues before it ends the first run, because each end lets the cap serve the others. */
+    private static void abortWaiting(Collection<Group> throttled, Throwable noAlarm) {
+        ArrayList<GroupRun<?>> waited = new ArrayList<>();
+        try {
+            throttled.forEach(group -> group.drainWaiting(waited));
+        } finally {
+            waited.forEach(run -> abort(run, noAlarm));
+        }
     }
 
     /** Arms the alarm of the throttled cap, unless an earlier one is armed. */
@@ -495,7 +502,7 @@ final class GroupEngine {
         } catch (Throwable noAlarm) {
             capAlarm.compareAndSet(next, null);
             cap.resume();
-            groups.values().forEach(group -> abortWaiting(group, noAlarm));
+            abortWaiting(groups.values(), noAlarm);
         }
     }
 

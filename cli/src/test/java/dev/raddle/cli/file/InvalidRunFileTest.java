@@ -35,8 +35,8 @@ class InvalidRunFileTest {
                         """))
                 .containsExactly(
                         "checks.yaml:1:1: unknown key \"nmae\" in the file; did you mean \"name\"?"
-                                + " (allowed: name, params, defaults, groups, globalMaxInFlight, globalQueue, globalRate,"
-                                + " globalBurst, outputs, tasks)",
+                                + " (allowed: name, params, defaults, groups, globalMaxInFlight, globalQueue,"
+                                + " globalRate, globalBurst, outputs, tasks)",
                         "checks.yaml:3:9: unknown key \"limt\" in group \"db\"; did you mean \"limit\"?"
                                 + " (allowed: limit, queue, weight, maxInFlight, rate, burst, threads)",
                         "checks.yaml:4:17: limit must be a whole number of at least 1, was \"four\"",

@@ -17,8 +17,8 @@ class PlanReaderTest {
     void every_key_reaches_the_plan() throws InvalidFileException {
         Plan plan = RunFiles.plan("""
                 name: nightly-checks
-                defaults: { limit: 3, queue: 50, weight: 2, maxInFlight: 9, rate: 5/s, threads: platform, timeout: 1m, retry: 2, \
-                env: { A: 1 }, dir: work }
+                defaults: { limit: 3, queue: 50, weight: 2, maxInFlight: 9, rate: 5/s, threads: platform, timeout: 1m, \
+                retry: 2, env: { A: 1 }, dir: work }
                 groups: { db: { limit: 1, threads: virtual }, web: { limit: 4, queue: 100, weight: 5, maxInFlight: 2, \
                 rate: 300/m, burst: 7 } }
                 globalMaxInFlight: 8
