@@ -10,6 +10,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.task.Rate;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
+import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -367,6 +368,40 @@ class RateTest {
         }
     }
 
+    // R9
+    @Test
+    void nothing_is_left_of_a_hundred_thousand_keys_used_once_when_their_buckets_are_full() {
+        int keys = 100_000;
+        try (GroupExecutor executor = executor(policy().idleGroupTtl(Duration.ofSeconds(1))
+                .maxIdleGroups(10)
+                .defaultRatePerGroup(TEN))) {
+            List<WeakReference<Group>> groups = new ArrayList<>(keys);
+            for (int key = 0; key < keys; key++) {
+                executor.submit("key" + key, "once", () -> "value");
+                groups.add(new WeakReference<>(executor.engine.groups.get("key" + key)));
+            }
+            steps.runAll();
+            assertThat(executor.engine.groups).as("remembered").hasSize(keys);
+
+            time.advance(Duration.ofSeconds(3));
+
+            assertThat(executor.engine.groups).isEmpty();
+            assertThat(executor.engine.throttleAlarms).isEmpty();
+            assertThat(time.alarms()).isZero();
+            awaitCleared(groups);
+        }
+    }
+
+    private static void awaitCleared(List<WeakReference<Group>> groups) {
+        long retained = groups.size();
+        for (int collection = 0; collection < 50 && retained > 0; collection++) {
+            System.gc();
+            retained =
+                    groups.stream().filter(group -> !group.refersTo(null)).count();
+        }
+        assertThat(retained).isZero();
+    }
+
     // R7
     @Test
     void a_closed_executor_leaves_no_alarm() {
@@ -391,6 +426,22 @@ class RateTest {
             assertThat(executor.shutdownGroup("a", Duration.ZERO)).isTrue();
             submit(executor, "a", 1);
             assertThat(steps.size()).isEqualTo(1);
+            steps.runAll();
+        }
+    }
+
+    // R5
+    @Test
+    void a_paused_group_that_used_its_burst_is_resumed_by_its_shutdown_and_keeps_to_its_rate() {
+        try (GroupExecutor executor = executor(policy().defaultRatePerGroup(TEN))) {
+            submit(executor, "a", 2);
+            steps.runAll();
+            executor.pauseGroup("a");
+            assertThat(executor.shutdownGroup("a", Duration.ofSeconds(1))).isTrue();
+
+            submit(executor, "a", 1);
+            assertThat(steps.size()).isZero();
+            advance(100, 1);
             steps.runAll();
         }
     }

@@ -87,6 +87,38 @@ class BucketTest {
 
     // R1
     @Test
+    void as_many_starts_as_the_count_move_a_bucket_by_the_period_so_that_no_number_of_starts_makes_it_drift() {
+        Random random = new Random(11);
+        for (int round = 0; round < 200; round++) {
+            int count = 1 + random.nextInt(20_000);
+            long period = 1 + random.nextLong(1L << (1 + random.nextInt(50)));
+            RateLimit limit = new RateLimit(Rate.of(count, Duration.ofNanos(period)));
+            long begin = random.nextLong() >> 2;
+            Bucket bucket = new Bucket(begin);
+            bucket.take(limit, count, begin); // so that no start comes to a full bucket
+            assertThat(bucket.fullAt()).isEqualTo(begin + period);
+            for (int start = 0; start < count; start++) {
+                bucket.take(limit, 1, begin);
+            }
+            assertThat(bucket.fullAt()).isEqualTo(begin + 2 * period);
+        }
+    }
+
+    // R1
+    @Test
+    void a_billion_permits_in_starts_of_different_costs_do_not_drift_by_a_nanosecond() {
+        Random random = new Random(5);
+        RateLimit limit = new RateLimit(Rate.perSecond(7).burst(2_000));
+        Bucket bucket = new Bucket(0);
+        for (int taken = 0, cost; taken < 1_000_000_000; taken += cost) {
+            cost = Math.min(1_000_000_000 - taken, 1 + random.nextInt(1_999));
+            bucket.take(limit, cost, Math.max(0, bucket.allowedAt(limit, cost)));
+        }
+        assertThat(bucket.fullAt()).isEqualTo(Math.ceilDiv(1_000_000_000L * 1_000_000_000L, 7L));
+    }
+
+    // R1
+    @Test
     void no_window_has_more_starts_than_the_burst_and_what_flows_in() {
         Random random = new Random(7);
         Rate rate = Rate.of(7, Duration.ofNanos(1_000)).burst(5);

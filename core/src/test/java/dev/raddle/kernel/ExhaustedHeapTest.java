@@ -2,7 +2,9 @@ package dev.raddle.kernel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.task.Rate;
 import dev.raddle.testing.Jvm;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -130,14 +132,91 @@ class ExhaustedHeapTest {
             void run(World world, GrantedPermits grants) {
                 world.cap.serve(grants);
             }
+        },
+        END_THROTTLE(false, true) {
+            @Override
+            void prepare(World world) {
+                world.enter(world.gates.getFirst(), BURST, 1, 0);
+                world.enterWithPriorities(world.gates.getFirst(), 30);
+            }
+
+            @Override
+            void run(World world, GrantedPermits grants) {
+                grants.setNow(world.later());
+                world.gates.getFirst().proceedOnce(grants);
+            }
+        },
+        END_HOLD(false, true) {
+            @Override
+            void prepare(World world) {
+                world.gates.getFirst().suspendOnce();
+                world.enterWithPriorities(world.gates.getFirst(), 30);
+            }
+
+            @Override
+            void run(World world, GrantedPermits grants) {
+                grants.setNow(world.later());
+                world.gates.getFirst().resumeOnce(grants);
+            }
+        },
+        RELEASE_RATED(false, true) {
+            @Override
+            void prepare(World world) {
+                world.enter(world.gates.getFirst(), 1, LIMIT, 0);
+                world.enterWithPriorities(world.gates.getFirst(), 30);
+            }
+
+            @Override
+            void run(World world, GrantedPermits grants) {
+                grants.setNow(world.later());
+                world.gates.getFirst().releaseOnce(world.all.getFirst(), grants);
+            }
+        },
+        SET_RATE(false, true) {
+            @Override
+            void prepare(World world) {
+                world.enter(world.gates.getFirst(), BURST, 1, 0);
+                world.enterWithPriorities(world.gates.getFirst(), 30);
+            }
+
+            @Override
+            void run(World world, GrantedPermits grants) {
+                grants.setNow(world.now);
+                RateLimit faster = new RateLimit(Rate.of(1, Duration.ofMillis(2)).burst(BURST + 10));
+                world.gates
+                        .getFirst()
+                        .bindOnce(TestGate.Limits.of(2 * LIMIT).rate(faster), grants);
+            }
+        },
+        SERVE_RATED(true, true) {
+            @Override
+            void prepare(World world) {
+                for (PlainGate gate : world.gates) {
+                    world.enterWithPriorities(gate, 3);
+                }
+            }
+
+            @Override
+            void run(World world, GrantedPermits grants) {
+                world.cap.resume();
+                grants.setNow(world.later());
+                world.cap.serve(grants);
+            }
         };
 
         static final int LIMIT = 40;
+        static final int BURST = 20;
 
         final boolean capped;
+        final boolean rated;
 
         Step(boolean capped) {
+            this(capped, false);
+        }
+
+        Step(boolean capped, boolean rated) {
             this.capped = capped;
+            this.rated = rated;
         }
 
         abstract void prepare(World world);
@@ -147,14 +226,45 @@ class ExhaustedHeapTest {
 
     /** A gate with methods that make one step under the lock. */
     private static final class PlainGate extends Gate {
-        PlainGate(FairCap cap) {
-            super(TestGate.Limits.of(Step.LIMIT), cap);
+        PlainGate(TestGate.Limits limits, FairCap cap) {
+            super(limits, cap);
         }
 
         Entry enterOnce(Request request) {
+            return enterOnce(request, GrantedPermits.NO_TIME);
+        }
+
+        Entry enterOnce(Request request, long now) {
             lock();
             try {
-                return enter(request);
+                return enter(request, now);
+            } finally {
+                unlock();
+            }
+        }
+
+        void proceedOnce(GrantedPermits grants) {
+            lock();
+            try {
+                proceed(grants);
+            } finally {
+                unlock();
+            }
+        }
+
+        void suspendOnce() {
+            lock();
+            try {
+                suspend();
+            } finally {
+                unlock();
+            }
+        }
+
+        void resumeOnce(GrantedPermits grants) {
+            lock();
+            try {
+                resume(grants);
             } finally {
                 unlock();
             }
@@ -259,7 +369,11 @@ class ExhaustedHeapTest {
     }
 
     private static final class World {
+        private static final RateLimit SLOW = new RateLimit(Rate.of(1, Duration.ofMillis(1)).burst(Step.BURST));
+
         final FairCap cap;
+        private final boolean rated;
+        long now;
         final List<PlainGate> gates = new ArrayList<>();
         final List<Request> all = new ArrayList<>();
         final Set<Permit> granted = new HashSet<>();
@@ -267,12 +381,21 @@ class ExhaustedHeapTest {
         final Request further;
         Map<Permit, Gate.Entry> entries = Map.of();
 
-        World(boolean capped) {
-            cap = new FairCap(capped ? Step.LIMIT : FairCap.UNLIMITED, 1000);
+        World(Step step) {
+            rated = step.rated;
+            TestGate.Limits limits = TestGate.Limits.of(Step.LIMIT);
+            int max = step.capped ? Step.LIMIT : FairCap.UNLIMITED;
+            cap = step.capped && rated ? new FairCap(max, 1000, SLOW, now) : new FairCap(max, 1000);
             for (int gate = 0; gate < 40; gate++) {
-                gates.add(new PlainGate(cap));
+                gates.add(new PlainGate(rated ? limits.rate(SLOW) : limits, cap));
             }
             further = new Request(gates.getFirst(), 1, 12_345);
+        }
+
+        /** Returns a moment at which the rate allows some permits. */
+        long later() {
+            now += 10_000_000;
+            return now;
         }
 
         void enterWithPriorities(PlainGate gate, int count) {
@@ -285,7 +408,7 @@ class ExhaustedHeapTest {
             for (int permit = 0; permit < count; permit++) {
                 Request request = new Request(gate, cost, priority);
                 all.add(request);
-                if (gate.enterOnce(request) == Gate.Entry.HELD) {
+                if (gate.enterOnce(request, rated ? now : GrantedPermits.NO_TIME) == Gate.Entry.HELD) {
                     granted.add(request);
                 }
             }
@@ -293,9 +416,7 @@ class ExhaustedHeapTest {
 
         /** Completes what the callers of a step do afterwards, and releases every permit. */
         void finish(GrantedPermits grants) {
-            do {
-                take(grants);
-            } while (cap.serve(grants) || take(grants) > 0);
+            proceed(grants);
             entries.forEach((permit, entry) -> {
                 if (entry != Gate.Entry.HELD && entry != Gate.Entry.WAITING) {
                     ended.add(permit);
@@ -310,9 +431,7 @@ class ExhaustedHeapTest {
                 for (Permit holder : holders) {
                     left.remove(holder);
                     ((Request) holder).gate.releaseOnce((Request) holder, grants);
-                    do {
-                        take(grants);
-                    } while (cap.serve(grants) || take(grants) > 0);
+                    proceed(grants);
                 }
             }
             require(left.isEmpty(), left.size() + " permits are lost");
@@ -322,6 +441,26 @@ class ExhaustedHeapTest {
             require(cap.used() == 0, cap.used() + " slots of the cap are lost");
             for (int waiting = 0; waiting < 1000; waiting++) {
                 require(cap.tryWait(), "places of the common queue are lost");
+            }
+        }
+
+        private void proceed(GrantedPermits grants) {
+            do {
+                take(grants);
+                endThrottles(grants);
+            } while (cap.serve(grants) || take(grants) > 0 || cap.isThrottled() || grants.peekThrottled() != null);
+        }
+
+        /** Does what the alarms of throttled gates do, and that of the cap. */
+        private void endThrottles(GrantedPermits grants) {
+            if (rated) {
+                grants.setNow(later());
+                cap.resume();
+            }
+            for (Gate gate; (gate = grants.peekThrottled()) != null; ) {
+                grants.removeThrottled();
+                grants.setNow(later());
+                ((PlainGate) gate).proceedOnce(grants);
             }
         }
 
@@ -357,12 +496,12 @@ class ExhaustedHeapTest {
 
         /** Makes the step with a number of free bytes on the heap; returns whether it failed. */
         private static boolean trial(Step step, int spare) {
-            World world = new World(step.capped);
+            World world = new World(step);
             step.prepare(world);
             GrantedPermits grants = new GrantedPermits();
             boolean failed = fails(step, world, grants, spare);
             if (failed) {
-                GrantedPermits again = step == Step.SERVE ? grants : new GrantedPermits(); // as the callers do
+                GrantedPermits again = step.capped ? grants : new GrantedPermits(); // as the callers do
                 step.run(world, again);
                 world.finish(again);
             } else {

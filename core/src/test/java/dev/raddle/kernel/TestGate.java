@@ -6,29 +6,35 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.jspecify.annotations.Nullable;
 
 /** A gate with methods that acquire the lock as a caller does, and that check its invariants afterwards. */
 final class TestGate extends Gate {
 
     /** The limits of a test gate. */
-    record Limits(int concurrency, int maxInFlight, int maxWaiting, int weight) implements Bounds {
+    record Limits(int concurrency, int maxInFlight, int maxWaiting, int weight, @Nullable RateLimit rate)
+            implements Bounds {
 
-        static final Limits UNKNOWN = new Limits(0, 0, Integer.MAX_VALUE, 0);
+        static final Limits UNKNOWN = new Limits(0, 0, Integer.MAX_VALUE, 0, null);
 
         static Limits of(int concurrency) {
-            return new Limits(concurrency, Integer.MAX_VALUE, Integer.MAX_VALUE, 1);
+            return new Limits(concurrency, Integer.MAX_VALUE, Integer.MAX_VALUE, 1, null);
         }
 
         Limits waiting(int max) {
-            return new Limits(concurrency, maxInFlight, max, weight);
+            return new Limits(concurrency, maxInFlight, max, weight, rate);
         }
 
         Limits bulkhead(int max) {
-            return new Limits(concurrency, max, maxWaiting, weight);
+            return new Limits(concurrency, max, maxWaiting, weight, rate);
         }
 
         Limits weight(int newWeight) {
-            return new Limits(concurrency, maxInFlight, maxWaiting, newWeight);
+            return new Limits(concurrency, maxInFlight, maxWaiting, newWeight, rate);
+        }
+
+        Limits rate(RateLimit newRate) {
+            return new Limits(concurrency, maxInFlight, maxWaiting, weight, newRate);
         }
     }
 
