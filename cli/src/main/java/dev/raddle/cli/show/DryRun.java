@@ -46,9 +46,7 @@ public final class DryRun {
             long tasks = groups.values().stream().mapToLong(List::size).sum();
             line(Printable.oneLine(plan.name()) + ": " + TextFormat.count(tasks, "task", "tasks") + " in "
                     + TextFormat.count(groups.size(), "group", "groups") + ", "
-                    + (plan.limits().total() == Limits.UNLIMITED
-                            ? "any number at once"
-                            : "at most " + plan.limits().total() + " at once")
+                    + total(plan.limits())
                     + (succeededBefore == 0 ? "" : "; " + succeededBefore + " succeeded before"));
         }
         for (Map.Entry<String, List<PlannedTask>> group : groups.entrySet()) {
@@ -80,6 +78,12 @@ public final class DryRun {
             line(Printable.oneLine(task.id()) + " [" + Printable.oneLine(task.group()) + "]  "
                     + Printable.oneLine(task.command().shown()) + rules(task));
         }
+    }
+
+    private static String total(Limits limits) {
+        Rate rate = limits.totalRate();
+        return (limits.total() == Limits.UNLIMITED ? "any number at once" : "at most " + limits.total() + " at once")
+                + (rate == null ? "" : ", rate " + Rates.text(rate));
     }
 
     private static String title(String group, Limits limits) {

@@ -37,6 +37,26 @@ class DryRunTest {
                 """);
     }
 
+    // R11
+    @Test
+    void the_rates_of_groups_and_the_global_one_are_printed() throws Exception {
+        Plan rated = new PlanReader("checks.yaml", Path.of("/somewhere"), name -> new byte[0]).read("""
+                groups: { web: { limit: 4, rate: 300/m, burst: 7 } }
+                globalRate: 10/s
+                globalBurst: 2
+                tasks:
+                  - { id: fetch, group: web, run: "curl $URL" }
+                """);
+
+        new DryRun(page.console(), false).print(rated, Set.of(), 0);
+
+        assertThat(page.text()).isEqualTo("""
+                checks: 1 task in 1 group, at most 256 at once, rate 10 per 1 s with a burst of 2
+                web (limit 4, rate 300 per 1 min with a burst of 7): 1 task
+                  fetch  curl $URL
+                """);
+    }
+
     @Test
     void an_omitted_task_does_not_count_as_succeeded_before() throws Exception {
         new DryRun(page.console(), false).print(plan(), Set.of("fetch", "x-a;b"), 1);

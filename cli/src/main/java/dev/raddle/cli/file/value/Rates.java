@@ -1,12 +1,14 @@
 package dev.raddle.cli.file.value;
 
 import dev.raddle.task.Rate;
+import java.math.BigDecimal;
 import java.time.Duration;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Parses and formats rates: 5/s, 300/m, 10/30s. */
 public final class Rates {
+    private static final int NANOS_PER_MILLI = 1_000_000;
     private static final Pattern FORM = Pattern.compile("(\\d{1,9})/(\\S+)");
 
     private Rates() {}
@@ -40,6 +42,12 @@ public final class Rates {
     /** Formats a rate for a message: 5 per 1 s, 10 per 30 s with a burst of 1. */
     public static String text(Rate rate) {
         String burst = rate.burst() == rate.count() ? "" : " with a burst of " + rate.burst();
-        return rate.count() + " per " + Durations.text(rate.period()) + burst;
+        return rate.count() + " per " + text(rate.period()) + burst;
+    }
+
+    private static String text(Duration period) {
+        return period.toNanosPart() % NANOS_PER_MILLI == 0
+                ? Durations.text(period)
+                : BigDecimal.valueOf(period.toNanos(), 6).stripTrailingZeros().toPlainString() + " ms";
     }
 }

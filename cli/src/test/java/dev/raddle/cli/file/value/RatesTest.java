@@ -49,5 +49,7 @@ class RatesTest {
     void messages_name_the_number_the_time_and_the_burst() {
         assertThat(Rates.text(Rate.perSecond(5))).isEqualTo("5 per 1 s");
         assertThat(Rates.text(Rate.of(10, Duration.ofSeconds(30)).burst(1))).isEqualTo("10 per 30 s with a burst of 1");
+        assertThat(Rates.text(Rates.parse("1/0.5ms"))).isEqualTo("1 per 0.5 ms");
+        assertThat(Rates.text(Rates.parse("2/1.0005s"))).isEqualTo("2 per 1000.5 ms");
     }
 }
