@@ -18,6 +18,7 @@ record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> row
             new Chapter("cpu", CpuPerTask.class, CpuPerTask::rows),
             new Chapter("cpu-serial", CpuPerSerialTask.class, CpuPerSerialTask::rows),
             new Chapter("cpu-reuse", CpuPerReusingTask.class, CpuPerReusingTask::rows),
+            new Chapter("rate", CpuPerRatedTask.class, CpuPerRatedTask::rows),
             new Chapter("round-trip", RoundTrip.class, RoundTrip::rows),
             new Chapter("flood", WaitBehindFlood.class, WaitBehindFlood::rows),
             new Chapter("shares", ShareOfCap.class, ShareOfCap::rows),
