@@ -308,13 +308,13 @@ final class Group extends TaskGate {
                 proceed(grants);
                 return null;
             }
-            GroupAlarm pending = engine.throttleAlarms.get(this);
+            GroupAlarm pending = engine.alarms.throttles.get(this);
             boolean suffices = pending != null && pending.moment - now > 0 && pending.moment - allowed <= 0;
             if (life == RETIRED || suffices) {
                 return null;
             }
             GroupAlarm next = new GroupAlarm(this, allowed, pending);
-            engine.throttleAlarms.put(this, next);
+            engine.alarms.throttles.put(this, next);
             return next;
         } finally {
             unlock();
@@ -327,9 +327,9 @@ final class Group extends TaskGate {
         StackRoom.ensure();
         lock();
         try {
-            if (engine.throttleAlarms.get(this) == alarm) {
+            if (engine.alarms.throttles.get(this) == alarm) {
                 proceed(grants);
-                engine.throttleAlarms.remove(this);
+                engine.alarms.throttles.remove(this);
             }
         } finally {
             unlock();
@@ -346,12 +346,12 @@ final class Group extends TaskGate {
         StackRoom.ensureForSections();
         lock();
         try {
-            GroupAlarm pending = engine.holds.get(this);
+            GroupAlarm pending = engine.alarms.holds.get(this);
             if (retireIfShutDown(engine.isShutdown()) || (pending != null && pending.moment - until >= 0)) {
                 return null;
             }
             GroupAlarm next = new GroupAlarm(this, until, pending);
-            engine.holds.put(this, next);
+            engine.alarms.holds.put(this, next);
             suspend();
             return next;
         } finally {
@@ -371,14 +371,14 @@ final class Group extends TaskGate {
         StackRoom.ensure();
         lock();
         try {
-            if (engine.holds.get(this) == alarm) {
+            if (engine.alarms.holds.get(this) == alarm) {
                 if (alarm.moment - now > 0) {
                     GroupAlarm rest = new GroupAlarm(this, alarm.moment, null);
-                    engine.holds.put(this, rest);
+                    engine.alarms.holds.put(this, rest);
                     return rest;
                 }
                 resume(grants);
-                engine.holds.remove(this);
+                engine.alarms.holds.remove(this);
                 empty = recordIfEmpty(now);
             }
         } finally {
@@ -395,9 +395,9 @@ final class Group extends TaskGate {
         lock();
         try {
             GroupAlarm before = failed.replaced();
-            if (engine.holds.get(this) == failed && before != null) {
-                engine.holds.replace(this, before);
-            } else if (engine.holds.remove(this, failed)) {
+            if (engine.alarms.holds.get(this) == failed && before != null) {
+                engine.alarms.holds.replace(this, before);
+            } else if (engine.alarms.holds.remove(this, failed)) {
                 resume(grants);
             }
         } finally {
@@ -638,7 +638,7 @@ final class Group extends TaskGate {
 
     private GroupStats statsUnderLock(long now) {
         RateLimit limit = bounds().rate();
-        GroupAlarm hold = engine.holds.get(this);
+        GroupAlarm hold = engine.alarms.holds.get(this);
         return new GroupStats(
                 key,
                 running(),
@@ -686,7 +686,7 @@ final class Group extends TaskGate {
         if (isPaused()) {
             return new Explanation(Explanation.WaitReason.PAUSED, place, 0);
         }
-        GroupAlarm hold = engine.holds.get(this);
+        GroupAlarm hold = engine.alarms.holds.get(this);
         if (hold != null) {
             return new Explanation(
                     Explanation.WaitReason.HOLD, place, 0, null, Duration.ofNanos(Math.max(0, hold.moment - now)));

@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 final class GroupAlarm {
 
     /*
-     * The maps of the engine have at most one alarm of each kind for a group, and are changed under the group's lock.
+     * GroupAlarms has at most one alarm of each kind for a group, in maps that are changed under the group's lock.
      * It is armed after the lock was released, when it may have been replaced or cancelled already. The thread that
      * arms it writes `alarm` and then reads `cancelled`, the one that cancels it writes `cancelled` and then reads
      * `alarm`; so at least one of them sees both. An alarm that fires nevertheless is in no map, and has no effect.

@@ -20,7 +20,6 @@ import dev.raddle.task.Rate;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
-import dev.raddle.time.Deadline;
 import dev.raddle.time.Signal;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
@@ -71,17 +70,12 @@ final class GroupEngine {
     final OffloadExecutor offloadExecutor; // of user code that must delay neither an alarm nor a task
     final FairCap cap;
     final IdleGroups idleGroups;
+    final GroupAlarms alarms = new GroupAlarms(this);
     final @Nullable Scheduler onlyScheduler; // null if the policy has a scheduler function
     final boolean throwsRejections; // whether a wait for a rejected task throws
     final CarrierHandoff<GroupRun<?>> carrierHandoff = new CarrierHandoff<>();
     final ConcurrentHashMap<String, Group> groups = new ConcurrentHashMap<>();
     final ConcurrentHashMap<Group, Signal> emptySignals = new ConcurrentHashMap<>(); // changed under the group's lock
-
-    /** The pending alarms of groups whose first task waits for the rate; changed under the group's lock. */
-    final ConcurrentHashMap<Group, GroupAlarm> throttleAlarms = new ConcurrentHashMap<>();
-
-    /** The ends of the holds of groups; changed under the group's lock. */
-    final ConcurrentHashMap<Group, GroupAlarm> holds = new ConcurrentHashMap<>();
 
     /** Maps each thread that may run a task of the same group to the run that it awaits without a timeout. */
     final ConcurrentHashMap<Thread, TaskRun<?>> awaitedRuns = new ConcurrentHashMap<>();
@@ -94,7 +88,6 @@ final class GroupEngine {
     private final boolean measuresWaiting; // whether a listener receives the time that tasks wait
     private final @Nullable Duration queueTimeout; // of tasks that have none of their own
     private final Propagation propagation;
-    private final AtomicReference<@Nullable GroupAlarm> capAlarm = new AtomicReference<>();
     private volatile boolean usesRates; // whether any group has ever had a rate, or the cap has one
     private volatile GroupBounds.@Nullable Known lastBounds; // shared, because most groups have equal limits
 
@@ -217,7 +210,7 @@ final class GroupEngine {
     }
 
     /** Ends a run whose admission or start failed internally, on a new thread if the calling thread fails again. */
-    private static void abort(GroupRun<?> run, Throwable failure) {
+    static void abort(GroupRun<?> run, Throwable failure) {
         try {
             run.abort(failure);
         } catch (Throwable again) {
@@ -243,7 +236,7 @@ final class GroupEngine {
             case HELD -> startAndDispatch(run);
             case WAITING -> beginWait(run, settings);
             case THROTTLED -> {
-                proceedOrArm(group);
+                alarms.proceedOrArm(group);
                 beginWait(run, settings);
             }
             case UNRESOLVED -> {
@@ -393,7 +386,7 @@ final class GroupEngine {
             boolean more;
             do {
                 boolean unserved = serve(grants);
-                more = proceedOrArm(grants) || unserved;
+                more = alarms.proceedOrArm(grants) || unserved;
                 for (Permit granted; (granted = grants.poll()) != null; ) {
                     GroupRun<?> run = (GroupRun<?>) granted;
                     starting = run;
@@ -420,7 +413,7 @@ final class GroupEngine {
         readTime(grants);
         boolean more = cap.serve(grants);
         if (cap.isThrottled()) {
-            armCap();
+            alarms.armCap();
         }
         return more;
     }
@@ -431,140 +424,9 @@ final class GroupEngine {
         }
     }
 
-    // Rates and holds.
-
-    /** Lets throttled groups proceed, or arms their alarms. Returns true if tasks may have been granted. */
-    private boolean proceedOrArm(GrantedPermits grants) {
-        boolean more = false;
-        for (Gate gate; (gate = grants.peekThrottled()) != null; ) {
-            grants.removeThrottled();
-            more |= proceedOrArm((Group) gate, grants);
-        }
-        return more;
-    }
-
-    private void proceedOrArm(Group group) {
-        GrantedPermits grants = new GrantedPermits();
-        try {
-            proceedOrArm(group, grants);
-        } finally {
-            dispatch(grants);
-        }
-    }
-
-    private boolean proceedOrArm(Group group, GrantedPermits grants) {
-        try {
-            StackRoom.ensureForSections();
-            GroupAlarm alarm = group.throttle(time.nanoTime(), grants);
-            if (alarm == null) {
-                return true;
-            }
-            armThrottle(group, alarm);
-            return false;
-        } catch (Throwable failure) { // tasks wait for the alarm
-            Scheduler.virtualThreads().execute(() -> proceedOrArm(group));
-            throw failure;
-        }
-    }
-
-    private void armThrottle(Group group, GroupAlarm alarm) {
-        try {
-            alarm.arm(time, () -> dispatchOffloaded(grants -> group.endThrottle(alarm, time.nanoTime(), grants)));
-        } catch (Throwable noAlarm) {
-            throttleAlarms.remove(group, alarm);
-            abortWaiting(List.of(group), noAlarm);
-        }
-    }
-
-    /** Drains all queues before it ends the first run, because each end lets the cap serve the others. */
-    private static void abortWaiting(Collection<Group> throttled, Throwable noAlarm) {
-        ArrayList<GroupRun<?>> waited = new ArrayList<>();
-        try {
-            throttled.forEach(group -> group.drainWaiting(waited));
-        } finally {
-            waited.forEach(run -> abort(run, noAlarm));
-        }
-    }
-
-    /** Arms the alarm of the throttled cap, unless an earlier one is armed. */
-    private void armCap() {
-        long moment = cap.allowedAt();
-        GroupAlarm pending = capAlarm.get();
-        if (pending != null && pending.moment - moment <= 0) {
-            return;
-        }
-        GroupAlarm next = new GroupAlarm(null, moment, pending);
-        if (!capAlarm.compareAndSet(pending, next)) {
-            return; // another thread has armed one, for the same or a later state of the cap
-        }
-        try {
-            next.arm(time, () -> onCapAlarm(next));
-        } catch (Throwable noAlarm) {
-            capAlarm.compareAndSet(next, null);
-            cap.resume();
-            abortWaiting(groups.values(), noAlarm);
-        }
-    }
-
-    private void onCapAlarm(GroupAlarm alarm) {
-        if (capAlarm.compareAndSet(alarm, null)) { // first, so that an alarm is armed if the cap is throttled again
-            cap.resume();
-            dispatchOffloaded(grants -> {});
-        }
-    }
-
-    /** Makes a decision and starts the granted runs, on another thread because the caller is an alarm. */
-    private void dispatchOffloaded(Consumer<GrantedPermits> decision) {
-        Runnable action = () -> decideAndDispatch(decision);
-        try {
-            offloadExecutor.execute(action);
-        } catch (Throwable failure) { // tasks wait for the decision
-            Scheduler.virtualThreads().execute(action);
-            throw failure;
-        }
-    }
-
-    private void decideAndDispatch(Consumer<GrantedPermits> decision) {
-        GrantedPermits grants = new GrantedPermits();
-        try {
-            StackRoom.ensureForSections();
-            decision.accept(grants);
-        } catch (Throwable failure) { // for example, the heap is exhausted; the decision has had no effect
-            Scheduler.virtualThreads().execute(() -> decideAndDispatch(decision));
-            throw failure;
-        } finally {
-            dispatch(grants);
-        }
-    }
-
     /** Makes decisions read the clock, because a group gets a rate. */
     void useRates() {
         usesRates = true;
-    }
-
-    /** Keeps tasks of a group from starting for some time, unless the group is retired. */
-    void hold(Group group, Duration length) {
-        GroupAlarm alarm = group.hold(time.nanoTime() + Deadline.nanos(length));
-        if (alarm != null) {
-            try {
-                armHold(group, alarm);
-            } catch (Throwable noAlarm) {
-                dispatchOffloaded(grants -> group.undoHold(alarm, time.nanoTime(), grants));
-                throw noAlarm;
-            }
-            dispatch(new GrantedPermits()); // the cap may have kept slots for this group
-        }
-    }
-
-    private void armHold(Group group, GroupAlarm alarm) {
-        alarm.arm(time, () -> dispatchOffloaded(grants -> endHold(group, alarm, grants)));
-    }
-
-    private void endHold(Group group, GroupAlarm alarm, GrantedPermits grants) {
-        GroupAlarm rest = group.endHold(alarm, time.nanoTime(), grants);
-        if (rest != null) {
-            armHold(group, rest);
-        }
     }
 
     /** Starts a granted run; returns false if that failed and other runs may have been granted. */
@@ -672,17 +534,8 @@ final class GroupEngine {
     /** Removes a group that was retired. */
     void remove(Group group) {
         groups.remove(group.key, group);
-        if (!throttleAlarms.isEmpty() || !holds.isEmpty()) {
-            cancel(throttleAlarms.remove(group));
-            cancel(holds.remove(group));
-        }
+        alarms.cancel(group);
         terminateIfEmpty();
-    }
-
-    private static void cancel(@Nullable GroupAlarm alarm) {
-        if (alarm != null) {
-            alarm.cancel();
-        }
     }
 
     /** isEmpty() adds up counters one by one, so while other threads change the map it may overlook an entry. */
@@ -692,7 +545,7 @@ final class GroupEngine {
 
     void terminateIfEmpty() {
         if (isShutdown() && hasNoGroups() && terminated.set()) {
-            cancel(capAlarm.getAndSet(null));
+            alarms.cancelOfCap();
             idleGroups.sweep(); // so that it does not retain removed groups until its alarm fires
         }
     }

@@ -536,7 +536,7 @@ public final class GroupExecutor implements AutoCloseable {
         for (; ; ) {
             requireRunning(groupKey);
             Group group = engine.groupOf(groupKey);
-            engine.hold(group, time);
+            engine.alarms.hold(group, time);
             if (!group.isRetired()) {
                 engine.lookUp(group);
                 return;

@@ -1,6 +1,6 @@
 package dev.raddle.kernel;
 
-/** What is left of a rate. Guarded by the gate, or owned by the combiner of the cap, that it belongs to. */
+/** The state of a rate limit. Guarded by the gate, or owned by the combiner of the cap, that it belongs to. */
 final class Bucket {
 
     /*
@@ -12,7 +12,7 @@ final class Bucket {
      *   a start of cost k at the moment `now`   is allowed if  fullAt <= now + max(0, burst - k) x interval
      *                                           and sets       fullAt  = max(fullAt, now) + k x interval
      *
-     * So no thread refills anything, and a bucket that nobody uses costs only its memory. When it is full it can be
+     * So no thread refills anything, and an unused bucket costs only its memory. When it is full it can be
      * forgotten: a new one is equal to it.
      *
      * The moment is in whole nanoseconds of the time source and a fraction, see RateLimit. Moments are compared by

@@ -74,9 +74,9 @@ public abstract class Gate extends SpinLock {
      * lock.
      *
      * A gate whose bounds have a rate has a bucket (see Bucket), from which a permit takes its share in the step that
-     * takes its slots. Each decision needs the moment at which it is made, and that was read before the lock was taken.
-     * A decision that was begun before the gate had a rate has no such moment, grants nothing, and leaves the rest to
-     * an alarm which fires at once. The bucket is kept when the bounds are discarded, until it is full.
+     * takes its slots. Each decision needs the moment at which it is made; the caller reads it before it takes the lock.
+     * A decision that was begun before the gate had a rate has no such moment and grants nothing; the caller then reads
+     * the time and lets the gate proceed. The bucket is kept when the bounds are discarded, until it is full.
      *
      * Bounds that are not known yet have no slots: permits wait, beyond any threshold, until `bindEarly` decides about
      * them, in order, as if they entered under the bounds that were found. Until then they do not count as waiting at
@@ -205,7 +205,7 @@ public abstract class Gate extends SpinLock {
             throw failure;
         }
         offer(now);
-        return permit == first() && isThrottled(permit, now) ? Entry.THROTTLED : Entry.WAITING;
+        return permit == first() && needsOnlyRate(permit, now) ? Entry.THROTTLED : Entry.WAITING;
     }
 
     /**
@@ -624,7 +624,7 @@ public abstract class Gate extends SpinLock {
                 || (now != GrantedPermits.NO_TIME && bucket.allows(limit, permit.cost(), now));
     }
 
-    private boolean isThrottled(Permit permit, long now) {
+    private boolean needsOnlyRate(Permit permit, long now) {
         return freeSlots(permit) > 0 && !isAllowed(permit, now);
     }
 
@@ -643,7 +643,7 @@ public abstract class Gate extends SpinLock {
     /** Adds this gate to the throttled ones if only the rate keeps its first permit. There is room for it. */
     void noteIfThrottled(GrantedPermits grants) {
         Permit first = bucket == null ? null : first();
-        if (first != null && isThrottled(first, grants.now())) {
+        if (first != null && needsOnlyRate(first, grants.now())) {
             grants.addThrottled(this);
         }
     }
@@ -673,7 +673,7 @@ public abstract class Gate extends SpinLock {
         if (isBound()) {
             if (others >= bounds.maxWaiting()) {
                 Permit next = others == 0 ? permit : Objects.requireNonNull(first());
-                if (isThrottled(next, now) || (freeSlots(next) > 0 && cap.isRateUsedUp(next.cost(), now))) {
+                if (needsOnlyRate(next, now) || (freeSlots(next) > 0 && cap.isRateUsedUp(next.cost(), now))) {
                     return Entry.RATE_FULL;
                 }
                 boolean bulkhead = bounds.maxInFlight() < bounds.concurrency() && running >= bounds.maxInFlight();

@@ -386,7 +386,7 @@ class RateTest {
             time.advance(Duration.ofSeconds(3));
 
             assertThat(executor.engine.groups).isEmpty();
-            assertThat(executor.engine.throttleAlarms).isEmpty();
+            assertThat(executor.engine.alarms.throttles).isEmpty();
             assertThat(time.alarms()).isZero();
             awaitCleared(groups);
         }
