@@ -79,7 +79,9 @@ final class GroupAlarms {
 
     private void armThrottle(Group group, GroupAlarm alarm) {
         try {
-            alarm.arm(engine.time, () -> dispatchOffloaded(grants -> group.endThrottle(alarm, engine.time.nanoTime(), grants)));
+            alarm.arm(
+                    engine.time,
+                    () -> dispatchOffloaded(grants -> group.endThrottle(alarm, engine.time.nanoTime(), grants)));
         } catch (Throwable noAlarm) {
             throttles.remove(group, alarm);
             abortWaiting(List.of(group), noAlarm);

@@ -2,7 +2,6 @@ package dev.raddle.group;
 
 import dev.raddle.kernel.Bounds;
 import dev.raddle.kernel.RateLimit;
-import dev.raddle.task.Rate;
 import dev.raddle.task.Scheduler;
 import java.util.ArrayList;
 import java.util.List;
@@ -85,13 +84,13 @@ sealed interface GroupBounds extends Bounds {
             return Math.min(concurrency, maxInFlight);
         }
 
-        static Known resolve(GroupPolicy policy, String key) {
+        static Known resolve(GroupPolicy policy, String key, RateLimits limits) {
             return new Known(
                     policy.resolveConcurrency(key),
                     policy.resolveMaxInFlight(key),
                     policy.resolveQueueThreshold(key),
                     policy.resolveWeight(key),
-                    limitOf(policy.resolveRate(key)),
+                    limits.of(policy.resolveRate(key)),
                     policy.resolveScheduler(key),
                     false);
         }
@@ -104,12 +103,8 @@ sealed interface GroupBounds extends Bounds {
             return new Known(concurrency, maxInFlight, maxWaiting, newWeight, rate, scheduler, true);
         }
 
-        Known withRate(@Nullable Rate newRate) {
-            return new Known(concurrency, maxInFlight, maxWaiting, weight, limitOf(newRate), scheduler, true);
-        }
-
-        private static @Nullable RateLimit limitOf(@Nullable Rate rate) {
-            return rate == null ? null : new RateLimit(rate);
+        Known withRate(@Nullable RateLimit newRate) {
+            return new Known(concurrency, maxInFlight, maxWaiting, weight, newRate, scheduler, true);
         }
     }
 }

@@ -11,12 +11,10 @@ import dev.raddle.kernel.GuardedTime;
 import dev.raddle.kernel.OffloadExecutor;
 import dev.raddle.kernel.Permit;
 import dev.raddle.kernel.Propagation;
-import dev.raddle.kernel.RateLimit;
 import dev.raddle.kernel.Recorder;
 import dev.raddle.kernel.StackRoom;
 import dev.raddle.kernel.TaskRun;
 import dev.raddle.kernel.TimeLimit;
-import dev.raddle.task.Rate;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskListener;
@@ -70,6 +68,7 @@ final class GroupEngine {
     final OffloadExecutor offloadExecutor; // of user code that must delay neither an alarm nor a task
     final FairCap cap;
     final IdleGroups idleGroups;
+    final RateLimits rateLimits = new RateLimits();
     final GroupAlarms alarms = new GroupAlarms(this);
     final @Nullable Scheduler onlyScheduler; // null if the policy has a scheduler function
     final boolean throwsRejections; // whether a wait for a rejected task throws
@@ -98,11 +97,10 @@ final class GroupEngine {
         this.events = listener == null ? null : new Events(listener, policy.exceptionSink());
         this.propagation = new Propagation(policy.propagators(), policy.scopedValues(), policy.exceptionSink());
         this.offloadExecutor = new OffloadExecutor(policy.exceptionSink(), time);
-        Rate globalRate = policy.globalRate();
         this.cap = new FairCap(
                 policy.globalMaxInFlight(),
                 policy.globalQueueThreshold(),
-                globalRate == null ? null : new RateLimit(globalRate),
+                rateLimits.of(policy.globalRate()),
                 time.nanoTime());
         this.usesRates = policy.hasRates();
         this.idleGroups = new IdleGroups(policy, time, this::remove);
@@ -336,7 +334,7 @@ final class GroupEngine {
 
     /** Ends a lookup. Has no effect if it has ended before. */
     private void lookUp(Group group, GroupBounds.Pending lookup) {
-        GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key));
+        GroupBounds.Known found = canonical(GroupBounds.Known.resolve(policy, group.key, rateLimits));
         GrantedPermits grants = new GrantedPermits();
         Map<Permit, Gate.Entry> entries = group.endLookup(lookup, found, grants);
         try {

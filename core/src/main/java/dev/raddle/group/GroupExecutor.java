@@ -514,7 +514,8 @@ public final class GroupExecutor implements AutoCloseable {
      */
     public void setRate(String groupKey, @Nullable Rate rate) {
         engine.useRates();
-        adjust(groupKey, known -> known.withRate(rate));
+        RateLimit limit = engine.rateLimits.of(rate);
+        adjust(groupKey, known -> known.withRate(limit));
     }
 
     /**

@@ -127,8 +127,7 @@ class BrokenRateAlarmTest {
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void a_hold_whose_alarm_cannot_be_armed_has_no_effect(boolean second) {
-        try (GroupExecutor executor =
-                GroupExecutor.newVirtualThreadExecutor(policy().build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy().build())) {
             if (second) {
                 executor.holdGroup("g0", Duration.ofSeconds(1));
             }

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.kernel.RateLimit;
 import dev.raddle.task.Rate;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -372,9 +373,8 @@ class RateTest {
     @Test
     void nothing_is_left_of_a_hundred_thousand_keys_used_once_when_their_buckets_are_full() {
         int keys = 100_000;
-        try (GroupExecutor executor = executor(policy().idleGroupTtl(Duration.ofSeconds(1))
-                .maxIdleGroups(10)
-                .defaultRatePerGroup(TEN))) {
+        try (GroupExecutor executor = executor(
+                policy().idleGroupTtl(Duration.ofSeconds(1)).maxIdleGroups(10).defaultRatePerGroup(TEN))) {
             List<WeakReference<Group>> groups = new ArrayList<>(keys);
             for (int key = 0; key < keys; key++) {
                 executor.submit("key" + key, "once", () -> "value");
@@ -396,10 +396,27 @@ class RateTest {
         long retained = groups.size();
         for (int collection = 0; collection < 50 && retained > 0; collection++) {
             System.gc();
-            retained =
-                    groups.stream().filter(group -> !group.refersTo(null)).count();
+            retained = groups.stream().filter(group -> !group.refersTo(null)).count();
         }
         assertThat(retained).isZero();
+    }
+
+    // R9
+    @Test
+    void equal_rates_share_one_object_and_as_many_different_ones_as_keys_are_not_kept() {
+        RateLimits limits = new RateLimits();
+        RateLimit ten = limits.of(Rate.perSecond(10));
+        assertThat(limits.of(Rate.perSecond(20))).isNotSameAs(ten);
+        assertThat(limits.of(Rate.of(10, Duration.ofMillis(1_000)))).isSameAs(ten);
+
+        List<WeakReference<RateLimit>> other = new ArrayList<>();
+        for (int count = 1; count <= 1_000; count++) {
+            other.add(new WeakReference<>(limits.of(Rate.perSecond(count).burst(3))));
+        }
+        System.gc();
+        assertThat(other.stream().filter(limit -> !limit.refersTo(null)).count())
+                .isLessThan(1_000);
+        assertThat(limits.of(null)).isNull();
     }
 
     // R7

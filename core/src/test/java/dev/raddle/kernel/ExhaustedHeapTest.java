@@ -182,10 +182,9 @@ class ExhaustedHeapTest {
             @Override
             void run(World world, GrantedPermits grants) {
                 grants.setNow(world.now);
-                RateLimit faster = new RateLimit(Rate.of(1, Duration.ofMillis(2)).burst(BURST + 10));
-                world.gates
-                        .getFirst()
-                        .bindOnce(TestGate.Limits.of(2 * LIMIT).rate(faster), grants);
+                RateLimit faster =
+                        new RateLimit(Rate.of(1, Duration.ofMillis(2)).burst(BURST + 10));
+                world.gates.getFirst().bindOnce(TestGate.Limits.of(2 * LIMIT).rate(faster), grants);
             }
         },
         SERVE_RATED(true, true) {
@@ -369,7 +368,8 @@ class ExhaustedHeapTest {
     }
 
     private static final class World {
-        private static final RateLimit SLOW = new RateLimit(Rate.of(1, Duration.ofMillis(1)).burst(Step.BURST));
+        private static final RateLimit SLOW =
+                new RateLimit(Rate.of(1, Duration.ofMillis(1)).burst(Step.BURST));
 
         final FairCap cap;
         private final boolean rated;

@@ -12,8 +12,12 @@ import org.jspecify.annotations.Nullable;
 final class TestGate extends Gate {
 
     /** The limits of a test gate. */
-    record Limits(int concurrency, int maxInFlight, int maxWaiting, int weight, @Nullable RateLimit rate)
-            implements Bounds {
+    record Limits(
+            int concurrency,
+            int maxInFlight,
+            int maxWaiting,
+            int weight,
+            @Nullable RateLimit rate) implements Bounds {
 
         static final Limits UNKNOWN = new Limits(0, 0, Integer.MAX_VALUE, 0, null);
 

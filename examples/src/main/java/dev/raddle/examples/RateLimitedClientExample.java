@@ -60,8 +60,8 @@ public final class RateLimitedClientExample {
      */
     public static void main(String[] args) throws Exception {
         AtomicInteger received = new AtomicInteger();
-        Client client = call -> new Answer(
-                received.incrementAndGet() == 3 ? TOO_MANY_REQUESTS : 200, Duration.ofMillis(300));
+        Client client =
+                call -> new Answer(received.incrementAndGet() == 3 ? TOO_MANY_REQUESTS : 200, Duration.ofMillis(300));
         List<Call> calls = new ArrayList<>();
         for (int page = 1; page <= 4; page++) {
             calls.add(new Call("search", "/page/" + page, 1));
@@ -83,8 +83,8 @@ public final class RateLimitedClientExample {
     public static Map<String, Integer> callAll(List<Call> calls, Client client, TimeSource time) throws Exception {
         GroupPolicy policy = GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(8)
-                .perGroupRate(Map.of(
-                        "search", Rate.perSecond(10).burst(2), "archive", Rate.of(60, Duration.ofMinutes(1))))
+                .perGroupRate(
+                        Map.of("search", Rate.perSecond(10).burst(2), "archive", Rate.of(60, Duration.ofMinutes(1))))
                 .timeSource(time)
                 .build();
         Map<String, Integer> attempts = new LinkedHashMap<>();

@@ -29,8 +29,8 @@ public class RateAlarmMeetsSetRate {
     private static final Rate SAME_SPEED = Rate.of(60, Duration.ofMinutes(1)).burst(1);
 
     private final VirtualTime time = new VirtualTime();
-    private final Rig rig = new Rig(
-            rules -> rules.timeSource(time).defaultRatePerGroup(SLOW).defaultMaxConcurrencyPerGroup(9));
+    private final Rig rig =
+            new Rig(rules -> rules.timeSource(time).defaultRatePerGroup(SLOW).defaultMaxConcurrencyPerGroup(9));
     private final TaskHandle<String> last;
 
     public RateAlarmMeetsSetRate() {

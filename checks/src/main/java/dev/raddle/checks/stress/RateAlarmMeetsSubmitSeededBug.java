@@ -17,7 +17,6 @@ import org.openjdk.jcstress.infra.results.II_Result;
  * it is no longer armed, so that a task which comes in between arms none.
  */
 @JCStressTest
-
 @Outcome(id = "1, 1", expect = ACCEPTABLE, desc = "the task waits for an alarm of its own")
 @Outcome(id = "1, 0", expect = FORBIDDEN, desc = "a lost alarm: the task waits for ever")
 @State
