@@ -145,10 +145,11 @@ public abstract class Gate extends SpinLock {
     /**
      * Creates an empty gate.
      *
-     * @param bounds its limits; bounds with no slots let nothing run until they are replaced
+     * @param bounds its limits, without a rate; bounds with no slots let nothing run until they are replaced
      * @param cap the cap that this gate shares with others
      */
     protected Gate(Bounds bounds, FairCap cap) {
+        assert bounds.rate() == null;
         this.bounds = bounds;
         this.cap = cap;
     }

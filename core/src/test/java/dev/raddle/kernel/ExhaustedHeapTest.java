@@ -387,7 +387,13 @@ class ExhaustedHeapTest {
             int max = step.capped ? Step.LIMIT : FairCap.UNLIMITED;
             cap = step.capped && rated ? new FairCap(max, 1000, SLOW, now) : new FairCap(max, 1000);
             for (int gate = 0; gate < 40; gate++) {
-                gates.add(new PlainGate(rated ? limits.rate(SLOW) : limits, cap));
+                PlainGate added = new PlainGate(limits, cap);
+                if (rated) {
+                    GrantedPermits none = new GrantedPermits();
+                    none.setNow(now);
+                    added.bindOnce(limits.rate(SLOW), none);
+                }
+                gates.add(added);
             }
             further = new Request(gates.getFirst(), 1, 12_345);
         }
