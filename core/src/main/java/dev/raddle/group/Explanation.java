@@ -13,13 +13,17 @@ import org.jspecify.annotations.Nullable;
  * @param rate the rate for which it waits, or null if it does not wait for a rate
  * @param nextStart the time after which the next task of the group may start, or of all groups if the rate is the
  *     global one; null unless it waits for a rate or the end of a hold
+ * @param permits the number of permits of the fleet that it needs; 0 unless it waits for these
+ * @param fleet what the {@link PermitSource} knows about them; null unless the task waits for these
  */
 public record Explanation(
         WaitReason waitingFor,
         int place,
         int rank,
         @Nullable Rate rate,
-        @Nullable Duration nextStart) {
+        @Nullable Duration nextStart,
+        int permits,
+        @Nullable PermitStatus fleet) {
 
     /** The reasons for which a task can wait. */
     public enum WaitReason {
@@ -31,6 +35,8 @@ public record Explanation(
         GROUP_RATE,
         /** The global rate: nothing else keeps it. */
         GLOBAL_RATE,
+        /** A permit of the policy's {@link PermitSource}: its group has a free slot. */
+        FLEET_LIMIT,
         /** The end of a hold of its group. */
         HOLD,
         /** The resumption of its group. */
@@ -52,16 +58,36 @@ public record Explanation(
         this(waitingFor, place, rank, null, null);
     }
 
+    /**
+     * Creates an explanation without permits of a fleet.
+     *
+     * @param waitingFor the reason for which the task waits
+     * @param place the number of tasks before it in its group
+     * @param rank the number of groups before its own at the global cap
+     * @param rate the rate for which it waits, or null
+     * @param nextStart the time after which the next task may start, or null
+     */
+    public Explanation(WaitReason waitingFor, int place, int rank, @Nullable Rate rate, @Nullable Duration nextStart) {
+        this(waitingFor, place, rank, rate, nextStart, 0, null);
+    }
+
+    /** Returns this explanation with what the permit source knows. */
+    Explanation with(PermitStatus status) {
+        return new Explanation(waitingFor, place, rank, rate, nextStart, permits, status);
+    }
+
     /** Returns a sentence such as {@code waits for the rate of 100 per second, next start in 12 ms, 40 before it}. */
     @Override
     public String toString() {
         String next = nextStart == null ? "" : ", next start in " + (nextStart.toNanos() + 999_999) / 1_000_000 + " ms";
-        String before = waitingFor == WaitReason.NOTHING ? "" : ", " + place + " before it";
+        boolean countsPlace = waitingFor != WaitReason.NOTHING && (waitingFor != WaitReason.FLEET_LIMIT || place > 0);
+        String before = countsPlace ? ", " + place + " before it" : "";
         return switch (waitingFor) {
                     case GROUP_LIMIT -> "waits for a slot of its group";
                     case GLOBAL_CAP -> "waits for a slot of the global cap, " + rank + " groups before its own";
                     case GROUP_RATE -> "waits for the rate of " + rate;
                     case GLOBAL_RATE -> "waits for the global rate of " + rate;
+                    case FLEET_LIMIT -> "waits for " + (fleet == null ? PermitStatus.UNKNOWN : fleet).describe(permits);
                     case HOLD -> "waits for the end of a hold of its group";
                     case PAUSED -> "waits for the resumption of its group";
                     case NOTHING -> "waits for nothing";

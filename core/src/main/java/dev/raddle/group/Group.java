@@ -15,12 +15,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /** All tasks of one key: a gate that is created on demand and removed when it is idle. */
-final class Group extends TaskGate {
+class Group extends TaskGate {
 
     /*
      * Overview.
@@ -65,7 +66,12 @@ final class Group extends TaskGate {
      * and the alarms armed after it. A group that could not yet start a whole burst remembers what has started: it is
      * not removed, whatever the bounds on idle groups are, even if it was evicted or shut down.
      *
-     * A group without tasks is idle, unless it is retained because it is paused, on hold, or was changed at run time.
+     * If the policy has a permit source, all groups are of the subclass LeasedGroup. It overrides methods whose bodies
+     * are trivial here, so that groups without a source pay nothing: each section that may have changed the demand for
+     * permits ends with `demandChanged`, and after it has released the lock, the thread calls `reportDemand`.
+     *
+     * A group without tasks is idle, unless it is retained because it is paused, on hold, or was changed at run time,
+     * or holds permits of a source.
      * An idle group records since when, and enters the list of idle groups unless it is in the list already. If the
      * list does not accept it, it is retired at once. A group stays in the list when it becomes busy; a sweep that
      * finds it busy removes it from the list.
@@ -119,7 +125,9 @@ final class Group extends TaskGate {
 
     Entry admit(GroupRun<?> run) {
         Entry entry = needsTime() ? null : admit(run, GrantedPermits.NO_TIME);
-        return entry != null ? entry : Objects.requireNonNull(admit(run, engine.time.nanoTime()));
+        Entry decided = entry != null ? entry : Objects.requireNonNull(admit(run, engine.time.nanoTime()));
+        reportDemand();
+        return decided;
     }
 
     private boolean needsTime() {
@@ -144,6 +152,7 @@ final class Group extends TaskGate {
                 return Entry.ENDED;
             }
             Entry entry = enter(run, now);
+            demandChanged(now, false);
             return entry == Entry.WAITING && bounds() == GroupBounds.UNKNOWN ? Entry.UNRESOLVED : entry;
         } finally {
             unlock();
@@ -159,11 +168,13 @@ final class Group extends TaskGate {
         lock();
         try {
             leave(run, ranNanos, grants);
+            demandChanged(grants.now(), true);
             empty = recordIfEmpty(nowNanos);
         } finally {
             unlock();
         }
         signalEmpty(empty);
+        reportDemand();
     }
 
     boolean withdraw(GroupRun<?> run, GrantedPermits grants) {
@@ -171,10 +182,13 @@ final class Group extends TaskGate {
         lock();
         try {
             if (!isWaiting(run) || (!needsTime() && (running() > 0 || waiting() > 1))) { // no need to read the time
-                return super.withdraw(run, grants);
+                boolean withdrawn = super.withdraw(run, grants);
+                demandChanged(GrantedPermits.NO_TIME, false);
+                return withdrawn;
             }
         } finally {
             unlock();
+            reportDemand();
         }
         return withdrawLast(run, grants);
     }
@@ -189,11 +203,13 @@ final class Group extends TaskGate {
             if (!super.withdraw(run, grants)) {
                 return false;
             }
+            demandChanged(now, false);
             empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
         signalEmpty(empty);
+        reportDemand();
         return true;
     }
 
@@ -228,11 +244,13 @@ final class Group extends TaskGate {
                 return entries; // evicted meanwhile
             }
             bindEarly(lookup.apply(found), grants, entries);
+            demandChanged(now, false);
             empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
         signalEmpty(empty);
+        reportDemand();
         return entries;
     }
 
@@ -242,7 +260,8 @@ final class Group extends TaskGate {
      * @return false if this group is retired
      */
     boolean adjust(UnaryOperator<GroupBounds.Known> change, GrantedPermits grants) {
-        grants.setNow(engine.time.nanoTime());
+        long now = engine.time.nanoTime();
+        grants.setNow(now);
         StackRoom.ensure();
         lock();
         try {
@@ -256,15 +275,17 @@ final class Group extends TaskGate {
                 case GroupBounds.Known known -> bind(change.apply(known), grants);
                 case GroupBounds.Pending lookup -> lookup.addChange(change);
             }
-            return true;
+            demandChanged(now, false);
         } finally {
             unlock();
         }
+        reportDemand();
+        return true;
     }
 
     /** Retires this group if it is empty and the executor is shut down; returns whether this group is retired. */
     private boolean retireIfShutDown(boolean shutdown) {
-        if (shutdown && isEmpty()) {
+        if (shutdown && isEmpty()) { // whatever permits of a source it holds
             life = RETIRED;
         }
         return life == RETIRED;
@@ -282,11 +303,13 @@ final class Group extends TaskGate {
                 return false;
             }
             pause(pause, grants);
+            demandChanged(now, false);
             empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
         signalEmpty(empty);
+        reportDemand();
         return true;
     }
 
@@ -306,8 +329,10 @@ final class Group extends TaskGate {
             long allowed = allowedAt(now);
             if (allowed - now <= 0) {
                 proceed(grants);
+                demandChanged(now, false);
                 return null;
             }
+            demandChanged(now, false);
             GroupAlarm pending = engine.alarms.throttles.get(this);
             boolean suffices = pending != null && pending.moment - now > 0 && pending.moment - allowed <= 0;
             if (life == RETIRED || suffices) {
@@ -318,6 +343,7 @@ final class Group extends TaskGate {
             return next;
         } finally {
             unlock();
+            reportDemand();
         }
     }
 
@@ -330,10 +356,12 @@ final class Group extends TaskGate {
             if (engine.alarms.throttles.get(this) == alarm) {
                 proceed(grants);
                 engine.alarms.throttles.remove(this);
+                demandChanged(now, false);
             }
         } finally {
             unlock();
         }
+        reportDemand();
     }
 
     /**
@@ -353,9 +381,11 @@ final class Group extends TaskGate {
             GroupAlarm next = new GroupAlarm(this, until, pending);
             engine.alarms.holds.put(this, next);
             suspend();
+            demandChanged(GrantedPermits.NO_TIME, false);
             return next;
         } finally {
             unlock();
+            reportDemand();
         }
     }
 
@@ -379,12 +409,14 @@ final class Group extends TaskGate {
                 }
                 resume(grants);
                 engine.alarms.holds.remove(this);
+                demandChanged(now, false);
                 empty = recordIfEmpty(now);
             }
         } finally {
             unlock();
         }
         signalEmpty(empty);
+        reportDemand();
         return null;
     }
 
@@ -399,10 +431,12 @@ final class Group extends TaskGate {
                 engine.alarms.holds.replace(this, before);
             } else if (engine.alarms.holds.remove(this, failed)) {
                 resume(grants);
+                demandChanged(now, false);
             }
         } finally {
             unlock();
         }
+        reportDemand();
     }
 
     /** Moves all runs from the queue to a list, or none if this method fails. */
@@ -413,9 +447,11 @@ final class Group extends TaskGate {
         try {
             waited.ensureCapacity(waited.size() + waiting());
             drain(permit -> waited.add((GroupRun<?>) permit));
+            demandChanged(GrantedPermits.NO_TIME, false);
         } finally {
             unlock();
         }
+        reportDemand();
     }
 
     /**
@@ -435,11 +471,13 @@ final class Group extends TaskGate {
             waited.ensureCapacity(waited.size() + waiting()); // before the first run leaves, because it may fail
             drain(permit -> waited.add((GroupRun<?>) permit));
             discardLimits();
+            demandChanged(now, false);
             empty = recordIfEmpty(now);
         } finally {
             unlock();
         }
         signalEmpty(empty);
+        reportDemand();
     }
 
     /** Admits no more tasks, and retires this group when it is empty. */
@@ -475,6 +513,42 @@ final class Group extends TaskGate {
         }
     }
 
+    // Permits of a source: what LeasedGroup adds.
+
+    /**
+     * Records that the demand for permits is to be reported, if it is. Called under the lock; must not fail.
+     *
+     * @param now the current time in nanoseconds, or {@link GrantedPermits#NO_TIME}
+     * @param byEnd whether it may have changed only because a task has ended
+     */
+    void demandChanged(long now, boolean byEnd) {}
+
+    /** Reports the demand if {@link #demandChanged} has recorded that it is to be reported. Called without the lock. */
+    void reportDemand() {}
+
+    /** Returns whether this group holds permits. Called under the lock. */
+    boolean keepsPermits() {
+        return false;
+    }
+
+    /** Prepares the removal of this retired group. */
+    void beforeRemoval() {}
+
+    /** Returns whether tasks need permits of a source. */
+    boolean isLeased() {
+        return false;
+    }
+
+    /** Returns the fencing number of a running task. */
+    OptionalLong fenceOf(GroupRun<?> run) {
+        return OptionalLong.empty();
+    }
+
+    /** Returns the statistics of the permits, or null if tasks need none. Called under the lock. */
+    GroupStats.@Nullable Permits permitStats(long now) {
+        return null;
+    }
+
     // Idleness.
 
     /**
@@ -482,13 +556,14 @@ final class Group extends TaskGate {
      *
      * @return null if this group has tasks, else the argument for {@link #signalEmpty}, to be called outside the lock
      */
-    private @Nullable Signal recordIfEmpty(long nowNanos) {
+    @Nullable
+    Signal recordIfEmpty(long nowNanos) {
         if (!isEmpty()) {
             return null;
         }
         timesEmptied++;
         boolean remembers = !isRestored(nowNanos);
-        boolean isClosed = life == CLOSING && !remembers && !isSuspended();
+        boolean isClosed = life == CLOSING && !remembers && !isSuspended() && !keepsPermits();
         boolean isUnknown = bounds() instanceof GroupBounds.Pending && !remembers && !isRetained();
         if (life == RETIRED || engine.isShutdown() || isClosed || isUnknown) {
             life = RETIRED;
@@ -518,7 +593,7 @@ final class Group extends TaskGate {
     }
 
     /** Notifies the executor and the waiting threads that this group is empty, if {@link #recordIfEmpty} found that. */
-    private void signalEmpty(@Nullable Signal empty) {
+    void signalEmpty(@Nullable Signal empty) {
         if (empty == null) {
             return;
         }
@@ -533,7 +608,7 @@ final class Group extends TaskGate {
     }
 
     private boolean isRetained() {
-        return isPaused() || isSuspended() || ((GroupBounds) bounds()).isAdjusted();
+        return isPaused() || isSuspended() || ((GroupBounds) bounds()).isAdjusted() || keepsPermits();
     }
 
     /** Decides whether this group, just taken from the list of idle groups, is put back or removed. */
@@ -646,7 +721,8 @@ final class Group extends TaskGate {
                 bounds().concurrency(),
                 bounds().maxWaiting(),
                 limit == null ? null : limit.rate(),
-                hold == null ? null : Duration.ofNanos(Math.max(0, hold.moment - now)));
+                hold == null ? null : Duration.ofNanos(Math.max(0, hold.moment - now)),
+                permitStats(now));
     }
 
     /** Adds the taken slots and the waiting tasks of this group to two sums. */
@@ -697,6 +773,10 @@ final class Group extends TaskGate {
             Duration nextStart = Duration.ofNanos(allowed - now);
             return new Explanation(Explanation.WaitReason.GROUP_RATE, place, 0, limit.rate(), nextStart);
         }
+        if (waitsForMore() && place < bounds().slots() - running()) {
+            return new Explanation(
+                    Explanation.WaitReason.FLEET_LIMIT, place, 0, null, null, slotsOf(run), PermitStatus.UNKNOWN);
+        }
         return waitsForCap() && place < bounds().slots() - running()
                 ? new Explanation(Explanation.WaitReason.GLOBAL_CAP, place, 0)
                 : new Explanation(Explanation.WaitReason.GROUP_LIMIT, place, 0);
@@ -722,6 +802,15 @@ final class Group extends TaskGate {
 
     private static String nextStart(long nanos) {
         return nanos <= 0 ? "" : ", next start in " + (nanos + 999_999) / 1_000_000 + " ms";
+    }
+
+    /** Describes what keeps tasks waiting for permits of a source, for messages. */
+    String permitLoad() {
+        return locked(() -> {
+            GroupStats.Permits permits = permitStats(GrantedPermits.NO_TIME);
+            return (permits == null ? 0 : permits.leased()) + " permits of the fleet, " + running() + " running, "
+                    + waiting() + " of " + bounds().maxWaiting() + " waiting";
+        });
     }
 
     /** Describes the current load, for messages. */

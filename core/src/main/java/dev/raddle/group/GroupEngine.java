@@ -53,7 +53,7 @@ final class GroupEngine {
      * tasks are rejected, running tasks interrupted). It is written before the groups are visited, and a group reads it
      * under its lock when a task enters. So a task either entered before its group was visited, and is found there, or
      * is refused. From CLOSING on, a group is retired as soon as it is empty. When the map is empty, `terminated` is
-     * set.
+     * set, and the session of the permit source is closed.
      */
 
     enum State {
@@ -83,6 +83,8 @@ final class GroupEngine {
     final AtomicReference<State> state = new AtomicReference<>(State.RUNNING);
     final Signal terminated = new Signal();
 
+    final @Nullable PermitExchange permits; // null if the policy has no permit source
+
     private final boolean reuseThreads;
     private final boolean measuresWaiting; // whether a listener receives the time that tasks wait
     private final @Nullable Duration queueTimeout; // of tasks that have none of their own
@@ -108,8 +110,17 @@ final class GroupEngine {
         this.measuresWaiting = policy.taskListener() != null;
         this.reuseThreads = policy.reuseThreads();
         this.queueTimeout = policy.queueTimeout();
+        this.permits = policy.permits() == null ? null : new PermitExchange(this);
         this.throwsRejections =
                 policy.rejectionHandler() == null && policy.rejectionPolicy() != RejectionPolicy.DISCARD;
+    }
+
+    /** Opens the session of the permit source, if there is one. Called once, before the first task. */
+    void openPermits() {
+        PermitSource source = policy.permits();
+        if (permits != null && source != null) {
+            permits.open(source);
+        }
     }
 
     boolean isShutdown() {
@@ -123,7 +134,7 @@ final class GroupEngine {
             String key, String id, Callable<? extends T> task, TaskOptions options, @Nullable CallerThread caller) {
         TaskContext context = TaskContext.current();
         EnclosingScope scope = EnclosingScope.innermost(context);
-        Callable<? extends T> carried = propagation.carry(task, context, scope);
+        Callable<? extends T> carried = carry(task, context, scope);
         long submitted = submitNanos();
         boolean isPlain = options == TaskOptions.DEFAULTS && scope == null && caller == null && queueTimeout == null;
         RunSettings settings = isPlain ? null : settings(options, scope, caller);
@@ -136,6 +147,12 @@ final class GroupEngine {
             events.submitted(run);
         }
         return enter(run);
+    }
+
+    private <T> Callable<? extends T> carry(
+            Callable<? extends T> task, TaskContext context, @Nullable EnclosingScope scope) {
+        boolean hidesFence = permits != null && (scope != null || !context.isEmpty());
+        return propagation.carry(hidesFence ? TaskContext.withOwnFence(task) : task, context, scope);
     }
 
     /** Returns the settings of a run that is not plain, or null if it is nevertheless. */
@@ -290,6 +307,7 @@ final class GroupEngine {
     private String refusal(Gate.Entry entry, Group group) {
         return switch (entry) {
             case RATE_FULL -> RejectionReason.RATE + ": " + group.rateLoad();
+            case PERMITS_FULL -> RejectionReason.PERMITS + ": " + group.permitLoad();
             case BULKHEAD_FULL -> RejectionReason.BULKHEAD + ": " + group.load();
             case COMMON_QUEUE_FULL -> {
                 int threshold = policy.globalQueueThreshold();
@@ -307,7 +325,7 @@ final class GroupEngine {
 
     private Group newGroup(String key) {
         groupsCreated.incrementAndGet();
-        return new Group(key, this);
+        return permits == null ? new Group(key, this) : permits.newGroup(key);
     }
 
     /** Looks the limits of a group up, unless they are known or another thread does; on a new thread if this fails. */
@@ -429,6 +447,7 @@ final class GroupEngine {
 
     /** Starts a granted run; returns false if that failed and other runs may have been granted. */
     private boolean start(GroupRun<?> run, GrantedPermits grants) {
+        run.group.reportDemand(); // the cap may have granted it
         if (onlyScheduler == null && run.mayStartInPlace()) {
             Dispatch.start(run);
             return true;
@@ -531,6 +550,7 @@ final class GroupEngine {
 
     /** Removes a group that was retired. */
     void remove(Group group) {
+        group.beforeRemoval();
         groups.remove(group.key, group);
         alarms.cancel(group);
         terminateIfEmpty();
@@ -545,6 +565,16 @@ final class GroupEngine {
         if (isShutdown() && hasNoGroups() && terminated.set()) {
             alarms.cancelOfCap();
             idleGroups.sweep(); // so that it does not retain removed groups until its alarm fires
+            if (permits != null) {
+                permits.close();
+            }
+        }
+    }
+
+    /** Waits, for a bounded time, until the permit source has closed, if the executor has terminated. */
+    void awaitPermitsClosed() {
+        if (permits != null && terminated.isSet()) {
+            permits.awaitClosed();
         }
     }
 }

@@ -61,6 +61,7 @@ public final class GroupExecutor implements AutoCloseable {
 
     private GroupExecutor(GroupPolicy policy) {
         this.engine = new GroupEngine(policy, LifecycleAdapter.listenerOf(policy));
+        engine.openPermits();
     }
 
     /**
@@ -68,6 +69,7 @@ public final class GroupExecutor implements AutoCloseable {
      *
      * @param policy the policy
      * @return a new executor, to be closed by its owner
+     * @throws RuntimeException if the policy has a permit source whose {@link PermitSource#open} throws it
      */
     public static GroupExecutor newVirtualThreadExecutor(GroupPolicy policy) {
         return new GroupExecutor(Objects.requireNonNull(policy, "policy"));
@@ -695,7 +697,9 @@ public final class GroupExecutor implements AutoCloseable {
     /**
      * Shuts this executor down when its accepted tasks have ended or a timeout has passed. From the call on, new tasks
      * are refused; waiting tasks start as slots become free. If the timeout passes or the calling thread is
-     * interrupted, the remaining tasks are ended as by {@link #shutdown()}; the thread's interrupt status stays set.
+     * interrupted, the remaining tasks are ended as by {@link #shutdown()}; the thread's interrupt status stays set. If
+     * all tasks have ended, this method then waits until the policy's permit source has returned the permits, for at
+     * most two seconds.
      *
      * @param timeout the longest time to wait for accepted tasks; if it exceeds {@link Long#MAX_VALUE} nanoseconds,
      *     that many are used
@@ -709,14 +713,14 @@ public final class GroupExecutor implements AutoCloseable {
         engine.state.compareAndSet(GroupEngine.State.RUNNING, GroupEngine.State.CLOSING);
         engine.groups.values().forEach(Group::retireIfEmpty);
         engine.terminateIfEmpty();
-        if (awaitOrInterrupted(engine.terminated, deadline)) {
-            if (engine.state.get() == GroupEngine.State.CLOSING) {
-                report(new GroupShutdownReport(0, 0, Duration.ofNanos(engine.time.nanoTime() - began)));
-            }
-            return true;
+        boolean inTime = awaitOrInterrupted(engine.terminated, deadline);
+        if (!inTime) {
+            shutdownAfter(Duration.ofNanos(engine.time.nanoTime() - began));
+        } else if (engine.state.get() == GroupEngine.State.CLOSING) {
+            report(new GroupShutdownReport(0, 0, Duration.ofNanos(engine.time.nanoTime() - began)));
         }
-        shutdownAfter(Duration.ofNanos(engine.time.nanoTime() - began));
-        return false;
+        engine.awaitPermitsClosed();
+        return inTime;
     }
 
     /**
@@ -855,7 +859,9 @@ public final class GroupExecutor implements AutoCloseable {
         Objects.requireNonNull(groupKey, "groupKey");
         engine.idleGroups.sweep();
         Group group = engine.groups.get(groupKey);
-        return group == null ? Optional.empty() : group.stats();
+        Optional<GroupStats> stats = group == null ? Optional.empty() : group.stats();
+        PermitExchange permits = engine.permits;
+        return permits == null ? stats : stats.map(known -> known.with(permits.status(groupKey)));
     }
 
     /**
@@ -904,6 +910,9 @@ public final class GroupExecutor implements AutoCloseable {
             throw new IllegalArgumentException("handle must be one that this executor returned, was " + handle);
         }
         Explanation explanation = run.group.explain(run);
+        if (explanation.waitingFor() == Explanation.WaitReason.FLEET_LIMIT && engine.permits != null) {
+            return explanation.with(engine.permits.status(run.groupKey()));
+        }
         if (explanation.waitingFor() != Explanation.WaitReason.GLOBAL_CAP) {
             return explanation;
         }

@@ -53,6 +53,8 @@ public final class GroupPolicy {
     private final @Nullable Function<String, @Nullable Rate> rateResolver;
     private final @Nullable Rate defaultRatePerGroup;
     private final @Nullable Rate globalRate;
+    private final @Nullable PermitSource permits;
+    private final LostPermitPolicy lostPermits;
     private final RejectionPolicy rejectionPolicy;
     private final @Nullable RejectionHandler rejectionHandler;
     private final @Nullable TaskLifecycleListener taskLifecycleListener;
@@ -83,6 +85,8 @@ public final class GroupPolicy {
         this.rateResolver = builder.rateResolver;
         this.defaultRatePerGroup = builder.defaultRatePerGroup;
         this.globalRate = builder.globalRate;
+        this.permits = builder.permits;
+        this.lostPermits = builder.lostPermits;
         this.rejectionPolicy = rejectionPolicy;
         this.rejectionHandler = builder.rejectionHandler;
         this.taskLifecycleListener = builder.taskLifecycleListener;
@@ -352,6 +356,24 @@ public final class GroupPolicy {
     }
 
     /**
+     * Returns the source of the permits that tasks need, for limits that hold over several JVMs.
+     *
+     * @return the source, or null if tasks need no permits
+     */
+    public @Nullable PermitSource permits() {
+        return permits;
+    }
+
+    /**
+     * Returns what happens to running tasks whose permits the source revokes.
+     *
+     * @return the policy
+     */
+    public LostPermitPolicy lostPermits() {
+        return lostPermits;
+    }
+
+    /**
      * Returns how rejected tasks are treated if there is no handler.
      *
      * @return the policy
@@ -479,6 +501,8 @@ public final class GroupPolicy {
         private @Nullable Function<String, @Nullable Rate> rateResolver;
         private @Nullable Rate defaultRatePerGroup;
         private @Nullable Rate globalRate;
+        private @Nullable PermitSource permits;
+        private LostPermitPolicy lostPermits = LostPermitPolicy.INTERRUPT;
         private @Nullable RejectionPolicy rejectionPolicy = RejectionPolicy.ABORT;
         private @Nullable RejectionHandler rejectionHandler;
         private @Nullable TaskLifecycleListener taskLifecycleListener;
@@ -667,6 +691,31 @@ public final class GroupPolicy {
          */
         public Builder globalRate(@Nullable Rate rate) {
             globalRate = rate;
+            return this;
+        }
+
+        /**
+         * Sets the source of permits, for limits that hold over several JVMs. A task starts when it has as many permits
+         * as it costs, and all other limits allow it. Until then it waits, so a group whose queue threshold is 0, and
+         * {@code tryCall} without a wait, use only permits that are there already. A task that is rejected under
+         * CALLER_RUNS runs without permits.
+         *
+         * @param source the source; null, the default, means that tasks need no permits
+         * @return this builder
+         */
+        public Builder permits(@Nullable PermitSource source) {
+            permits = source;
+            return this;
+        }
+
+        /**
+         * Sets what happens to running tasks whose permits the source revokes.
+         *
+         * @param policy the policy; the default is INTERRUPT
+         * @return this builder
+         */
+        public Builder lostPermits(LostPermitPolicy policy) {
+            lostPermits = Objects.requireNonNull(policy, "lostPermits");
             return this;
         }
 

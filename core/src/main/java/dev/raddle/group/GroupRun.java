@@ -12,11 +12,13 @@ import dev.raddle.task.CancelledException;
 import dev.raddle.task.Outcome;
 import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
+import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskStatus;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
 import java.util.Locale;
+import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -217,6 +219,13 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     @Override
     protected T enter(Callable<? extends T> callable) throws Exception {
+        OptionalLong fence = group.isLeased() ? group.fenceOf(this) : OptionalLong.empty();
+        return fence.isPresent()
+                ? TaskContext.callWithFence(fence.getAsLong(), () -> callWithRetries(callable))
+                : callWithRetries(callable);
+    }
+
+    private T callWithRetries(Callable<? extends T> callable) throws Exception {
         RetryPolicy retry = settings == null ? null : settings.options.retry();
         if (settings == null || retry == null || retry.maxAttempts() == 1) {
             return callable.call();
@@ -452,6 +461,11 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         } else {
             cancel(new Outcome.Cancelled<>(new CancelledException(reason)), false);
         }
+    }
+
+    /** Cancels this run, which held permits of a source, even if it runs. Listeners are notified on another thread. */
+    void losePermits(String reason) {
+        end(new Outcome.Cancelled<>(new CancelledException(reason)), true, group.engine.offloadExecutor);
     }
 
     /** Returns the exception of a run that was rejected, or null. */

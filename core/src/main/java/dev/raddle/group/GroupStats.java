@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param rate how many tasks may start per time, or null if there is no such limit
  * @param holdLeft the time for which {@link GroupExecutor#holdGroup} still keeps tasks from starting, or null if the
  *     group is not on hold
+ * @param permits the permits of the policy's {@link PermitSource}, or null if it has none
  */
 public record GroupStats(
         String groupKey,
@@ -23,7 +24,17 @@ public record GroupStats(
         int maxConcurrency,
         int queueCapacity,
         @Nullable Rate rate,
-        @Nullable Duration holdLeft) {
+        @Nullable Duration holdLeft,
+        @Nullable Permits permits) {
+
+    /**
+     * The permits of a group that come from a {@link PermitSource}.
+     *
+     * @param fleetLimit the number that all JVMs share, or 0 if it is unknown
+     * @param leased the number that this JVM has, used and unused
+     * @param wanted the number of further permits that waiting tasks could use
+     */
+    public record Permits(int fleetLimit, int leased, int wanted) {}
 
     /**
      * Creates the statistics of a group without a rate that is not on hold.
@@ -35,6 +46,43 @@ public record GroupStats(
      * @param queueCapacity the largest number of waiting tasks
      */
     public GroupStats(String groupKey, int activeCount, int queuedCount, int maxConcurrency, int queueCapacity) {
-        this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, null, null);
+        this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, null, null, null);
+    }
+
+    /**
+     * Creates the statistics of a group without a permit source.
+     *
+     * @param groupKey the key of the group
+     * @param activeCount the number of slots taken by running tasks
+     * @param queuedCount the number of waiting tasks
+     * @param maxConcurrency the number of slots
+     * @param queueCapacity the largest number of waiting tasks
+     * @param rate how many tasks may start per time, or null
+     * @param holdLeft the time for which the group is on hold, or null
+     */
+    public GroupStats(
+            String groupKey,
+            int activeCount,
+            int queuedCount,
+            int maxConcurrency,
+            int queueCapacity,
+            @Nullable Rate rate,
+            @Nullable Duration holdLeft) {
+        this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, rate, holdLeft, null);
+    }
+
+    /** Returns these statistics with the fleet's limit, if only the source knows it. */
+    GroupStats with(PermitStatus status) {
+        return permits == null || permits.fleetLimit != 0
+                ? this
+                : new GroupStats(
+                        groupKey,
+                        activeCount,
+                        queuedCount,
+                        maxConcurrency,
+                        queueCapacity,
+                        rate,
+                        holdLeft,
+                        new Permits(status.limit(), permits.leased, permits.wanted));
     }
 }

@@ -5,6 +5,7 @@ enum RejectionReason {
     GROUP_QUEUE("group-queue"),
     BULKHEAD("bulkhead"),
     RATE("rate"),
+    PERMITS("permits"),
     GLOBAL_QUEUE("global-queue"),
     QUEUE_TIMEOUT("queue-timeout"),
     SHUTDOWN("shutdown"),

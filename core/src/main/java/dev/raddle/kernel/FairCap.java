@@ -463,6 +463,7 @@ public final class FairCap {
             }
             first.grant(permit, slots, grants);
             line.charge(first, permit, slots, isByStarts());
+            first.servedByCap(grants.now());
         }
         if (slots > 0 && first.firstFits(grants.now())) {
             line.sinkFirst(first);

@@ -45,8 +45,9 @@ public abstract class Gate extends SpinLock {
      *   (2)  waiting <= bounds.maxWaiting(), once the bounds are known
      *   (3)  without a cap, the first in the queue does not fit; with one, a gate whose first fits is `ready`: it is
      *        known to the cap, or the thread that holds the lock is about to offer it
-     *   (4)  if the rate alone keeps the first in the queue waiting, the gate is `throttled`: an alarm will let it
-     *        advance at the moment that the rate allows, or the thread that found this is about to arm the alarm
+     *   (4)  if the rate keeps the first in the queue waiting and its slots are free, the gate is `throttled`: an alarm
+     *        will let it advance at the moment that the rate allows, or the thread that found this is about to arm the
+     *        alarm
      *
      * (3) says that no permit waits beside a free slot. A free slot is not left for all to compete for: the thread that
      * frees it grants it to the first permit, if that fits. So there is no window in which a newcomer overtakes, and no
@@ -78,6 +79,11 @@ public abstract class Gate extends SpinLock {
      * A decision that was begun before the gate had a rate has no such moment and grants nothing; the caller then reads
      * the time and lets the gate proceed. The bucket is kept when the bounds are discarded, until it is full.
      *
+     * A subclass may bound the slots further, by permits that it receives from elsewhere (`mayTake`). Then "fits" in
+     * (3) means that these suffice, too. `took` and `returned` keep them in step with `running`: they are called in the
+     * step that changes it, and must not fail. A subclass that receives more permits calls `proceed`, as if slots had
+     * been freed. (4) disregards these permits: the alarm fires, and the subclass learns then that it needs permits.
+     *
      * Bounds that are not known yet have no slots: permits wait, beyond any threshold, until `bindEarly` decides about
      * them, in order, as if they entered under the bounds that were found. Until then they do not count as waiting at
      * the cap.
@@ -104,6 +110,8 @@ public abstract class Gate extends SpinLock {
         BULKHEAD_FULL,
         /** Refused: the queue of this gate is full, and the rate, not the concurrency, keeps its permits waiting. */
         RATE_FULL,
+        /** Refused: the queue of this gate is full, and its permits wait for what {@link Gate#mayTake} bounds. */
+        PERMITS_FULL,
         /** Refused: the common queue of all gates is full. */
         COMMON_QUEUE_FULL,
         /** The permit is in the queue, and its caller has to look the limits up. Returned by subclasses only. */
@@ -165,6 +173,53 @@ public abstract class Gate extends SpinLock {
     protected boolean owns(Permit permit) {
         return true;
     }
+
+    // What a subclass adds. These bodies are trivial, so that they cost nothing while no subclass overrides them.
+
+    /**
+     * Returns the bound on the slots that one permit takes, in addition to {@link #bounds}. A permit that requests more
+     * takes this many. Called under the lock.
+     *
+     * @return a number of slots, at least 1; this implementation returns {@link Integer#MAX_VALUE}
+     */
+    protected int mostSlots() {
+        return Integer.MAX_VALUE;
+    }
+
+    /**
+     * Returns whether slots may be taken that the bounds leave free. Called under the lock.
+     *
+     * @param slots a number of slots, at least 1
+     * @return this implementation returns true
+     */
+    protected boolean mayTake(int slots) {
+        return true;
+    }
+
+    /**
+     * Records that slots were taken for a permit, which {@link #mayTake} has allowed. Called under the lock; must not
+     * fail. This implementation does nothing.
+     *
+     * @param permit the permit, which is held now
+     * @param slots the number of slots
+     */
+    protected void took(Permit permit, int slots) {}
+
+    /**
+     * Records that the slots of a permit are free again. Called under the lock; must not fail. This implementation does
+     * nothing.
+     *
+     * @param permit the permit, which is no longer held
+     */
+    protected void returned(Permit permit) {}
+
+    /**
+     * Records that the cap has granted permits of this gate. Called under the lock; must not fail. This implementation
+     * does nothing.
+     *
+     * @param now the current time in nanoseconds, or {@link GrantedPermits#NO_TIME} if this gate has no rate
+     */
+    protected void servedByCap(long now) {}
 
     /**
      * Lets a permit enter. The permit is held at once if it would be the first in the queue, its slots are free and the
@@ -228,6 +283,7 @@ public abstract class Gate extends SpinLock {
         held = Ring.unlink(held, permit);
         permit.place = Permit.NOWHERE;
         running -= slots;
+        returned(permit);
         if (capped) {
             cap.release(slots);
             correct(permit, ranNanos);
@@ -402,6 +458,12 @@ public abstract class Gate extends SpinLock {
         advance(grants);
     }
 
+    /** Lets the cap look at this gate again. Called when {@link #mayTake} may refuse what it has allowed before. */
+    protected final void recede() {
+        assert isLocked();
+        noteFirstMayHaveLeft();
+    }
+
     /**
      * Returns whether nothing is left to remember of what has started here: a new gate would allow no more than this
      * one.
@@ -479,14 +541,35 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
-     * Returns whether the first permit in the queue waits for nothing but the rate.
+     * Returns whether the first permit in the queue waits for the rate, if that does not allow it.
      *
-     * @return true if its slots are free
+     * @return true if there is a rate, and the bounds leave its slots free
      */
     protected final boolean waitsForRate() {
         assert isLocked();
         Permit first = bounds.rate() == null ? null : first();
-        return first != null && freeSlots(first) > 0;
+        return first != null && slotsWithinBounds(first) > 0;
+    }
+
+    /**
+     * Returns whether {@link #mayTake} keeps the first permit in the queue waiting.
+     *
+     * @return true if the bounds leave its slots free
+     */
+    protected final boolean waitsForMore() {
+        assert isLocked();
+        return lacksMore(first());
+    }
+
+    /**
+     * Returns the number of slots that the first permit in the queue will take.
+     *
+     * @return the number of slots; 0 if no permit waits, or the limits are not known and it requests more than one
+     */
+    protected final int slotsOfFirst() {
+        assert isLocked();
+        Permit first = first();
+        return first == null ? 0 : slotsOf(first);
     }
 
     /**
@@ -626,14 +709,34 @@ public abstract class Gate extends SpinLock {
     }
 
     private boolean needsOnlyRate(Permit permit, long now) {
-        return freeSlots(permit) > 0 && !isAllowed(permit, now);
+        return slotsWithinBounds(permit) > 0 && !isAllowed(permit, now);
+    }
+
+    private boolean lacksMore(@Nullable Permit permit) {
+        int slots = permit == null ? 0 : slotsWithinBounds(permit);
+        return slots > 0 && !mayTake(slots);
     }
 
     private int freeSlots(Permit permit) {
-        int most = bounds.slots();
+        int slots = slotsWithinBounds(permit);
+        return slots > 0 && mayTake(slots) ? slots : 0;
+    }
+
+    /** Returns how many slots a permit would take now as far as the bounds decide, or 0 if it does not fit. */
+    private int slotsWithinBounds(Permit permit) {
+        int slots = slotsOf(permit);
+        return paused || suspended || running > bounds.slots() - slots ? 0 : slots;
+    }
+
+    /**
+     * Returns the number of slots that a permit will take under the limits in force.
+     *
+     * @param permit a waiting permit
+     * @return the number of slots; 0 if the limits are not known and it requests more than one
+     */
+    protected final int slotsOf(Permit permit) {
         int cost = permit.cost();
-        int slots = cost == 1 ? 1 : Math.min(cost, Math.min(most, cap.max()));
-        return paused || suspended || running > most - slots ? 0 : slots;
+        return cost == 1 ? 1 : Math.min(Math.min(cost, mostSlots()), Math.min(bounds.slots(), cap.max()));
     }
 
     boolean firstFits(long now) {
@@ -677,6 +780,9 @@ public abstract class Gate extends SpinLock {
                 if (needsOnlyRate(next, now) || (freeSlots(next) > 0 && cap.isRateUsedUp(next.cost(), now))) {
                     return Entry.RATE_FULL;
                 }
+                if (lacksMore(next)) {
+                    return Entry.PERMITS_FULL;
+                }
                 boolean bulkhead = bounds.maxInFlight() < bounds.concurrency() && running >= bounds.maxInFlight();
                 return bulkhead ? Entry.BULKHEAD_FULL : Entry.QUEUE_FULL;
             }
@@ -696,6 +802,7 @@ public abstract class Gate extends SpinLock {
         held = Ring.append(held, permit);
         permit.place = Permit.HELD; // from here on, only writes of fields, which cannot fail
         running += slots;
+        took(permit, slots);
     }
 
     void makeRoomIfRated(GrantedPermits grants) {

@@ -109,6 +109,15 @@ public final class GrantedPermits {
         rated().throttledSize--;
     }
 
+    /**
+     * Returns whether nothing is to be done: no permit was granted, and no gate waits for a rate.
+     *
+     * @return true if there is nothing to start and no alarm to arm
+     */
+    public boolean isEmpty() {
+        return first == null && peekThrottled() == null;
+    }
+
     int size() {
         return first == null ? 0 : 1 + tail - head;
     }

@@ -103,10 +103,12 @@ public abstract class TaskGate extends Gate {
      * Returns whether the limits of this gate and of the cap decide when a run continues.
      *
      * @param run any run
-     * @return true if it holds slots here, or waits here for slots and not for limits or a resume
+     * @return true if it holds slots here, or waits here for slots and not for limits, a resume or permits from
+     *     elsewhere
      */
     public final boolean isSubjectToLimits(TaskRun<?> run) {
-        return locked(() -> isHeld(run) || (isWaiting(run) && !isPaused() && !isSuspended() && isBound()));
+        return locked(
+                () -> isHeld(run) || (isWaiting(run) && !isPaused() && !isSuspended() && isBound() && !waitsForMore()));
     }
 
     /** Returns whether a thread may run a task here. (A runner that is being interrupted cannot be identified.) */
@@ -130,7 +132,10 @@ public abstract class TaskGate extends Gate {
     }
 
     private boolean couldNeverEnd(TaskRun<?> awaited, Thread waiter) {
-        if (isPaused() || isSuspended() || !isBound() || waitsForCap() || waitsForRate() || running() > LARGEST_SCAN) {
+        if (isPaused() || isSuspended() || !isBound() || waitsForCap() || waitsForRate() || waitsForMore()) {
+            return false;
+        }
+        if (running() > LARGEST_SCAN) {
             return false;
         }
         if (isHeld(awaited) && !waitsHere(awaited.runningThread())) {

@@ -4,6 +4,7 @@ import dev.raddle.time.Deadline;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 
@@ -74,17 +75,22 @@ public final class TaskContext {
         String label();
     }
 
-    private static final TaskContext EMPTY = new TaskContext(Map.of(), null, false);
+    private static final TaskContext EMPTY = new TaskContext(Map.of(), null, false, null);
     private static final ScopedValue<TaskContext> CURRENT = ScopedValue.newInstance();
+
+    /** The fencing number of the task that the thread runs; bound outside of the contexts that this task installs. */
+    private static final ScopedValue<Long> FENCE = ScopedValue.newInstance();
 
     private final Map<Key<?>, Object> values;
     private final @Nullable Owner owner;
     private final boolean member; // whether the owner waits for the task
+    private final @Nullable Long fence; // of the submitter
 
-    private TaskContext(Map<Key<?>, Object> values, @Nullable Owner owner, boolean member) {
+    private TaskContext(Map<Key<?>, Object> values, @Nullable Owner owner, boolean member, @Nullable Long fence) {
         this.values = values;
         this.owner = owner;
         this.member = member;
+        this.fence = fence;
     }
 
     /**
@@ -119,7 +125,7 @@ public final class TaskContext {
     public <T> TaskContext with(Key<T> key, T value) {
         Map<Key<?>, Object> copy = new HashMap<>(values);
         copy.put(Objects.requireNonNull(key, "key"), Objects.requireNonNull(value, "value"));
-        return new TaskContext(copy, owner, member);
+        return new TaskContext(copy, owner, member, fence);
     }
 
     /**
@@ -147,7 +153,7 @@ public final class TaskContext {
      * @return this context if it has that owner already, otherwise a new one
      */
     public TaskContext within(@Nullable Owner inside) {
-        return inside == owner && !member ? this : new TaskContext(values, inside, false);
+        return inside == owner && !member ? this : new TaskContext(values, inside, false, fence);
     }
 
     /**
@@ -157,7 +163,7 @@ public final class TaskContext {
      * @return this context if it is for such a task already, otherwise a new one
      */
     public TaskContext ofTask(Owner waiting) {
-        return waiting == owner && member ? this : new TaskContext(values, waiting, true);
+        return waiting == owner && member ? this : new TaskContext(values, waiting, true, fence);
     }
 
     /**
@@ -170,12 +176,66 @@ public final class TaskContext {
     }
 
     /**
-     * Returns whether this context has neither values nor an owner, so that it need not be passed to tasks.
+     * Returns whether this context has neither values nor an owner nor a fencing number, so that it need not be passed
+     * to tasks.
      *
-     * @return true if there are no values and no owner
+     * @return true if there is nothing to pass
      */
     public boolean isEmpty() {
-        return values.isEmpty() && owner == null;
+        return values.isEmpty() && owner == null && fence == null;
+    }
+
+    /**
+     * Returns the fencing number of the permit with which the calling task runs, if it runs in a group whose permits
+     * come from a permit source. A resource that refuses numbers smaller than the largest one that it has seen is
+     * protected from tasks that go on after their permits were lost. A task with several permits has the largest of
+     * their numbers.
+     *
+     * {@snippet :
+     * long fence = TaskContext.current().fence().orElseThrow();
+     * update("UPDATE report SET text = ?, fence = ? WHERE id = ? AND fence <= ?", text, fence, id, fence);
+     * }
+     *
+     * <p>Tasks that the calling task submits or forks have its number, too, unless they run with a permit of their own.
+     * A task that was placed in such a group by a scope or flow has the number, but does not pass it on.
+     *
+     * @return the number; empty outside of such tasks
+     */
+    public OptionalLong fence() {
+        Long own = FENCE.isBound() ? FENCE.get() : fence;
+        return own == null ? OptionalLong.empty() : OptionalLong.of(own);
+    }
+
+    /**
+     * Calls the callable of a task that runs with a permit of a permit source. Only Raddle calls this method.
+     *
+     * @param <T> the type of the value
+     * @param fence the fencing number of the permit
+     * @param action the action, called in the calling thread
+     * @return the value of the action
+     * @throws Exception if the action throws
+     */
+    public static <T> T callWithFence(long fence, Callable<? extends T> action) throws Exception {
+        return ScopedValue.where(FENCE, fence)
+                .where(CURRENT, current().withFence(fence))
+                .<T, Exception>call(action::call);
+    }
+
+    /**
+     * Returns a callable that calls an action in the current context, with the fencing number of the task that calls
+     * it. It is called inside {@link #callWithFence} and a context that was captured before. Only Raddle calls this
+     * method.
+     *
+     * @param <T> the type of the value
+     * @param action the action
+     * @return the callable
+     */
+    public static <T> Callable<T> withOwnFence(Callable<? extends T> action) {
+        return () -> FENCE.isBound() ? current().withFence(FENCE.get()).call(action) : action.call();
+    }
+
+    private TaskContext withFence(long number) {
+        return new TaskContext(values, owner, member, number);
     }
 
     /**

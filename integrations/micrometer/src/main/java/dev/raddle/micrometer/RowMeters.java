@@ -20,8 +20,8 @@ import java.util.function.ToDoubleFunction;
 final class RowMeters {
 
     static final String OTHER = "other";
-    static final List<String> REASONS =
-            List.of("group-queue", "bulkhead", "rate", "global-queue", "queue-timeout", "shutdown", "evicted");
+    static final List<String> REASONS = List.of(
+            "group-queue", "bulkhead", "rate", "permits", "global-queue", "queue-timeout", "shutdown", "evicted");
     static final List<TaskStatus> RAN = List.of(TaskStatus.SUCCESS, TaskStatus.FAILED, TaskStatus.CANCELLED);
 
     static final List<TaskStatus> UNSTARTED =

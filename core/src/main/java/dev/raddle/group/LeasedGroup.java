@@ -1,0 +1,317 @@
+package dev.raddle.group;
+
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.kernel.Permit;
+import dev.raddle.kernel.StackRoom;
+import dev.raddle.time.Signal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import org.jspecify.annotations.Nullable;
+
+/** A group whose tasks also need permits of a {@link PermitSource}. */
+final class LeasedGroup extends Group {
+
+    /*
+     * Overview.
+     *
+     * The lock of the group also guards what the source has granted (FleetPermits). A task that starts takes as many
+     * permits as slots, in the same step, and gives them back in the step that frees its slots. So the tasks use no
+     * permit that the source has not granted or has taken back. A task whose permits are revoked holds its slots until
+     * it ends. Such slots are `lost` = running - held, and count against the permits granted later:
+     *
+     *   a task may start if  slots <= free - lost
+     *
+     * The demand is a function of this state:
+     *
+     *   usable   slots that waiting tasks could take now, if permits were free; as far as the limits of the group, of
+     *            the fleet, a pause, a hold and the rate allow; a full cap is disregarded
+     *   needed   0 if usable is 0, else usable + lost
+     *   wanted   max(0, needed - free)
+     *   unused   max(0, free - needed) + spent
+     *
+     * At most one of wanted and free - needed is positive, so a permit that was asked for is not offered back until
+     * the tasks that it was for have left. And wanted is positive if only a lack of permits keeps the first task
+     * waiting: then usable is at least its slots, and free - lost is less.
+     *
+     * Each section that changes the state compares the demand with the one that was reported last (`demandChanged`).
+     * If that is out of date, the group is `queued`: it is in the list of the exchange, whose reporter computes the
+     * demand anew and calls the source without a lock. The thread that queued the group wakes the reporter after it
+     * has released the lock.
+     *
+     * A busy group is not reported for every task. Unused permits are reported once, until the source has reclaimed
+     * some or found that none is unused. A smaller number wanted is reported if it is less than half of the reported
+     * one, or a permit is free, or something else than the end of a task made it smaller; so a group in which tasks
+     * arrive as fast as they end reports nothing. If the source grants what is not wanted any more, the grant is
+     * unused, and is reported.
+     *
+     * A group with permits is neither idle nor removed, until the source has reclaimed them. Only after a shutdown of
+     * the executor an empty group is removed with its permits, and the exchange keeps it for the source.
+     */
+
+    private static final int NOT_REPORTED = -1;
+
+    private final PermitExchange exchange;
+    private final FleetPermits permits = new FleetPermits(); // guarded by this
+    private int limit; // of the fleet, or 0 if it is unknown; guarded by this
+    private int reported; // the number wanted in the last report; guarded by this
+    private boolean isOffered; // whether unused permits were reported since the last reclaim; guarded by this
+    private boolean isQueued; // whether this is in the list of the exchange; guarded by this
+
+    @Nullable
+    LeasedGroup nextChanged; // owned by the list of the exchange
+
+    LeasedGroup(String key, GroupEngine engine, PermitExchange exchange) {
+        super(key, engine);
+        this.exchange = exchange;
+    }
+
+    // What the gate asks, under the lock.
+
+    @Override
+    protected int mostSlots() {
+        return limit == 0 ? Integer.MAX_VALUE : limit;
+    }
+
+    @Override
+    protected boolean mayTake(int slots) {
+        return slots <= permits.free() - lost();
+    }
+
+    private int lost() {
+        return running() - permits.held();
+    }
+
+    @Override
+    protected void took(Permit permit, int slots) {
+        permits.take(permit, slots);
+    }
+
+    @Override
+    protected void returned(Permit permit) {
+        permits.giveBack(permit);
+    }
+
+    @Override
+    protected void servedByCap(long now) {
+        demandChanged(now, true);
+    }
+
+    @Override
+    boolean keepsPermits() {
+        return permits.total() > 0;
+    }
+
+    /** Returns the number of permits that the source has granted and not taken back. */
+    int permitsNow() {
+        return locked(permits::total);
+    }
+
+    @Override
+    void beforeRemoval() {
+        if (permitsNow() > 0) {
+            exchange.keep(this);
+        }
+    }
+
+    // The demand.
+
+    /**
+     * What the group wants and can return.
+     *
+     * @param wanted the number of further permits
+     * @param unused the number of permits that the source may reclaim
+     */
+    record Demand(int wanted, int unused) {}
+
+    private Demand demand(long now) {
+        int usable = usable(now);
+        int needed = usable == 0 ? 0 : usable + lost();
+        int beyond = permits.free() - needed;
+        return new Demand(Math.max(0, -beyond), Math.max(0, beyond) + permits.spent());
+    }
+
+    private int usable(long now) {
+        if (waiting() == 0 || isPaused() || isSuspended() || !isBound() || isThrottled(now)) {
+            return 0;
+        }
+        int most = Math.min(bounds().slots(), mostSlots());
+        return Math.clamp((long) slotsOfFirst() + waiting() - 1, 0, Math.max(0, most - running()));
+    }
+
+    private boolean isThrottled(long now) {
+        return bounds().rate() != null && now != GrantedPermits.NO_TIME && allowedAt(now) - now > 0;
+    }
+
+    @Override
+    void demandChanged(long now, boolean byEnd) {
+        if (!isQueued && isOutOfDate(demand(now), byEnd)) {
+            isQueued = true;
+            exchange.add(this);
+        }
+    }
+
+    private boolean isOutOfDate(Demand demand, boolean byEnd) {
+        if (demand.unused > 0 && !isOffered) {
+            return true;
+        }
+        boolean isBusy = byEnd && permits.free() == 0 && permits.held() > 0;
+        return isBusy ? demand.wanted > reported || demand.wanted < reported / 2 : demand.wanted != reported;
+    }
+
+    @Override
+    void reportDemand() {
+        exchange.wakeIfChanged();
+    }
+
+    /** Returns the demand of this group, which has left the list, or null if it was reported before. */
+    @Nullable
+    Demand takeDemand() {
+        long now = engine.time.nanoTime();
+        return locked(() -> {
+            isQueued = false;
+            Demand demand = demand(now);
+            if (!isOutOfDate(demand, false)) {
+                return null;
+            }
+            reported = demand.wanted;
+            isOffered |= demand.unused > 0;
+            return demand;
+        });
+    }
+
+    /** Records that the source did not receive the last demand. The next change of this group reports again. */
+    void demandFailed() {
+        locked(() -> {
+            reported = NOT_REPORTED;
+            isOffered = false;
+            return null;
+        });
+    }
+
+    // What the source does.
+
+    /** Adds a permit and grants what fits then; returns false if this group does not accept it. */
+    boolean grant(long fence, boolean isForOneTask, GrantedPermits grants) {
+        long now = engine.time.nanoTime();
+        grants.setNow(now);
+        StackRoom.ensureForSections();
+        lock();
+        try {
+            if (isRetired() || (engine.isShutdown() && waiting() == 0)) {
+                return false;
+            }
+            permits.add(fence, isForOneTask);
+            try {
+                proceed(grants);
+            } catch (Throwable failure) { // the heap is exhausted; nothing was granted
+                permits.undoAdd();
+                throw failure;
+            }
+            demandChanged(now, false);
+            return true;
+        } finally {
+            unlock();
+        }
+    }
+
+    /** Removes permits that are unused. */
+    PermitSource.Reclaimed reclaim(int most) {
+        long now = engine.time.nanoTime();
+        Signal empty;
+        PermitSource.Reclaimed reclaimed;
+        StackRoom.ensureForSections();
+        lock();
+        try {
+            int unused = demand(now).unused;
+            int count = Math.min(most, unused);
+            isOffered &= count == 0 && unused > 0;
+            reclaimed = permits.reclaim(count);
+            empty = afterLoss(now);
+        } finally {
+            unlock();
+        }
+        signalEmpty(empty);
+        return reclaimed;
+    }
+
+    /**
+     * Removes permits, even if tasks use them.
+     *
+     * @param losing the list to which the runs are added that have lost permits
+     * @return the number of permits that were removed
+     */
+    int revoke(int most, List<GroupRun<?>> losing) {
+        long now = engine.time.nanoTime();
+        Signal empty;
+        int count;
+        StackRoom.ensureForSections();
+        lock();
+        try {
+            count = Math.min(most, permits.total());
+            boolean ofTasks = count > permits.free() + permits.spent();
+            List<Permit> newestFirst = ofTasks ? heldNewestFirst() : List.of();
+            permits.revoke(count, newestFirst).forEach(permit -> losing.add((GroupRun<?>) permit));
+            empty = afterLoss(now);
+        } finally {
+            unlock();
+        }
+        signalEmpty(empty);
+        return count;
+    }
+
+    private List<Permit> heldNewestFirst() {
+        List<Permit> held = new ArrayList<>();
+        forEachHeld(held::add);
+        return held.reversed();
+    }
+
+    private @Nullable Signal afterLoss(long now) {
+        recede();
+        demandChanged(now, false);
+        return keepsPermits() ? null : recordIfEmpty(now);
+    }
+
+    /** Sets the limit of the fleet and grants what fits then. */
+    void limit(int newLimit, GrantedPermits grants) {
+        long now = engine.time.nanoTime();
+        grants.setNow(now);
+        StackRoom.ensureForSections();
+        lock();
+        try {
+            int before = limit;
+            limit = newLimit;
+            try {
+                proceed(grants);
+            } catch (Throwable failure) { // the heap is exhausted; nothing was granted
+                limit = before;
+                throw failure;
+            }
+            demandChanged(now, false);
+        } finally {
+            unlock();
+        }
+    }
+
+    // Monitoring.
+
+    @Override
+    boolean isLeased() {
+        return true;
+    }
+
+    @Override
+    OptionalLong fenceOf(GroupRun<?> run) {
+        return locked(() -> isHeld(run) ? permits.fenceOf(run) : OptionalLong.empty());
+    }
+
+    @Override
+    GroupStats.@Nullable Permits permitStats(long now) {
+        return new GroupStats.Permits(limit, permits.total(), demand(now).wanted);
+    }
+
+    /** Returns whether the numbers of permits agree with the tasks, for tests. */
+    boolean isConsistent() {
+        return locked(() -> permits.isConsistent() && lost() >= 0);
+    }
+}

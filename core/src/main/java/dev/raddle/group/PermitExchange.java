@@ -1,0 +1,308 @@
+package dev.raddle.group;
+
+import dev.raddle.kernel.GrantedPermits;
+import dev.raddle.task.Scheduler;
+import dev.raddle.time.Deadline;
+import dev.raddle.time.Signal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Connects the groups of one executor with its {@link PermitSource}. */
+final class PermitExchange implements PermitSource.Holder {
+
+    /*
+     * Overview.
+     *
+     * Groups whose demand has changed are in `changed`, a stack that is linked through the groups. Each is in it at
+     * most once, and enters it under its lock. One thread at a time is the reporter: the one that increments `signals`
+     * from zero starts it. The reporter takes the whole stack, calls the source for each group, without a lock, and
+     * resigns by a compare-and-set from the number of signals that it read before, so no change is overlooked. It runs
+     * in a thread of its own, because the source may block. While the source blocks, changes gather, and a group that
+     * changed often is reported once.
+     *
+     * The groups that the reporter has taken are in `taken`, not in a local variable, so that a reporter which fails
+     * leaves them to the next one.
+     *
+     * After the executor has terminated, the reporter closes the session. It is the last call of the source.
+     */
+
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(2);
+
+    private final GroupEngine engine;
+    private final AtomicReference<@Nullable LeasedGroup> changed = new AtomicReference<>();
+    private final AtomicInteger signals = new AtomicInteger();
+    private final Signal closed = new Signal();
+    private final ConcurrentHashMap<String, LeasedGroup> removed =
+            new ConcurrentHashMap<>(); // by shutdown, with permits
+    private volatile PermitSource.@Nullable Session session; // null until the source is opened
+    private @Nullable LeasedGroup taken; // owned by the reporter
+    private boolean isClosing; // owned by the reporter
+
+    PermitExchange(GroupEngine engine) {
+        this.engine = engine;
+    }
+
+    /** Opens the session. Called once, before the executor is used. */
+    void open(PermitSource source) {
+        session = Objects.requireNonNull(source.open(this), "the permit source has returned no session");
+    }
+
+    Group newGroup(String key) {
+        return new LeasedGroup(key, engine, this);
+    }
+
+    /** Keeps a group that is removed with permits, so that the source can take these back. */
+    void keep(LeasedGroup group) {
+        removed.putIfAbsent(group.key, group);
+    }
+
+    // The reporter.
+
+    /** Adds a group that is not in the list. Called under its lock. */
+    void add(LeasedGroup group) {
+        LeasedGroup top;
+        do {
+            top = changed.get();
+            group.nextChanged = top;
+        } while (!changed.compareAndSet(top, group));
+    }
+
+    void wakeIfChanged() {
+        if (changed.get() != null) {
+            wake();
+        }
+    }
+
+    private void wake() {
+        if (signals.getAndIncrement() == 0) {
+            startReporter();
+        }
+    }
+
+    private void startReporter() {
+        try {
+            engine.offloadExecutor.execute(this::report);
+        } catch (Throwable failure) { // tasks wait for the report
+            reportInNewThread();
+            throw failure;
+        }
+    }
+
+    private void reportInNewThread() {
+        try {
+            Scheduler.virtualThreads().execute(this::report);
+        } catch (Throwable noThread) {
+            signals.set(0); // the next change starts a reporter
+            throw noThread;
+        }
+    }
+
+    private void report() {
+        try {
+            int seen;
+            do {
+                seen = signals.get();
+                reportChanged();
+                closeIfTerminated();
+            } while (!signals.compareAndSet(seen, 0));
+        } catch (Throwable failure) { // for example, the heap is exhausted
+            reportInNewThread();
+            throw failure;
+        }
+    }
+
+    private void reportChanged() {
+        for (LeasedGroup group; (group = next()) != null; ) {
+            LeasedGroup.Demand demand = group.takeDemand();
+            if (demand != null && !isClosing) {
+                report(group, demand);
+            }
+        }
+    }
+
+    private @Nullable LeasedGroup next() {
+        if (taken == null) {
+            LeasedGroup newest = changed.getAndSet(null);
+            while (newest != null) { // the stack is newest first
+                LeasedGroup older = newest.nextChanged;
+                newest.nextChanged = taken;
+                taken = newest;
+                newest = older;
+            }
+        }
+        LeasedGroup first = taken;
+        if (first != null) {
+            taken = first.nextChanged;
+            first.nextChanged = null;
+        }
+        return first;
+    }
+
+    private void report(LeasedGroup group, LeasedGroup.Demand demand) {
+        try {
+            session().demand(group.key, demand.wanted(), demand.unused());
+        } catch (Throwable failure) {
+            group.demandFailed();
+            engine.policy.exceptionSink().report("demand() of the permit source", failure);
+        }
+    }
+
+    private PermitSource.Session session() {
+        return Objects.requireNonNull(session, "the permit source is being opened");
+    }
+
+    // The end.
+
+    /** Closes the session, in another thread. Called when the executor has terminated. */
+    void close() {
+        wake();
+    }
+
+    private void closeIfTerminated() {
+        if (isClosing || !engine.terminated.isSet()) {
+            return;
+        }
+        isClosing = true;
+        try {
+            session().close();
+        } catch (Throwable failure) {
+            engine.policy.exceptionSink().report("close() of the permit source", failure);
+        } finally {
+            removed.clear();
+            closed.set();
+        }
+    }
+
+    /** Waits until the session is closed, for a bounded time. The interrupt status of the thread is kept. */
+    void awaitClosed() {
+        if (engine.time.follow(() -> {})) {
+            return; // this thread fires an alarm, and will run the reporter afterwards
+        }
+        try {
+            closed.await(Deadline.after(engine.time, LONGEST_CLOSE));
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    PermitStatus status(String key) {
+        try {
+            return Objects.requireNonNullElse(session().status(key), PermitStatus.UNKNOWN);
+        } catch (Throwable failure) {
+            engine.policy.exceptionSink().report("status() of the permit source", failure);
+            return PermitStatus.UNKNOWN;
+        }
+    }
+
+    // The holder.
+
+    private @Nullable LeasedGroup find(String key) {
+        Objects.requireNonNull(key, "groupKey");
+        LeasedGroup kept = removed.isEmpty() ? null : removed.get(key);
+        return kept != null ? kept : (LeasedGroup) engine.groups.get(key);
+    }
+
+    @Override
+    public boolean grant(String groupKey, long fence) {
+        return grant(groupKey, fence, false);
+    }
+
+    @Override
+    public boolean grantOnce(String groupKey, long fence) {
+        return grant(groupKey, fence, true);
+    }
+
+    private boolean grant(String key, long fence, boolean isForOneTask) {
+        LeasedGroup group = find(key);
+        GrantedPermits grants = new GrantedPermits();
+        if (group == null || !group.grant(fence, isForOneTask, grants)) {
+            return false;
+        }
+        dispatchLater(grants);
+        return true;
+    }
+
+    @Override
+    public PermitSource.Reclaimed reclaim(String groupKey, int most) {
+        requireNotNegative("most", most);
+        LeasedGroup group = find(groupKey);
+        if (group == null) {
+            return PermitSource.Reclaimed.NONE;
+        }
+        PermitSource.Reclaimed reclaimed = group.reclaim(most);
+        afterLoss(group);
+        return reclaimed;
+    }
+
+    @Override
+    public int revoke(String groupKey, int permits, String reason) {
+        requireNotNegative("permits", permits);
+        Objects.requireNonNull(reason, "reason");
+        LeasedGroup group = find(groupKey);
+        if (group == null) {
+            return 0;
+        }
+        List<GroupRun<?>> losing = new ArrayList<>();
+        int revoked = group.revoke(permits, losing);
+        if (engine.policy.lostPermits() == LostPermitPolicy.INTERRUPT) {
+            losing.forEach(run -> cancel(run, reason));
+        }
+        afterLoss(group);
+        return revoked;
+    }
+
+    private void cancel(GroupRun<?> run, String reason) {
+        try {
+            run.losePermits("lost a permit of group \"" + run.groupKey() + "\": " + reason);
+        } catch (Throwable failure) {
+            engine.policy.exceptionSink().report("cancellation of a task that has lost its permit", failure);
+        }
+    }
+
+    @Override
+    public void limit(String groupKey, int permits) {
+        if (permits < 1) {
+            throw new IllegalArgumentException(
+                    "the limit of group \"" + groupKey + "\" must be at least 1, was " + permits);
+        }
+        LeasedGroup group = find(groupKey);
+        if (group != null) {
+            GrantedPermits grants = new GrantedPermits();
+            group.limit(permits, grants);
+            dispatchLater(grants);
+        }
+    }
+
+    private static void requireNotNegative(String name, int value) {
+        if (value < 0) {
+            throw new IllegalArgumentException(name + " must be at least 0, was " + value);
+        }
+    }
+
+    private void afterLoss(LeasedGroup group) {
+        if (group.permitsNow() == 0) {
+            removed.remove(group.key, group);
+        }
+        dispatchLater(new GrantedPermits()); // the cap may have kept slots for this group
+    }
+
+    /** Starts granted runs in another thread, because the caller is the source. */
+    private void dispatchLater(GrantedPermits grants) {
+        if (!grants.isEmpty() || engine.cap.hasWork()) {
+            Runnable action = () -> engine.dispatch(grants);
+            try {
+                engine.offloadExecutor.execute(action);
+            } catch (Throwable failure) { // the permits are accepted, so the source must not see this
+                Scheduler.virtualThreads().execute(action);
+                engine.policy.exceptionSink().report("start of tasks with permits of a source", failure);
+            }
+        }
+        wakeIfChanged();
+    }
+}
