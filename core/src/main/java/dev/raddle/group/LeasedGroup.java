@@ -39,6 +39,10 @@ final class LeasedGroup extends Group {
      * demand anew and calls the source without a lock. The thread that queued the group wakes the reporter after it
      * has released the lock.
      *
+     * The source counts each permit that it grants against the demand that it received last, and so does this group,
+     * from the moment at which the demand was taken. That is the earlier moment, so `reported` is never more than the
+     * source still knows to be wanted; the source may grant too much, which is offered back, but never too little.
+     *
      * A busy group is not reported for every task. Unused permits are reported once, until the source has reclaimed
      * some or found that none is unused. A smaller number wanted is reported if it is less than half of the reported
      * one, or a permit is free, or something else than the end of a task made it smaller; so a group in which tasks
@@ -54,7 +58,7 @@ final class LeasedGroup extends Group {
     private final PermitExchange exchange;
     private final FleetPermits permits = new FleetPermits(); // guarded by this
     private int limit; // of the fleet, or 0 if it is unknown; guarded by this
-    private int reported; // the number wanted in the last report; guarded by this
+    private int reported; // the number wanted in the last report, less what was granted since; guarded by this
     private boolean isOffered; // whether unused permits were reported since the last reclaim; guarded by this
     private boolean isQueued; // whether this is in the list of the exchange; guarded by this
 
@@ -208,6 +212,7 @@ final class LeasedGroup extends Group {
                 permits.undoAdd();
                 throw failure;
             }
+            reported = reported > 0 ? reported - 1 : reported;
             demandChanged(now, false);
             return true;
         } finally {

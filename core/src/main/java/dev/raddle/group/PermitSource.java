@@ -52,12 +52,14 @@ public interface PermitSource {
 
         /**
          * Notifies the source of the demand of a group. Demands are states, not changes: the last one of a group is
-         * valid, and those between may have been left out. A group whose tasks only come and go may now want less than
+         * valid, and those between may have been left out. Each permit that the source grants afterwards counts against
+         * it: a group that wanted two permits and was granted one is taken to want one more, and is reported only if
+         * that is not true. A group whose tasks only come and go may now want less than
          * was reported last, and what is unused is reported once until it is reclaimed; a source that leaves unused
          * permits where they are for some time calls {@link Holder#reclaim} afterwards.
          *
          * @param groupKey the key of the group
-         * @param wanted the number of further permits that waiting tasks could use, at least 0
+         * @param wanted the number of further permits that waiting tasks could use at present, at least 0
          * @param unused the number of granted permits that no task uses and no waiting task can use; the source may
          *     {@linkplain Holder#reclaim reclaim} them
          */
