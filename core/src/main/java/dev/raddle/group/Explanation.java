@@ -13,6 +13,7 @@ import org.jspecify.annotations.Nullable;
  * @param rate the rate for which it waits, or null if it does not wait for a rate
  * @param nextStart the time after which the next task of the group may start, or of all groups if the rate is the
  *     global one; null unless it waits for a rate or the end of a hold
+ * @param limitChange the latest change of the adaptive limit for which it waits; null if it does not wait for one
  * @param permits the number of permits of the fleet that it needs; 0 unless it waits for these
  * @param fleet what the {@link PermitSource} knows about them; null unless the task waits for these
  */
@@ -22,6 +23,7 @@ public record Explanation(
         int rank,
         @Nullable Rate rate,
         @Nullable Duration nextStart,
+        @Nullable LimitChange limitChange,
         int permits,
         @Nullable PermitStatus fleet) {
 
@@ -55,25 +57,23 @@ public record Explanation(
      * @param rank the number of groups before its own at the global cap
      */
     public Explanation(WaitReason waitingFor, int place, int rank) {
-        this(waitingFor, place, rank, null, null);
+        this(waitingFor, place, rank, null, null, null);
     }
 
-    /**
-     * Creates an explanation without permits of a fleet.
-     *
-     * @param waitingFor the reason for which the task waits
-     * @param place the number of tasks before it in its group
-     * @param rank the number of groups before its own at the global cap
-     * @param rate the rate for which it waits, or null
-     * @param nextStart the time after which the next task may start, or null
-     */
-    public Explanation(WaitReason waitingFor, int place, int rank, @Nullable Rate rate, @Nullable Duration nextStart) {
-        this(waitingFor, place, rank, rate, nextStart, 0, null);
+    /** Creates an explanation of a task that does not wait for a permit of a fleet. */
+    Explanation(
+            WaitReason waitingFor,
+            int place,
+            int rank,
+            @Nullable Rate rate,
+            @Nullable Duration nextStart,
+            @Nullable LimitChange limitChange) {
+        this(waitingFor, place, rank, rate, nextStart, limitChange, 0, null);
     }
 
     /** Returns this explanation with what the permit source knows. */
     Explanation with(PermitStatus status) {
-        return new Explanation(waitingFor, place, rank, rate, nextStart, permits, status);
+        return new Explanation(waitingFor, place, rank, rate, nextStart, limitChange, permits, status);
     }
 
     /** Returns a sentence such as {@code waits for the rate of 100 per second, next start in 12 ms, 40 before it}. */
@@ -82,6 +82,7 @@ public record Explanation(
         String next = nextStart == null ? "" : ", next start in " + (nextStart.toNanos() + 999_999) / 1_000_000 + " ms";
         boolean countsPlace = waitingFor != WaitReason.NOTHING && (waitingFor != WaitReason.FLEET_LIMIT || place > 0);
         String before = countsPlace ? ", " + place + " before it" : "";
+        String limit = limitChange == null ? "" : ", " + limitChange;
         return switch (waitingFor) {
                     case GROUP_LIMIT -> "waits for a slot of its group";
                     case GLOBAL_CAP -> "waits for a slot of the global cap, " + rank + " groups before its own";
@@ -93,6 +94,7 @@ public record Explanation(
                     case NOTHING -> "waits for nothing";
                 }
                 + next
-                + before;
+                + before
+                + limit;
     }
 }

@@ -160,21 +160,80 @@ class Group extends TaskGate {
     }
 
     void release(GroupRun<?> run, long ranNanos, long nowNanos, GrantedPermits grants) {
+        release(run, ranNanos, nowNanos, grants, null, null);
+    }
+
+    /** As above, and counts the run; returns whether the calling thread decides about the limit now. */
+    boolean release(
+            GroupRun<?> run,
+            long ranNanos,
+            long nowNanos,
+            GrantedPermits grants,
+            @Nullable Adaptation adaptation,
+            Adaptation.@Nullable Kind kind) {
         Signal empty;
+        boolean decides = false;
         if (needsTime()) {
             grants.setNow(nowNanos);
         }
         StackRoom.ensure();
         lock();
         try {
+            boolean counts = adaptation != null && kind != null && adaptation == adaptation() && isHeld(run);
+            int running = running();
+            boolean isNearLimit = counts && isNearLimit();
             leave(run, ranNanos, grants);
             demandChanged(grants.now(), true);
             empty = recordIfEmpty(nowNanos);
+            if (counts && adaptation != null && kind != null) {
+                decides = adaptation.record(run, kind, ranNanos, nowNanos, running, isNearLimit);
+            }
         } finally {
             unlock();
         }
         signalEmpty(empty);
         reportDemand();
+        return decides;
+    }
+
+    /** Returns the adaptation in force, or null. The lock need not be held. */
+    @Nullable
+    Adaptation adaptation() {
+        return bounds() instanceof GroupBounds.Known known ? known.adaptation() : null;
+    }
+
+    /** Returns the concurrency, or 0 if an adaptation is not in force any more. */
+    int limitUnder(Adaptation adaptation) {
+        return bounds() instanceof GroupBounds.Known known && known.adaptation() == adaptation
+                ? known.concurrency()
+                : 0;
+    }
+
+    /** Applies a decision of an adaptation; returns null if that is not in force any more. */
+    @Nullable
+    LimitChange adapt(Adaptation adaptation, Adaptation.Decision decision, long now, GrantedPermits grants) {
+        LimitChange change;
+        grants.setNow(now);
+        StackRoom.ensure();
+        lock();
+        try {
+            if (!(bounds() instanceof GroupBounds.Known known) || known.adaptation() != adaptation) {
+                return null;
+            }
+            change = new LimitChange(key, known.concurrency(), decision.limit(), decision.reason());
+            bind(known.withAdapted(decision.limit()), grants);
+            adaptation.applied(change);
+            demandChanged(now, false);
+        } finally {
+            unlock();
+        }
+        reportDemand();
+        return change;
+    }
+
+    private @Nullable LimitChange latestChange() {
+        Adaptation adaptation = adaptation();
+        return adaptation == null ? null : adaptation.latest();
     }
 
     boolean withdraw(GroupRun<?> run, GrantedPermits grants) {
@@ -722,6 +781,7 @@ class Group extends TaskGate {
                 bounds().maxWaiting(),
                 limit == null ? null : limit.rate(),
                 hold == null ? null : Duration.ofNanos(Math.max(0, hold.moment - now)),
+                latestChange(),
                 permitStats(now));
     }
 
@@ -765,21 +825,21 @@ class Group extends TaskGate {
         GroupAlarm hold = engine.alarms.holds.get(this);
         if (hold != null) {
             return new Explanation(
-                    Explanation.WaitReason.HOLD, place, 0, null, Duration.ofNanos(Math.max(0, hold.moment - now)));
+                    Explanation.WaitReason.HOLD, place, 0, null, Duration.ofNanos(Math.max(0, hold.moment - now)), null);
         }
         RateLimit limit = bounds().rate();
         long allowed = allowedAt(now);
         if (limit != null && waitsForRate() && allowed - now > 0) {
             Duration nextStart = Duration.ofNanos(allowed - now);
-            return new Explanation(Explanation.WaitReason.GROUP_RATE, place, 0, limit.rate(), nextStart);
+            return new Explanation(Explanation.WaitReason.GROUP_RATE, place, 0, limit.rate(), nextStart, null);
         }
         if (waitsForMore() && place < bounds().slots() - running()) {
             return new Explanation(
-                    Explanation.WaitReason.FLEET_LIMIT, place, 0, null, null, slotsOf(run), PermitStatus.UNKNOWN);
+                    Explanation.WaitReason.FLEET_LIMIT, place, 0, null, null, null, slotsOf(run), PermitStatus.UNKNOWN);
         }
         return waitsForCap() && place < bounds().slots() - running()
                 ? new Explanation(Explanation.WaitReason.GLOBAL_CAP, place, 0)
-                : new Explanation(Explanation.WaitReason.GROUP_LIMIT, place, 0);
+                : new Explanation(Explanation.WaitReason.GROUP_LIMIT, place, 0, null, null, latestChange());
     }
 
     long tagAtCap() {

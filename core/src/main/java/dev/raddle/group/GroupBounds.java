@@ -76,6 +76,7 @@ sealed interface GroupBounds extends Bounds {
             int weight,
             @Nullable RateLimit rate,
             Scheduler scheduler,
+            @Nullable Adaptation adaptation, // null unless the concurrency is adaptive
             boolean isAdjusted)
             implements GroupBounds {
 
@@ -85,26 +86,45 @@ sealed interface GroupBounds extends Bounds {
         }
 
         static Known resolve(GroupPolicy policy, String key, RateLimits limits) {
+            int maxInFlight = policy.resolveMaxInFlight(key);
+            AdaptiveLimit limit = policy.resolveAdaptiveLimit(key);
+            Adaptation adaptation = limit == null ? null : new Adaptation(limit, limit.initial(), maxInFlight);
             return new Known(
-                    policy.resolveConcurrency(key),
-                    policy.resolveMaxInFlight(key),
+                    adaptation == null ? policy.resolveConcurrency(key) : adaptation.steady(),
+                    maxInFlight,
                     policy.resolveQueueThreshold(key),
                     policy.resolveWeight(key),
                     limits.of(policy.resolveRate(key)),
                     policy.resolveScheduler(key),
+                    adaptation,
                     false);
         }
 
+        /** Returns these limits with another concurrency, which an adaptation has decided. */
+        Known withAdapted(int limit) {
+            return new Known(limit, maxInFlight, maxWaiting, weight, rate, scheduler, adaptation, isAdjusted);
+        }
+
+        /** Returns these limits with an adaptation that begins at the concurrency, or these if they have one. */
+        Known withAdaptation(AdaptiveLimit limit) {
+            if (adaptation != null) {
+                return this;
+            }
+            Adaptation resumed = new Adaptation(limit, concurrency, maxInFlight);
+            return new Known(
+                    resumed.steady(), maxInFlight, maxWaiting, weight, rate, scheduler, resumed, isAdjusted);
+        }
+
         Known withConcurrency(int limit) {
-            return new Known(limit, maxInFlight, maxWaiting, weight, rate, scheduler, true);
+            return new Known(limit, maxInFlight, maxWaiting, weight, rate, scheduler, null, true);
         }
 
         Known withWeight(int newWeight) {
-            return new Known(concurrency, maxInFlight, maxWaiting, newWeight, rate, scheduler, true);
+            return new Known(concurrency, maxInFlight, maxWaiting, newWeight, rate, scheduler, adaptation, true);
         }
 
         Known withRate(@Nullable RateLimit newRate) {
-            return new Known(concurrency, maxInFlight, maxWaiting, weight, newRate, scheduler, true);
+            return new Known(concurrency, maxInFlight, maxWaiting, weight, newRate, scheduler, adaptation, true);
         }
     }
 }

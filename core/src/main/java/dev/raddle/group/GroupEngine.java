@@ -481,14 +481,93 @@ final class GroupEngine {
      */
     @Nullable
     TaskRun<?> release(GroupRun<?> run, long ranNanos, long nowNanos) {
+        Adaptation adaptation = run.group.adaptation();
+        if (adaptation != null) {
+            return releaseAndAdapt(run, ranNanos, nowNanos, adaptation);
+        }
         GrantedPermits grants = new GrantedPermits();
         run.group.release(run, ranNanos, nowNanos, grants);
+        return dispatchAfter(run, grants);
+    }
+
+    private @Nullable TaskRun<?> dispatchAfter(GroupRun<?> run, GrantedPermits grants) {
         if (Thread.currentThread().isVirtual()) { // starts the handed-off runs on its carrier
             for (GroupRun<?> waiting; (waiting = carrierHandoff.poll()) != null; ) {
                 start(waiting, grants);
             }
         }
         return dispatch(grants, reuseThreads && run.mayRunNext() ? run.group : null);
+    }
+
+    // Adaptive limits.
+
+    /** As {@link #release}, counts the run, and if that makes the window full, decides about the limit. */
+    private @Nullable TaskRun<?> releaseAndAdapt(
+            GroupRun<?> run, long ranNanos, long nowNanos, Adaptation adaptation) {
+        Adaptation.Kind kind = kindOf(run, adaptation.plan, ranNanos);
+        GrantedPermits grants = new GrantedPermits();
+        boolean decides = false;
+        try {
+            decides = run.group.release(run, ranNanos, nowNanos, grants, adaptation, kind);
+            return dispatchAfter(run, grants);
+        } finally {
+            if (decides) {
+                decide(run, adaptation, nowNanos);
+            }
+            adaptation.endDecision(run); // also if the release has failed after it made this run the decider
+        }
+    }
+
+    private Adaptation.@Nullable Kind kindOf(GroupRun<?> run, AdaptiveLimit limit, long ranNanos) {
+        try {
+            return run.kindFor(limit, ranNanos);
+        } catch (Throwable failure) {
+            policy.exceptionSink().report("dropWhen for group \"" + run.group.key + "\"", failure);
+            return null;
+        }
+    }
+
+    /** Decides about an adaptive limit. Never throws: the caller has a task to settle. */
+    private void decide(GroupRun<?> decider, Adaptation adaptation, long now) {
+        try {
+            GrantedPermits grants = new GrantedPermits();
+            LimitChange change = decide(decider, adaptation, now, grants);
+            try {
+                dispatch(grants);
+            } finally {
+                if (change != null) {
+                    report(change);
+                }
+            }
+        } catch (Throwable failure) { // of the algorithm; or the heap or the stack is exhausted
+            policy.exceptionSink().report("adaptive limit of group \"" + decider.group.key + "\"", failure);
+        }
+    }
+
+    private static @Nullable LimitChange decide(
+            GroupRun<?> decider, Adaptation adaptation, long now, GrantedPermits grants) {
+        Group group = decider.group;
+        try {
+            StackRoom.ensureForSections();
+            int limit = group.limitUnder(adaptation);
+            Adaptation.Decision decision = limit == 0 ? null : adaptation.decide(limit, now);
+            return decision == null ? null : group.adapt(adaptation, decision, now, grants);
+        } finally {
+            adaptation.endDecision(decider); // before runs are started, perhaps in this thread
+        }
+    }
+
+    private void report(LimitChange change) {
+        Recorder.limitChanged(change.groupKey(), change.before(), change.after(), change.reason());
+        TaskLifecycleListener listener = policy.taskLifecycleListener();
+        if (listener != null) {
+            try {
+                listener.onLimitChanged(change);
+            } catch (Throwable failure) {
+                policy.exceptionSink()
+                        .report("onLimitChanged of the listener, for group \"" + change.groupKey() + "\"", failure);
+            }
+        }
     }
 
     /** Runs an action that depends on a settled task, on another thread if threads are reused for further tasks. */

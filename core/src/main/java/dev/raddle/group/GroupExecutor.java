@@ -480,7 +480,7 @@ public final class GroupExecutor implements AutoCloseable {
     /**
      * Changes how many tasks of a group run at once. A higher limit takes effect at once, a lower one as running tasks
      * end. The change holds until the group is evicted or shut down. Until then the group is not removed, even if it is
-     * idle.
+     * idle. An adaptive limit stays at the given one until {@link #resumeAdaptive}.
      *
      * @param groupKey the key of the group, which need not have had a task
      * @param limit the new limit, at least 1
@@ -490,6 +490,22 @@ public final class GroupExecutor implements AutoCloseable {
     public void setMaxConcurrency(String groupKey, int limit) {
         requireAtLeastOne("maxConcurrency of group \"" + groupKey + "\"", limit);
         adjust(groupKey, known -> known.withConcurrency(limit));
+    }
+
+    /**
+     * Lets the limit of a group adapt again, from the current one on, after {@link #setMaxConcurrency} has stopped that.
+     * Has no effect if the limit adapts, or if the policy has no adaptive limit for the group.
+     *
+     * @param groupKey the key of the group
+     * @throws IllegalStateException if this executor is shut down
+     */
+    public void resumeAdaptive(String groupKey) {
+        AdaptiveLimit limit = engine.policy.resolveAdaptiveLimit(groupKey);
+        if (limit != null && engine.groups.containsKey(groupKey)) {
+            adjust(groupKey, known -> known.withAdaptation(limit));
+        } else {
+            requireRunning(groupKey);
+        }
     }
 
     /**
@@ -924,7 +940,8 @@ public final class GroupExecutor implements AutoCloseable {
                     explanation.place(),
                     0,
                     globalRate.rate(),
-                    Duration.ofNanos(left));
+                    Duration.ofNanos(left),
+                    null);
         }
         long tag = run.group.tagAtCap();
         long before = engine.groups.values().stream()

@@ -49,6 +49,7 @@ public final class GroupPolicy {
     private final Map<String, Integer> perGroupQueueThreshold;
     private final @Nullable Duration queueTimeout;
     private final @Nullable ToIntFunction<String> weightResolver;
+    private final @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit;
     private final Map<String, Rate> perGroupRate;
     private final @Nullable Function<String, @Nullable Rate> rateResolver;
     private final @Nullable Rate defaultRatePerGroup;
@@ -81,6 +82,7 @@ public final class GroupPolicy {
         this.perGroupQueueThreshold = builder.perGroupQueueThreshold;
         this.queueTimeout = builder.queueTimeout;
         this.weightResolver = builder.weightResolver;
+        this.adaptiveLimit = builder.adaptiveLimit;
         this.perGroupRate = builder.perGroupRate;
         this.rateResolver = builder.rateResolver;
         this.defaultRatePerGroup = builder.defaultRatePerGroup;
@@ -157,6 +159,26 @@ public final class GroupPolicy {
      */
     public int resolveWeight(String groupKey) {
         return resolve(weightResolver, "weightResolver", Objects.requireNonNull(groupKey, "groupKey"), 1);
+    }
+
+    /**
+     * Returns the adaptive limit of a group, which replaces its concurrency: the result of the function. If the function
+     * throws, the group has none, and the exception is reported to the {@link #exceptionSink()}.
+     *
+     * @param groupKey the key of the group
+     * @return the adaptive limit, or null if the group has none
+     */
+    public @Nullable AdaptiveLimit resolveAdaptiveLimit(String groupKey) {
+        Objects.requireNonNull(groupKey, "groupKey");
+        if (adaptiveLimit == null) {
+            return null;
+        }
+        try {
+            return adaptiveLimit.apply(groupKey);
+        } catch (Throwable failure) {
+            exceptionSink.report("adaptiveLimit for group \"" + groupKey + "\"", failure);
+            return null;
+        }
     }
 
     /**
@@ -317,6 +339,15 @@ public final class GroupPolicy {
      */
     public @Nullable ToIntFunction<String> weightResolver() {
         return weightResolver;
+    }
+
+    /**
+     * Returns the function that determines the adaptive limits of groups.
+     *
+     * @return the function, or null if no limit is adaptive
+     */
+    public @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit() {
+        return adaptiveLimit;
     }
 
     /**
@@ -497,6 +528,7 @@ public final class GroupPolicy {
         private Map<String, Integer> perGroupQueueThreshold = Map.of();
         private @Nullable Duration queueTimeout;
         private @Nullable ToIntFunction<String> weightResolver;
+        private @Nullable Function<String, @Nullable AdaptiveLimit> adaptiveLimit;
         private Map<String, Rate> perGroupRate = Map.of();
         private @Nullable Function<String, @Nullable Rate> rateResolver;
         private @Nullable Rate defaultRatePerGroup;
@@ -644,6 +676,20 @@ public final class GroupPolicy {
          */
         public Builder weightResolver(@Nullable ToIntFunction<String> resolver) {
             weightResolver = resolver;
+            return this;
+        }
+
+        /**
+         * Sets the function that determines which groups have a limit that follows what their callee can bear, in place
+         * of a concurrency. It is called under the same conditions as the {@link #concurrencyResolver}. If it throws,
+         * the group has the concurrency that it would have without the function.
+         *
+         * @param function the function from a key to the adaptive limit, where null means a fixed concurrency; null,
+         *     the default, means that for all groups
+         * @return this builder
+         */
+        public Builder adaptiveLimit(@Nullable Function<String, @Nullable AdaptiveLimit> function) {
+            adaptiveLimit = function;
             return this;
         }
 

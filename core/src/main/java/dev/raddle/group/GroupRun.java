@@ -14,6 +14,7 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskStatus;
+import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
@@ -235,6 +236,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         try {
             return all.call();
         } finally {
+            settings.wasRetried = all.current() > 1;
             settings.attempts = null; // it would retain the callable
         }
     }
@@ -322,6 +324,23 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         if (settings != null) {
             settings.leaveQueue();
         }
+    }
+
+    // Adaptive limits.
+
+    /** Returns how this run, whose callable has returned, counts for an adaptive limit; null if it does not count. */
+    Adaptation.@Nullable Kind kindFor(AdaptiveLimit limit, long ranNanos) {
+        if (ranNanos <= 0 || !isDecided()) {
+            return null;
+        }
+        return switch (settledOutcome()) {
+            case Outcome.Success<T> success ->
+                settings != null && settings.wasRetried ? null : Adaptation.Kind.RAN;
+            case Outcome.Failure<T>(TaskTimeoutException late) ->
+                ranNanos >= Deadline.nanos(late.budget()) / 2 ? Adaptation.Kind.DROPPED : null; // else it has waited
+            case Outcome.Failure<T> failure -> limit.isDrop(failure.error()) ? Adaptation.Kind.DROPPED : null;
+            default -> null;
+        };
     }
 
     // The steps of the kernel.

@@ -15,6 +15,7 @@ import org.jspecify.annotations.Nullable;
  * @param rate how many tasks may start per time, or null if there is no such limit
  * @param holdLeft the time for which {@link GroupExecutor#holdGroup} still keeps tasks from starting, or null if the
  *     group is not on hold
+ * @param limitChange the latest change of the adaptive limit, or null if the limit is not adaptive or has not changed
  * @param permits the permits of the policy's {@link PermitSource}, or null if it has none
  */
 public record GroupStats(
@@ -25,6 +26,7 @@ public record GroupStats(
         int queueCapacity,
         @Nullable Rate rate,
         @Nullable Duration holdLeft,
+        @Nullable LimitChange limitChange,
         @Nullable Permits permits) {
 
     /**
@@ -46,29 +48,7 @@ public record GroupStats(
      * @param queueCapacity the largest number of waiting tasks
      */
     public GroupStats(String groupKey, int activeCount, int queuedCount, int maxConcurrency, int queueCapacity) {
-        this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, null, null, null);
-    }
-
-    /**
-     * Creates the statistics of a group without a permit source.
-     *
-     * @param groupKey the key of the group
-     * @param activeCount the number of slots taken by running tasks
-     * @param queuedCount the number of waiting tasks
-     * @param maxConcurrency the number of slots
-     * @param queueCapacity the largest number of waiting tasks
-     * @param rate how many tasks may start per time, or null
-     * @param holdLeft the time for which the group is on hold, or null
-     */
-    public GroupStats(
-            String groupKey,
-            int activeCount,
-            int queuedCount,
-            int maxConcurrency,
-            int queueCapacity,
-            @Nullable Rate rate,
-            @Nullable Duration holdLeft) {
-        this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, rate, holdLeft, null);
+        this(groupKey, activeCount, queuedCount, maxConcurrency, queueCapacity, null, null, null, null);
     }
 
     /** Returns these statistics with the fleet's limit, if only the source knows it. */
@@ -83,6 +63,7 @@ public record GroupStats(
                         queueCapacity,
                         rate,
                         holdLeft,
+                        limitChange,
                         new Permits(status.limit(), permits.leased, permits.wanted));
     }
 }

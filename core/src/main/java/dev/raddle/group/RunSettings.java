@@ -17,6 +17,8 @@ final class RunSettings {
     int taken = 1; // guarded by the group
     volatile @Nullable Attempts<?> attempts; // null outside of the callable, and if one attempt is allowed
 
+    volatile boolean wasRetried; // whether more than one attempt was made, so that the run time includes delays
+
     private volatile boolean mayBeQueued = true; // false once the run has left the queue, or never entered it
     private volatile @Nullable Alarm queueAlarm;
     private @Nullable Alarm limitAlarm; // written by the submitter before the run enters a group

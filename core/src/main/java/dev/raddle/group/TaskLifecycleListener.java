@@ -46,6 +46,13 @@ public interface TaskLifecycleListener {
     default void onRejected(String groupKey, String taskId, String reason) {}
 
     /**
+     * Called when an adaptive limit has changed, by the thread that ended a task of the group.
+     *
+     * @param change the change
+     */
+    default void onLimitChanged(LimitChange change) {}
+
+    /**
      * Called once when an executor has been shut down, after its accepted tasks have ended or the remaining ones were
      * interrupted and rejected.
      *

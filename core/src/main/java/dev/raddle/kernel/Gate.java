@@ -573,6 +573,20 @@ public abstract class Gate extends SpinLock {
     }
 
     /**
+     * Returns whether the limit of this gate is what bounds the permits that run here: at least three quarters of the
+     * slots are taken, or the first permit in the queue does not fit.
+     *
+     * @return false if more permits could run than do
+     */
+    protected final boolean isNearLimit() {
+        assert isLocked();
+        int most = bounds.slots();
+        Permit first = first();
+        boolean blocked = first != null && !paused && !suspended && freeSlots(first) == 0;
+        return running >= most - most / 4 || blocked;
+    }
+
+    /**
      * Returns whether no permit is held or waits.
      *
      * @return true if this gate can be removed

@@ -132,6 +132,32 @@ public final class Recorder {
         }
     }
 
+    /**
+     * Records a change of an adaptive limit. Does nothing if no recording includes it.
+     *
+     * @param group the key of the group
+     * @param before the limit before the change
+     * @param after the limit after the change
+     * @param reason the measurements that led to the change
+     */
+    public static void limitChanged(String group, int before, int after, String reason) {
+        if (!IS_PRESENT) {
+            return;
+        }
+        try {
+            LimitEvent event = new LimitEvent();
+            if (event.isEnabled()) {
+                event.group = group;
+                event.before = before;
+                event.after = after;
+                event.reason = reason;
+                event.commit();
+            }
+        } catch (Throwable failure) {
+            UserCode.uncaught(failure);
+        }
+    }
+
     static void rejected(TaskIdentity task, String reason) {
         if (!IS_PRESENT) {
             return;
