@@ -84,8 +84,7 @@ public final class AdaptiveLimit {
 
         /** Returns the same measurements with another baseline. */
         Sample withBaseline(long nanos) {
-            return new Sample(
-                    limit, count, drops, windowNanos, p50Nanos, meanNanos, minNanos, nanos, maxRunning);
+            return new Sample(limit, count, drops, windowNanos, p50Nanos, meanNanos, minNanos, nanos, maxRunning);
         }
 
         /** Returns whether more than one task in a hundred was dropped. */
@@ -214,8 +213,7 @@ public final class AdaptiveLimit {
      * @return a changed copy
      */
     public AdaptiveLimit dropWhen(Predicate<Throwable> isDrop) {
-        return new AdaptiveLimit(
-                name, algorithm, probes, min, max, initial, Objects.requireNonNull(isDrop, "isDrop"));
+        return new AdaptiveLimit(name, algorithm, probes, min, max, initial, Objects.requireNonNull(isDrop, "isDrop"));
     }
 
     /**

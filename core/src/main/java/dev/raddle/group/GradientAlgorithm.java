@@ -67,8 +67,7 @@ final class GradientAlgorithm implements AdaptiveLimit.Explained {
             growth = Math.min(growth * (1 << Math.min(calm - PATIENCE, 10)), limit / 4);
         }
         boolean isFull = Math.max(gradient, smoothed) < 0.75;
-        limit = Math.max(
-                1, isFull ? limit * gradient + surplus : limit + weight * limit * (gradient - 1) + growth);
+        limit = Math.max(1, isFull ? limit * gradient + surplus : limit + weight * limit * (gradient - 1) + growth);
         reason = reason(sample, gradient);
     }
 

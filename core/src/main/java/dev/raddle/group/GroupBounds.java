@@ -111,8 +111,7 @@ sealed interface GroupBounds extends Bounds {
                 return this;
             }
             Adaptation resumed = new Adaptation(limit, concurrency, maxInFlight);
-            return new Known(
-                    resumed.steady(), maxInFlight, maxWaiting, weight, rate, scheduler, resumed, isAdjusted);
+            return new Known(resumed.steady(), maxInFlight, maxWaiting, weight, rate, scheduler, resumed, isAdjusted);
         }
 
         Known withConcurrency(int limit) {

@@ -502,8 +502,7 @@ final class GroupEngine {
     // Adaptive limits.
 
     /** As {@link #release}, counts the run, and if that makes the window full, decides about the limit. */
-    private @Nullable TaskRun<?> releaseAndAdapt(
-            GroupRun<?> run, long ranNanos, long nowNanos, Adaptation adaptation) {
+    private @Nullable TaskRun<?> releaseAndAdapt(GroupRun<?> run, long ranNanos, long nowNanos, Adaptation adaptation) {
         Adaptation.Kind kind = kindOf(run, adaptation.plan, ranNanos);
         GrantedPermits grants = new GrantedPermits();
         boolean decides = false;

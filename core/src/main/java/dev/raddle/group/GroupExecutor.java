@@ -493,7 +493,7 @@ public final class GroupExecutor implements AutoCloseable {
     }
 
     /**
-     * Lets the limit of a group adapt again, from the current one on, after {@link #setMaxConcurrency} has stopped that.
+     * Lets the limit of a group adapt again, from the current one on, after {@link #setMaxConcurrency} has stopped it.
      * Has no effect if the limit adapts, or if the policy has no adaptive limit for the group.
      *
      * @param groupKey the key of the group

@@ -162,8 +162,8 @@ public final class GroupPolicy {
     }
 
     /**
-     * Returns the adaptive limit of a group, which replaces its concurrency: the result of the function. If the function
-     * throws, the group has none, and the exception is reported to the {@link #exceptionSink()}.
+     * Returns the adaptive limit of a group, which replaces its concurrency: the result of the function. If it throws,
+     * the group has none, and the exception is reported to the {@link #exceptionSink()}.
      *
      * @param groupKey the key of the group
      * @return the adaptive limit, or null if the group has none

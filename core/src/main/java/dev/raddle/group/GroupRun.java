@@ -334,8 +334,7 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
             return null;
         }
         return switch (settledOutcome()) {
-            case Outcome.Success<T> success ->
-                settings != null && settings.wasRetried ? null : Adaptation.Kind.RAN;
+            case Outcome.Success<T> success -> settings != null && settings.wasRetried ? null : Adaptation.Kind.RAN;
             case Outcome.Failure<T>(TaskTimeoutException late) ->
                 ranNanos >= Deadline.nanos(late.budget()) / 2 ? Adaptation.Kind.DROPPED : null; // else it has waited
             case Outcome.Failure<T> failure -> limit.isDrop(failure.error()) ? Adaptation.Kind.DROPPED : null;

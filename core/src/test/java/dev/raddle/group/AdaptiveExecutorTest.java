@@ -84,8 +84,8 @@ class AdaptiveExecutorTest {
                 .closeTimeout(Duration.ZERO)
                 .build();
         Client client = Client.saturated(AdaptiveLimit.gradient());
-        CalleeSimulation simulation = new CalleeSimulation(
-                1, time -> 0.02, time -> time < 30 ? 20 : 10, Integer.MAX_VALUE, client);
+        CalleeSimulation simulation =
+                new CalleeSimulation(1, time -> 0.02, time -> time < 30 ? 20 : 10, Integer.MAX_VALUE, client);
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
             for (int i = 0; i < 200; i++) {
                 executor.submit("a", callee::call);

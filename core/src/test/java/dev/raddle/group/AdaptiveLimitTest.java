@@ -232,15 +232,13 @@ class AdaptiveLimitTest {
 
     private void failing(int tasks, Exception failure) {
         for (int i = 0; i < tasks; i++) {
-            executor.submit(
-                    "a",
-                    new Callable<String>() {
-                        @Override
-                        public String call() throws Exception {
-                            time.advance(Duration.ofMillis(10));
-                            throw failure;
-                        }
-                    });
+            executor.submit("a", new Callable<String>() {
+                @Override
+                public String call() throws Exception {
+                    time.advance(Duration.ofMillis(10));
+                    throw failure;
+                }
+            });
         }
     }
 
@@ -443,8 +441,7 @@ class AdaptiveLimitTest {
         fill();
         TaskHandle<String> last = executor.submit("a", lasting(10));
 
-        LimitChange change =
-                new LimitChange("a", 4, 5, "custom: mean 10.0 ms against 10.0 ms, 0 of 20 tasks dropped");
+        LimitChange change = new LimitChange("a", 4, 5, "custom: mean 10.0 ms against 10.0 ms, 0 of 20 tasks dropped");
         assertThat(changes).containsExactly(change);
         assertThat(executor.groupStats("a").orElseThrow().limitChange()).isEqualTo(change);
         assertThat(executor.explain(last).toString())

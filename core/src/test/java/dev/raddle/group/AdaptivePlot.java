@@ -90,7 +90,11 @@ final class AdaptivePlot {
     }
 
     private static <T> void row(
-            StringBuilder table, String title, String bound, List<T> values, java.util.function.Function<T, String> text) {
+            StringBuilder table,
+            String title,
+            String bound,
+            List<T> values,
+            java.util.function.Function<T, String> text) {
         table.append("| ").append(title).append(" | ").append(bound);
         values.forEach(value -> table.append(" | ").append(text.apply(value)));
         table.append(" |\n");
@@ -114,8 +118,8 @@ final class AdaptivePlot {
 
     private static List<Point> points() {
         Client client = Client.saturated(AdaptiveLimit.gradient());
-        CalleeSimulation simulation = new CalleeSimulation(
-                1, time -> SERVICE_SECONDS, AdaptivePlot::capacity, Integer.MAX_VALUE, client);
+        CalleeSimulation simulation =
+                new CalleeSimulation(1, time -> SERVICE_SECONDS, AdaptivePlot::capacity, Integer.MAX_VALUE, client);
         List<Point> points = new ArrayList<>();
         for (int second = 1; second <= SECONDS; second++) {
             client.reset();
@@ -133,11 +137,16 @@ final class AdaptivePlot {
         List<Point> points = points();
         StringBuilder svg = new StringBuilder();
         int height = 3 * (HEIGHT + GAP) + 44;
-        line(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\""
-                + " role=\"img\">", WIDTH, height, WIDTH, height);
+        line(
+                svg,
+                "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\""
+                        + " role=\"img\">",
+                WIDTH,
+                height,
+                WIDTH,
+                height);
         line(svg, "<title>An adaptive limit while the capacity of the callee halves and doubles</title>");
-        svg.append(
-                """
+        svg.append("""
                 <style>
                 text { font: 13px sans-serif; fill: #24292f }
                 .axis { stroke: #8c959f; fill: none }
@@ -147,11 +156,29 @@ final class AdaptivePlot {
                 @media (prefers-color-scheme: dark) { text { fill: #e6edf3 } .real { stroke: #58a6ff } }
                 </style>
                 """);
-        panel(svg, 0, "limit (calls at once)", 60, 20, points.stream().map(Point::limit).toList(),
+        panel(
+                svg,
+                0,
+                "limit (calls at once)",
+                60,
+                20,
+                points.stream().map(Point::limit).toList(),
                 AdaptivePlot::capacity);
-        panel(svg, 1, "throughput (calls per second)", 2_400, 800, points.stream().map(Point::throughput).toList(),
+        panel(
+                svg,
+                1,
+                "throughput (calls per second)",
+                2_400,
+                800,
+                points.stream().map(Point::throughput).toList(),
                 time -> capacity(time) / SERVICE_SECONDS);
-        panel(svg, 2, "99th percentile of the run time (ms)", 200, 50, points.stream().map(Point::millis).toList(),
+        panel(
+                svg,
+                2,
+                "99th percentile of the run time (ms)",
+                200,
+                50,
+                points.stream().map(Point::millis).toList(),
                 time -> StrictMath.log(100) * SERVICE_SECONDS * 1_000);
         int bottom = top(2) + HEIGHT;
         for (int second = 0; second <= SECONDS; second += 30) {
@@ -179,17 +206,28 @@ final class AdaptivePlot {
             line(svg, "<text x=\"%d\" y=\"%d\">best fixed limit at the time</text>", WIDTH - 176, top - 9);
         }
         for (int value = 0; value <= most; value += step) {
-            line(svg, "<path class=\"%s\" d=\"M%d %sH%s\"/>", value == 0 ? "axis" : "grid", LEFT,
-                    y(top, value, most), x(SECONDS));
-            line(svg, "<text x=\"%d\" y=\"%s\" text-anchor=\"end\">%d</text>", LEFT - 8,
-                    y(top, value - most / 32.0, most), value);
+            line(
+                    svg,
+                    "<path class=\"%s\" d=\"M%d %sH%s\"/>",
+                    value == 0 ? "axis" : "grid",
+                    LEFT,
+                    y(top, value, most),
+                    x(SECONDS));
+            line(
+                    svg,
+                    "<text x=\"%d\" y=\"%s\" text-anchor=\"end\">%d</text>",
+                    LEFT - 8,
+                    y(top, value - most / 32.0, most),
+                    value);
         }
         StringBuilder bestPath = new StringBuilder();
         StringBuilder path = new StringBuilder();
         for (int second = 1; second <= values.size(); second++) {
             String next = (second == 1 ? "M" : "L") + x(second) + " ";
             path.append(next).append(y(top, Math.min(values.get(second - 1), most), most));
-            bestPath.append(second == 1 ? "M" : "L").append(x(second - 1)).append(' ')
+            bestPath.append(second == 1 ? "M" : "L")
+                    .append(x(second - 1))
+                    .append(' ')
                     .append(y(top, best.applyAsDouble(second - 1), most));
             bestPath.append('H').append(x(second));
         }

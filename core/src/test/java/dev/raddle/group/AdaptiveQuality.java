@@ -66,10 +66,9 @@ final class AdaptiveQuality {
         }
     }
 
-    /** Simulates a day in which the service time rises and falls by two fifths; looks each minute after the first five. */
+    /** Simulates a day in which the service time rises and falls by two fifths; looks each minute. */
     static Day day(Subject subject, int servers, double serviceSeconds, long seed) {
-        DoubleUnaryOperator service =
-                time -> serviceSeconds * (1 + 0.4 * StrictMath.sin(time * 2 * Math.PI / 86_400));
+        DoubleUnaryOperator service = time -> serviceSeconds * (1 + 0.4 * StrictMath.sin(time * 2 * Math.PI / 86_400));
         Client client = Client.saturated(subject.limit().get());
         CalleeSimulation simulation =
                 new CalleeSimulation(seed, service, time -> servers, subject.room(servers), client);
@@ -91,8 +90,8 @@ final class AdaptiveQuality {
     static double shares(Subject subject, int servers, double serviceSeconds, int initial, int other, long seed) {
         Client one = Client.saturated(subject.limit().get().initial(initial));
         Client two = Client.saturated(subject.limit().get().initial(other));
-        CalleeSimulation simulation = new CalleeSimulation(
-                seed, time -> serviceSeconds, time -> servers, subject.room(servers), one, two);
+        CalleeSimulation simulation =
+                new CalleeSimulation(seed, time -> serviceSeconds, time -> servers, subject.room(servers), one, two);
         simulation.runUntil(300);
         one.reset();
         two.reset();

@@ -32,7 +32,9 @@ class AdaptiveSimulationTest {
     void a_gradient_limit_does_not_drift_in_a_day_of_noise_with_a_changing_service_time() {
         for (int seed = 0; seed < 2; seed++) {
             Day day = AdaptiveQuality.day(AdaptiveQuality.GRADIENT, 20, 0.2, seed);
-            assertThat(day.outside()).as("minutes more than 25 % away, seed %d", seed).isLessThan(0.01);
+            assertThat(day.outside())
+                    .as("minutes more than 25 % away, seed %d", seed)
+                    .isLessThan(0.01);
             assertThat(day.lowestBaseline()).as("seed %d", seed).isGreaterThan(0.8);
             assertThat(day.highestBaseline()).as("seed %d", seed).isLessThan(1.2);
         }
@@ -51,9 +53,11 @@ class AdaptiveSimulationTest {
     @Test
     void the_other_algorithms_find_limits_with_a_good_throughput_too() {
         for (int seed = 0; seed < 2; seed++) {
-            assertThat(AdaptiveQuality.steps(AdaptiveQuality.VEGAS, 20, 0.02, 0, seed).throughput())
+            assertThat(AdaptiveQuality.steps(AdaptiveQuality.VEGAS, 20, 0.02, 0, seed)
+                            .throughput())
                     .isGreaterThan(0.9);
-            assertThat(AdaptiveQuality.steps(AdaptiveQuality.AIMD, 20, 0.02, 0, seed).throughput())
+            assertThat(AdaptiveQuality.steps(AdaptiveQuality.AIMD, 20, 0.02, 0, seed)
+                            .throughput())
                     .isGreaterThan(0.9);
         }
     }

@@ -83,7 +83,11 @@ final class CalleeSimulation {
     private int queueLength;
 
     CalleeSimulation(
-            long seed, DoubleUnaryOperator serviceSeconds, DoubleUnaryOperator servers, int roomInCallee, Client... clients) {
+            long seed,
+            DoubleUnaryOperator serviceSeconds,
+            DoubleUnaryOperator servers,
+            int roomInCallee,
+            Client... clients) {
         this.random = new SplittableRandom(seed);
         this.serviceSeconds = serviceSeconds;
         this.servers = servers;
@@ -233,7 +237,8 @@ final class CalleeSimulation {
         client.inCallee--;
         client.dropped++;
         Adaptation adaptation = client.adaptation;
-        if (adaptation != null && adaptation.record(this, Adaptation.Kind.DROPPED, 1, (long) (now * 1e9), client.limit, true)) {
+        if (adaptation != null
+                && adaptation.record(this, Adaptation.Kind.DROPPED, 1, (long) (now * 1e9), client.limit, true)) {
             Adaptation.Decision decision = adaptation.decide(client.limit, (long) (now * 1e9));
             if (decision != null) {
                 client.limit = decision.limit();
