@@ -144,7 +144,7 @@ final class Adaptation {
         if (kind == Kind.RAN) {
             unloadedNanos += Math.min(ranNanos, longest);
             if (++unloaded == LimitWindow.FULL) {
-                baseline.observe((double) unloadedNanos / unloaded, unloaded);
+                baseline.observe(unloadedNanos / unloaded, unloaded);
                 noteBaseline();
                 unloaded = 0;
                 unloadedNanos = 0;

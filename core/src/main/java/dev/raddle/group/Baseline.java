@@ -33,12 +33,12 @@ final class Baseline {
     }
 
     /** Returns whether a mean differs more from the baseline than noise explains. */
-    boolean differs(double mean, int count) {
-        return Math.abs(mean - nanos) > nanos * noise(count);
+    boolean differs(long mean, int count) {
+        return Math.abs((double) mean - nanos) > nanos * noise(count);
     }
 
     /** Adds the mean of an unloaded callee. */
-    void measure(double mean, int count) {
+    void measure(long mean, int count) {
         if (weight == 0 || differs(mean, count)) {
             replace(mean, count);
         } else {
@@ -47,24 +47,24 @@ final class Baseline {
     }
 
     /** Adds the mean of a callee that may be loaded. */
-    void observe(double mean, int count) {
+    void observe(long mean, int count) {
         boolean differs = differs(mean, count);
-        if (weight == 0 || (differs && mean < nanos)) {
+        if (weight == 0 || (differs && (double) mean < nanos)) {
             replace(mean, count);
         } else if (!differs && weight < BEGINNING) {
             average(mean, count);
         }
     }
 
-    private void replace(double mean, int count) {
-        nanos = mean;
+    private void replace(long mean, int count) {
+        nanos = (double) mean;
         weight = count;
     }
 
-    private void average(double mean, int count) {
+    private void average(long mean, int count) {
         weight = Math.min(weight + count, LARGEST_WEIGHT);
         double share = WEIGHT * Math.min(1, (double) count / LimitWindow.FULL);
-        nanos += (mean - nanos) * Math.max(share, (double) count / weight);
+        nanos += ((double) mean - nanos) * Math.max(share, (double) count / weight);
     }
 
     /** Four standard deviations of the mean of exponential run times, as a fraction of their mean. */
