@@ -125,9 +125,12 @@ class Group extends TaskGate {
 
     Entry admit(GroupRun<?> run) {
         Entry entry = needsTime() ? null : admit(run, GrantedPermits.NO_TIME);
-        Entry decided = entry != null ? entry : Objects.requireNonNull(admit(run, engine.time.nanoTime()));
+        if (entry == null) {
+            long now = engine.time.nanoTime();
+            entry = admit(run, now == GrantedPermits.NO_TIME ? now + 1 : now);
+        }
         reportDemand();
-        return decided;
+        return Objects.requireNonNull(entry);
     }
 
     private boolean needsTime() {
@@ -527,6 +530,7 @@ class Group extends TaskGate {
         lock();
         try {
             forEachHeld(permit -> running.add((GroupRun<?>) permit));
+            prepareToUnbind();
             waited.ensureCapacity(waited.size() + waiting()); // before the first run leaves, because it may fail
             drain(permit -> waited.add((GroupRun<?>) permit));
             discardLimits();
@@ -546,6 +550,7 @@ class Group extends TaskGate {
         StackRoom.ensure();
         lock();
         try {
+            prepareToUnbind();
             life = life == RETIRED ? RETIRED : CLOSING;
             empty = recordIfEmpty(now);
         } finally {

@@ -151,6 +151,9 @@ final class GroupAlarms {
 
     /** Keeps tasks of a group from starting for some time, unless the group is retired. */
     void hold(Group group, Duration length) {
+        if (length.isZero()) {
+            return; // an alarm that is due at once would still fire too late for a task that does not wait
+        }
         GroupAlarm alarm = group.hold(engine.time.nanoTime() + Deadline.nanos(length));
         if (alarm != null) {
             armHold(group, alarm);

@@ -1,7 +1,7 @@
 package dev.raddle.kernel;
 
 /** The state of a rate limit. Guarded by the gate, or owned by the combiner of the cap, that it belongs to. */
-final class Bucket {
+class Bucket {
 
     /*
      * Overview.
@@ -24,6 +24,12 @@ final class Bucket {
     /** Creates a full bucket. */
     Bucket(long now) {
         fullAt = now;
+    }
+
+    /** Creates a copy. */
+    Bucket(Bucket other) {
+        fullAt = other.fullAt;
+        fraction = other.fraction;
     }
 
     boolean isFull(long now) {

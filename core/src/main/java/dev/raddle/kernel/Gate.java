@@ -260,6 +260,9 @@ public abstract class Gate extends SpinLock {
             }
             throw failure;
         }
+        if (nextReady != null && permit == first()) {
+            cap.resume(); // it may be throttled for the permit that was the first so far
+        }
         offer(now);
         return permit == first() && needsOnlyRate(permit, now) ? Entry.THROTTLED : Entry.WAITING;
     }
@@ -385,6 +388,14 @@ public abstract class Gate extends SpinLock {
         noteIfThrottled(grants);
     }
 
+    /** Allocates memory, so that {@link #unbind} keeps the rate at which the bucket fills. May be called repeatedly. */
+    protected final void prepareToUnbind() {
+        assert isLocked();
+        if (bucket != null && !(bucket instanceof EvictedBucket)) {
+            bucket = new EvictedBucket(bucket);
+        }
+    }
+
     /**
      * Removes the limits and ends a pause, after {@link #drain}. Permits that enter from now on wait until limits are
      * set again. Held permits stay held and are counted.
@@ -393,9 +404,12 @@ public abstract class Gate extends SpinLock {
      */
     protected final void unbind(Bounds unknown) {
         assert isLocked() && waiting == 0;
+        RateLimit limit = bounds.rate();
         bounds = unknown;
         paused = false;
-        if (bucket != null) {
+        if (bucket instanceof EvictedBucket evicted) {
+            evicted.last = limit == null ? evicted.last : limit;
+        } else if (bucket != null) {
             bucket.forgetRate();
         }
     }
@@ -849,15 +863,15 @@ public abstract class Gate extends SpinLock {
     /** Returns the bucket under new bounds. */
     private @Nullable Bucket bucketFor(Bounds replacement, long now) {
         RateLimit limit = replacement.rate();
-        RateLimit last = bounds.rate();
         if (limit == null) {
             return replacement.concurrency() == 0 ? bucket : null; // unknown bounds keep it
         }
         if (bucket == null) {
             return new Bucket(now);
         }
+        RateLimit last = bucket instanceof EvictedBucket evicted && !isBound() ? evicted.last : bounds.rate();
         if (last == null) {
-            bucket.fillTo(limit, now); // the rate before an eviction is not known
+            bucket.fillTo(limit, now); // the gate had no rate when unbind() was prepared
         } else if (!last.equals(limit)) {
             bucket.change(last, limit, now);
         }

@@ -132,7 +132,8 @@ public abstract class TaskGate extends Gate {
     }
 
     private boolean couldNeverEnd(TaskRun<?> awaited, Thread waiter) {
-        if (isPaused() || isSuspended() || !isBound() || waitsForCap() || waitsForRate() || waitsForMore()) {
+        boolean mayGoOn = isSuspended() && running() < bounds().slots(); // when the suspension ends, as it will
+        if (isPaused() || mayGoOn || !isBound() || waitsForCap() || waitsForRate() || waitsForMore()) {
             return false;
         }
         if (running() > LARGEST_SCAN) {
