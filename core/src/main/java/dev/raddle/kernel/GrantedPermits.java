@@ -46,7 +46,7 @@ public final class GrantedPermits {
      * @param current the current time of the time source in nanoseconds
      */
     public void setNow(long current) {
-        rated().now = current;
+        rated().now = current == NO_TIME ? current + 1 : current; // the clock may wrap around to that moment
     }
 
     /**

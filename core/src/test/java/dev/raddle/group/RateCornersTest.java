@@ -97,8 +97,7 @@ class RateCornersTest {
     // R7
     @Test
     void a_hold_of_no_time_holds_nothing() throws Exception {
-        try (GroupExecutor executor =
-                GroupExecutor.newVirtualThreadExecutor(policy().build())) {
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy().build())) {
             executor.holdGroup("a", Duration.ZERO);
 
             assertThat(executor.tryCall("a", Duration.ZERO, () -> "ran")).contains("ran");
