@@ -1,0 +1,6 @@
+package dev.raddle.redis;
+
+/** Placeholder of the module's skeleton. */
+public final class RedisFleet {
+    private RedisFleet() {}
+}
