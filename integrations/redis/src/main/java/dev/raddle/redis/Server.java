@@ -1,0 +1,182 @@
+package dev.raddle.redis;
+
+import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.SocketOptions;
+import io.lettuce.core.api.StatefulConnection;
+import io.lettuce.core.api.StatefulRedisConnection;
+import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
+import io.lettuce.core.cluster.pubsub.StatefulRedisClusterPubSubConnection;
+import io.lettuce.core.codec.StringCodec;
+import io.lettuce.core.pubsub.RedisPubSubAdapter;
+import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Opens links to a server or a cluster. */
+abstract class Server {
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+
+    final ServerScript script = new ServerScript();
+
+    /**
+     * Opens both connections and subscribes to a channel. Blocks.
+     *
+     * @throws Exception if that fails
+     */
+    abstract Link connect(Keys keys, String channel, Consumer<String> onMessage) throws Exception;
+
+    /**
+     * Closes the last link, without waiting, and a client of the fleet's own.
+     *
+     * @param last the link that is open, or null
+     */
+    void close(@Nullable Link last) {
+        if (last != null) {
+            last.close();
+        }
+    }
+
+    static Server at(RedisURI uri) {
+        RedisClient client = RedisClient.create(uri);
+        client.setOptions(ClientOptions.builder()
+                .socketOptions(
+                        SocketOptions.builder().connectTimeout(CONNECT_TIMEOUT).build())
+                .build());
+        return new Standalone(client, true, nameOf(uri));
+    }
+
+    static Server of(RedisClient client) {
+        return new Standalone(client, false, "the client's server");
+    }
+
+    static Server of(RedisClusterClient client) {
+        return new Cluster(client);
+    }
+
+    private static String nameOf(RedisURI uri) {
+        if (!uri.getSentinels().isEmpty()) {
+            return "sentinel \"" + uri.getSentinelMasterId() + "\"";
+        }
+        return uri.getSocket() != null ? uri.getSocket() : uri.getHost() + ":" + uri.getPort();
+    }
+
+    /** Closes a connection if the rest of its preparation fails. */
+    static <C extends StatefulConnection<?, ?>> void prepare(C connection, Preparation<C> preparation)
+            throws Exception {
+        try {
+            preparation.prepare(connection);
+        } catch (Throwable failure) {
+            connection.closeAsync();
+            throw failure;
+        }
+    }
+
+    /** Prepares a connection. */
+    interface Preparation<C> {
+        void prepare(C connection) throws Exception;
+    }
+
+    /** Passes messages of one channel on. */
+    private static final class Listener extends RedisPubSubAdapter<String, String> {
+        private final Consumer<String> onMessage;
+
+        Listener(Consumer<String> onMessage) {
+            this.onMessage = onMessage;
+        }
+
+        @Override
+        public void message(String channel, String message) {
+            onMessage.accept(message);
+        }
+
+        @Override
+        public void smessage(String channel, String message) {
+            onMessage.accept(message);
+        }
+    }
+
+    /** One server, or the master that Sentinels name. */
+    private static final class Standalone extends Server {
+        private final RedisClient client;
+        private final boolean isOwned;
+        private final String name;
+
+        Standalone(RedisClient client, boolean isOwned, String name) {
+            this.client = client;
+            this.isOwned = isOwned;
+            this.name = name;
+        }
+
+        @Override
+        Link connect(Keys keys, String channel, Consumer<String> onMessage) throws Exception {
+            StatefulRedisPubSubConnection<String, String> messages = client.connectPubSub(StringCodec.UTF8);
+            Link[] link = new Link[1];
+            prepare(messages, connection -> {
+                connection.addListener(new Listener(onMessage));
+                connection.async().subscribe(channel).get(CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+                StatefulRedisConnection<String, String> calls = client.connect(StringCodec.UTF8);
+                link[0] = new Link(calls, connection, calls.async(), calls.async(), script, keys.all(), "PUBLISH");
+            });
+            return link[0];
+        }
+
+        @Override
+        void close(@Nullable Link last) {
+            if (isOwned) { // with its connections
+                client.shutdownAsync(0, CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+            } else {
+                super.close(last);
+            }
+        }
+
+        @Override
+        public String toString() {
+            return name;
+        }
+    }
+
+    /** A cluster. */
+    private static final class Cluster extends Server {
+        private final RedisClusterClient client;
+
+        Cluster(RedisClusterClient client) {
+            this.client = client;
+        }
+
+        @Override
+        Link connect(Keys keys, String channel, Consumer<String> onMessage) throws Exception {
+            client.getPartitions();
+            StatefulRedisClusterPubSubConnection<String, String> messages = client.connectPubSub(StringCodec.UTF8);
+            Link[] link = new Link[1];
+            prepare(messages, connection -> {
+                connection.addListener(new Listener(onMessage));
+                String publish = subscribe(connection, channel);
+                StatefulRedisClusterConnection<String, String> calls = client.connect(StringCodec.UTF8);
+                link[0] = new Link(calls, connection, calls.async(), null, script, keys.all(), publish);
+            });
+            return link[0];
+        }
+
+        private static String subscribe(StatefulRedisClusterPubSubConnection<String, String> messages, String channel)
+                throws Exception {
+            try {
+                messages.async().ssubscribe(channel).get(CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+                return "SPUBLISH";
+            } catch (java.util.concurrent.ExecutionException unknownCommand) { // before 7.0
+                messages.async().subscribe(channel).get(CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+                return "PUBLISH";
+            }
+        }
+
+        @Override
+        public String toString() {
+            return "the client's cluster";
+        }
+    }
+}

@@ -1,0 +1,774 @@
+--[[
+Overview.
+
+Limits of groups over a fleet of instances. Everything is decided here, in one atomic call; instances only send what has
+gathered since their last call. KEYS, all in one hash slot:
+
+   1 used   hash   group -> permits held in the whole fleet; `*` -> their sum
+   2 held   hash   instance|group -> "permits since tickets": held permits, ms since when, tickets in `wait`
+   3 own    zset   instance NUL group, all scores 0: the fields of `held` by instance
+   4 exp    zset   instance -> end of its lease, ms
+   5 conf   hash   l:group -> limit, r:group -> rate, `?` default limit, `*` cap, t -> longest lease of any instance, ms
+   6 wait   zset   group NUL ticket NUL instance, all scores 0: the lexical order is the FIFO order of each group
+   7 ready  zset   group -> turn: groups with tickets that wait for the cap only, round robin
+   8 rate   hash   group -> "debt time": the bucket of the group as of that time, us
+   9 due    zset   d:group -> us when the rate allows the first ticket; f:group -> us when the bucket is full
+  10 meta   hash   counters, see `begin`, and for each instance n: messages sent, c: number of its last call, a: the
+                   answer to that, i: "channel-command since name"
+
+A group is text without NUL, blank, line feed, `|`, `*` and `?`, because the client escapes it.
+
+Invariants after every call:
+
+  (1) the sum of `held` of a group is used[group] <= its limit, except after the limit was lowered or permits were
+      reasserted; the sum of `used` is used[*] <= cap, likewise
+  (2) no ticket waits while its group, its rate and the cap have room, except during a quarantine
+  (3) tickets of a group are served in the order of their numbers; those of dead instances are dropped
+  (4) a permit is held from its grant until the instance returns it or is buried after its lease
+  (5) nothing remains of a group without permits and tickets but its limits, and its bucket until that is full
+
+Time is that of the server, and never goes back. After a silence of a third of the longest lease the server may have been
+stopped, so no instance is buried for a whole lease from then (`base`): each has the time to renew. A new or emptied
+namespace, or a server with another run id than before, gets a new incarnation, and grants nothing for the longest lease
+(`quar`): what the server has forgotten has ended by then or was reasserted.
+
+A call that may have been lost is sent again with its number. It is executed once: the number is stored before the
+operations, so a call that failed in their midst is not executed again either; its instance is lost then. All data is
+checked before the step that changes it, so a step is never half done because of foreign data.
+]]
+local HIGHEST = 1000000000
+local WINDOW = 1024
+
+local function fmt(n)
+  return string.format('%.0f', n)
+end
+
+local function int(value, what)
+  local n = tonumber(value)
+  if not n or n ~= math.floor(n) or n < 0 or n > 9007199254740991 then
+    error('RADDLE ' .. what .. ' is not a number: ' .. string.sub(tostring(value), 1, 40))
+  end
+  return n
+end
+
+local TYPES = {'hash', 'hash', 'zset', 'zset', 'hash', 'zset', 'zset', 'hash', 'zset', 'hash'}
+
+local function open(keys)
+  for i = 1, 10 do
+    local kind = redis.call('TYPE', keys[i])['ok']
+    if kind ~= 'none' and kind ~= TYPES[i] then
+      error('RADDLE ' .. keys[i] .. ' is a ' .. kind .. ', not a ' .. TYPES[i])
+    end
+  end
+  return {used = keys[1], held = keys[2], own = keys[3], exp = keys[4], conf = keys[5], wait = keys[6], ready = keys[7],
+    rate = keys[8], due = keys[9], meta = keys[10], touched = {}, order = {}, results = {}, notices = {}, limits = {},
+    rates = {}}
+end
+
+local function renewIncarnation(c)
+  c.inc = math.max(c.us, c.inc + 1)
+  c.quar = math.max(c.quar, c.ms + c.longest)
+  c.base = c.ms
+  c.pending = 1
+end
+
+-- Reads the clock and the counters. `ttl` is the longest lease that the caller knows of, ms.
+local function begin(keys, ttl)
+  local c = open(keys)
+  local m = redis.call('HMGET', c.meta, 'inc', 'quar', 'last', 'base', 'seq', 'fence', 'turn', 'version', 'pending', 'run')
+  local time = redis.call('TIME')
+  c.us = time[1] * 1000000 + time[2]
+  local known = m[1]
+  c.inc = int(m[1] or 0, 'meta inc')
+  c.quar = int(m[2] or 0, 'meta quar')
+  local last = int(m[3] or 0, 'meta last')
+  c.base = int(m[4] or 0, 'meta base')
+  c.seq = int(m[5] or 0, 'meta seq')
+  c.fence = int(m[6] or 0, 'meta fence')
+  c.turn = int(m[7] or 0, 'meta turn')
+  c.version = int(m[8] or 0, 'meta version')
+  c.pending = int(m[9] or 0, 'meta pending')
+  c.run = m[10]
+  c.behind = math.max(0, last - c.us)
+  c.us = math.max(c.us, last)
+  c.ms = math.floor(c.us / 1000)
+  c.longest = int(redis.call('HGET', c.conf, 't') or 0, 'conf t')
+  if ttl > c.longest then
+    c.longest = ttl
+    redis.call('HSET', c.conf, 't', fmt(ttl))
+  end
+  if c.us - last > c.longest * 1000 / 3 then
+    c.base = c.ms
+  end
+  if not known then
+    renewIncarnation(c)
+  end
+  return c
+end
+
+-- A replica that was promoted, or a restarted server, may lack the last changes.
+local function checkRun(c)
+  local info = redis.pcall('INFO', 'server')
+  local run = type(info) == 'string' and string.match(info, 'run_id:(%w+)')
+  if run and c.run and run ~= c.run then
+    renewIncarnation(c)
+  end
+  c.run = run or c.run
+end
+
+local function limit(c, g)
+  local l = c.limits[g]
+  if not l then
+    local own = redis.call('HMGET', c.conf, 'l:' .. g, '?')
+    l = int(own[1] or own[2] or HIGHEST, 'limit of ' .. g)
+    c.limits[g] = l
+  end
+  return l
+end
+
+local function cap(c)
+  if not c.cap then
+    c.cap = int(redis.call('HGET', c.conf, '*') or HIGHEST, 'cap')
+  end
+  return c.cap
+end
+
+local function hasCap(c)
+  return cap(c) < HIGHEST
+end
+
+local function used(c, g)
+  return int(redis.call('HGET', c.used, g) or 0, 'used ' .. g)
+end
+
+-- Adds to the permits of a group and to their sum; both were checked.
+local function addUsed(c, g, ofGroup, ofAll, n)
+  if ofGroup + n > 0 then
+    redis.call('HSET', c.used, g, fmt(ofGroup + n))
+  else
+    redis.call('HDEL', c.used, g)
+  end
+  if ofAll + n > 0 then
+    redis.call('HSET', c.used, '*', fmt(ofAll + n))
+  else
+    redis.call('HDEL', c.used, '*')
+  end
+end
+
+local function record(c, inst, g)
+  local v = redis.call('HGET', c.held, inst .. '|' .. g)
+  if not v then
+    return {n = 0, since = c.ms, t = 0, isNew = true}
+  end
+  local n, since, t = string.match(v, '^(%d+) (%d+) (%d+)$')
+  if not n then
+    error('RADDLE held ' .. inst .. '|' .. g .. ' is not a record: ' .. string.sub(v, 1, 40))
+  end
+  return {n = int(n, 'held'), since = int(since, 'held'), t = int(t, 'held')}
+end
+
+local function store(c, inst, g, r)
+  local field = inst .. '|' .. g
+  if r.n <= 0 and r.t <= 0 then
+    redis.call('HDEL', c.held, field)
+    redis.call('ZREM', c.own, inst .. '\0' .. g)
+    return
+  end
+  redis.call('HSET', c.held, field, fmt(r.n) .. ' ' .. fmt(r.since) .. ' ' .. fmt(r.t))
+  if r.isNew then
+    redis.call('ZADD', c.own, 0, inst .. '\0' .. g)
+    r.isNew = false
+  end
+end
+
+-- Rates. A task costs `cost` units of its group's bucket, `drain` units flow out per us, and at most burst * cost fit in.
+
+local function rateOf(c, g)
+  local r = c.rates[g]
+  if r == nil then
+    local v = redis.call('HGET', c.conf, 'r:' .. g)
+    r = false
+    if v then
+      local cost, drain, burst = string.match(v, '^(%d+) (%d+) (%d+) ')
+      if not cost then
+        error('RADDLE rate of ' .. g .. ' is not a rate: ' .. string.sub(v, 1, 40))
+      end
+      r = {cost = int(cost, 'rate'), drain = int(drain, 'rate'), burst = int(burst, 'rate')}
+    end
+    c.rates[g] = r
+  end
+  return r
+end
+
+local function debt(c, g, rate)
+  local v = redis.call('HGET', c.rate, g)
+  if not v then
+    return 0
+  end
+  local d, t = string.match(v, '^(%d+) (%d+)$')
+  if not d then
+    error('RADDLE bucket of ' .. g .. ' is not a bucket: ' .. string.sub(v, 1, 40))
+  end
+  return math.max(0, int(d, 'bucket') - math.max(0, c.us - int(t, 'bucket')) * rate.drain)
+end
+
+local function setDebt(c, g, rate, d)
+  if d <= 0 then
+    redis.call('HDEL', c.rate, g)
+    redis.call('ZREM', c.due, 'f:' .. g)
+  else
+    redis.call('HSET', c.rate, g, fmt(d) .. ' ' .. fmt(c.us))
+    redis.call('ZADD', c.due, fmt(c.us + math.ceil(d / rate.drain)), 'f:' .. g)
+  end
+end
+
+-- How many tasks of the group the rate allows now, and the us until it allows one.
+local function allowance(c, g)
+  local rate = rateOf(c, g)
+  if not rate then
+    return HIGHEST, 0
+  end
+  local room = rate.burst * rate.cost - debt(c, g, rate)
+  if room >= rate.cost then
+    return math.floor(room / rate.cost), 0
+  end
+  return 0, math.ceil((rate.cost - room) / rate.drain)
+end
+
+-- Instances.
+
+local function isAlive(c, inst)
+  local lease = tonumber(redis.call('ZSCORE', c.exp, inst) or nil)
+  return lease ~= nil and lease >= 0 and (lease > c.ms or c.ms < c.base + c.longest)
+end
+
+local function touch(c, g)
+  if not c.touched[g] then
+    c.touched[g] = true
+    c.order[#c.order + 1] = g
+  end
+end
+
+-- Frees what a dead instance holds, a bounded number of groups in each call.
+local function bury(c, inst)
+  local mine = redis.call('ZRANGEBYLEX', c.own, '[' .. inst .. '\0', '(' .. inst .. '\1', 'LIMIT', 0, 500)
+  for _, member in ipairs(mine) do
+    local g = string.sub(member, #inst + 2)
+    local r = record(c, inst, g)
+    local ofGroup, ofAll = used(c, g), used(c, '*')
+    store(c, inst, g, {n = 0, t = 0})
+    addUsed(c, g, ofGroup, ofAll, -r.n)
+    touch(c, g)
+  end
+  if #mine < 500 then
+    redis.call('ZREM', c.exp, inst)
+    redis.call('HDEL', c.meta, 'n:' .. inst, 'c:' .. inst, 'a:' .. inst, 'i:' .. inst)
+  else
+    redis.call('ZADD', c.exp, -1, inst)
+  end
+end
+
+local function buryDead(c)
+  local dead = redis.call('ZRANGEBYSCORE', c.exp, '-inf', fmt(c.ms), 'LIMIT', 0, 4)
+  for _, inst in ipairs(dead) do
+    if not isAlive(c, inst) then
+      bury(c, inst)
+    end
+  end
+end
+
+-- Grants.
+
+local function tell(c, inst, line)
+  local lines = c.notices[inst]
+  if not lines then
+    lines = {}
+    c.notices[inst] = lines
+  end
+  lines[#lines + 1] = line
+end
+
+-- Grants k permits to an instance, for as many of its tickets as given.
+local function grant(c, inst, g, k, tickets)
+  local r = record(c, inst, g)
+  local ofGroup, ofAll = used(c, g), used(c, '*')
+  local rate = rateOf(c, g)
+  local d = rate and debt(c, g, rate)
+  if r.n == 0 then
+    r.since = c.ms
+  end
+  r.n = r.n + k
+  r.t = math.max(0, r.t - tickets)
+  addUsed(c, g, ofGroup, ofAll, k)
+  store(c, inst, g, r)
+  if rate then
+    setDebt(c, g, rate, d + k * rate.cost)
+  end
+  c.fence = math.max(c.fence + 1, c.us) + k - 1
+  if inst == c.me then
+    c.results[#c.results + 1] = {'g', g, fmt(k), fmt(c.fence), rate and '1' or '0'}
+  else
+    tell(c, inst, g .. ' ' .. fmt(k) .. ' ' .. fmt(c.fence) .. ' ' .. (rate and '1' or '0'))
+  end
+end
+
+local function range(g)
+  return '[' .. g .. '\0', '(' .. g .. '\1'
+end
+
+-- The first ticket of a living instance, and that instance. Drops those before it.
+local function head(c, g)
+  local from, to = range(g)
+  while true do
+    local ticket = redis.call('ZRANGEBYLEX', c.wait, from, to, 'LIMIT', 0, 1)[1]
+    if not ticket then
+      return nil
+    end
+    local inst = string.match(ticket, '^[^%z]*%z%d+%z(.+)$')
+    if inst and isAlive(c, inst) then
+      return ticket, inst
+    end
+    redis.call('ZREM', c.wait, ticket)
+  end
+end
+
+local function serveTicket(c, g, ticket, inst)
+  redis.call('ZREM', c.wait, ticket)
+  grant(c, inst, g, 1, 1)
+end
+
+-- Returns the first ticket if the group and its rate have room for it.
+local function admissible(c, g)
+  local ticket, inst = head(c, g)
+  if not ticket then
+    redis.call('ZREM', c.due, 'd:' .. g)
+    redis.call('ZREM', c.ready, g)
+    return nil
+  end
+  if c.ms < c.quar or used(c, g) >= limit(c, g) then
+    return nil
+  end
+  local _, pause = allowance(c, g)
+  if pause > 0 then
+    redis.call('ZADD', c.due, fmt(c.us + pause), 'd:' .. g)
+    return nil
+  end
+  return ticket, inst
+end
+
+-- Grants to the tickets of a group what it has room for. Under a cap it only takes the group's turn.
+local function serve(c, g)
+  while true do
+    local ticket, inst = admissible(c, g)
+    if not ticket then
+      return
+    end
+    if hasCap(c) then
+      if not redis.call('ZSCORE', c.ready, g) then
+        c.turn = c.turn + 1
+        redis.call('ZADD', c.ready, fmt(c.turn), g)
+      end
+      return
+    end
+    serveTicket(c, g, ticket, inst)
+  end
+end
+
+-- Grants permits under the cap, one to each ready group in turn.
+local function serveReady(c)
+  while used(c, '*') < cap(c) do
+    local g = redis.call('ZPOPMIN', c.ready)[1]
+    if not g then
+      return
+    end
+    local ticket, inst = admissible(c, g)
+    if ticket then
+      serveTicket(c, g, ticket, inst)
+      serve(c, g)
+    end
+  end
+end
+
+-- Serves each group with tickets: after a quarantine, or after the default limit or the cap was changed.
+local function touchWaiting(c)
+  local from = '-'
+  while true do
+    local ticket = redis.call('ZRANGEBYLEX', c.wait, from, '+', 'LIMIT', 0, 1)[1]
+    if not ticket then
+      return
+    end
+    local g = string.match(ticket, '^([^%z]*)%z') or ''
+    touch(c, g)
+    from = '[' .. g .. '\1'
+    if from == '[\1' then
+      redis.call('ZREM', c.wait, ticket)
+    end
+  end
+end
+
+local function serveAll(c)
+  if c.pending == 1 and c.ms >= c.quar then
+    c.pending = 0
+    touchWaiting(c)
+  end
+  for _, entry in ipairs(redis.call('ZRANGEBYSCORE', c.due, '-inf', fmt(c.us), 'LIMIT', 0, 200)) do
+    redis.call('ZREM', c.due, entry)
+    local g = string.sub(entry, 3)
+    if string.sub(entry, 1, 2) == 'f:' then
+      redis.call('HDEL', c.rate, g)
+    else
+      touch(c, g)
+    end
+  end
+  for _, g in ipairs(c.order) do
+    serve(c, g)
+  end
+  serveReady(c)
+end
+
+-- Writes the counters and sends one message to each instance that was granted something.
+local function finish(c, prefix)
+  for inst, lines in pairs(c.notices) do
+    local number = redis.call('HINCRBY', c.meta, 'n:' .. inst, 1)
+    local command = string.match(redis.call('HGET', c.meta, 'i:' .. inst) or '', '^(%u+) ')
+    if command == 'PUBLISH' or command == 'SPUBLISH' then
+      local channel = prefix .. (string.match(inst, '^[^.]*'))
+      redis.pcall(command, channel, inst .. '\n' .. fmt(number) .. '\n' .. table.concat(lines, '\n'))
+    end
+  end
+  redis.call('HSET', c.meta, 'inc', fmt(c.inc), 'quar', fmt(c.quar), 'last', fmt(c.us), 'base', fmt(c.base), 'seq',
+    fmt(c.seq), 'fence', fmt(c.fence), 'turn', fmt(c.turn), 'version', fmt(c.version), 'pending', fmt(c.pending))
+  if c.run then
+    redis.call('HSET', c.meta, 'run', c.run)
+  end
+end
+
+-- The operations of an instance.
+
+local ops = {}
+
+-- Acquires n permits: now, as far as there is room and no ticket is before; tickets for the rest, up to the limit.
+function ops.a(c, g, n)
+  touch(c, g)
+  c.asked[g] = true
+  if c.ms >= c.quar and not head(c, g) then
+    local room = math.min(n, limit(c, g) - used(c, g), (allowance(c, g)))
+    if hasCap(c) then
+      room = redis.call('ZCARD', c.ready) > 0 and 0 or math.min(room, cap(c) - used(c, '*'))
+    end
+    if room > 0 then
+      grant(c, c.me, g, room, 0)
+      n = n - room
+    end
+  end
+  local r = record(c, c.me, g)
+  local more = math.min(n, math.min(limit(c, g), WINDOW) - r.t)
+  if more > 0 then
+    for _ = 1, more do
+      c.seq = c.seq + 1
+      redis.call('ZADD', c.wait, 0, g .. '\0' .. string.format('%015.0f', c.seq) .. '\0' .. c.me)
+    end
+    r.t = r.t + more
+    store(c, c.me, g, r)
+  end
+end
+
+-- Returns n permits, of which `unused` were not used by any task.
+function ops.r(c, g, n, unused)
+  local r = record(c, c.me, g)
+  local ofGroup, ofAll = used(c, g), used(c, '*')
+  local rate = rateOf(c, g)
+  local d = rate and debt(c, g, rate)
+  n = math.min(n, r.n)
+  r.n = r.n - n
+  store(c, c.me, g, r)
+  addUsed(c, g, ofGroup, ofAll, -n)
+  if rate and unused > 0 then
+    setDebt(c, g, rate, d - math.min(n, unused) * rate.cost)
+  end
+  touch(c, g)
+end
+
+local function dropTickets(c, g, r, n)
+  local from, to = range(g)
+  for _, ticket in ipairs(redis.call('ZREVRANGEBYLEX', c.wait, to, from)) do
+    if n <= 0 then
+      break
+    end
+    if string.match(ticket, '^[^%z]*%z%d+%z(.+)$') == c.me then
+      redis.call('ZREM', c.wait, ticket)
+      r.t = math.max(0, r.t - 1)
+      n = n - 1
+    end
+  end
+end
+
+-- Cancels the n youngest tickets.
+function ops.c(c, g, n)
+  local r = record(c, c.me, g)
+  dropTickets(c, g, r, n)
+  store(c, c.me, g, r)
+  c.asked[g] = true
+  touch(c, g)
+end
+
+-- Reasserts that the instance holds exactly n permits and has no tickets.
+function ops.k(c, g, n)
+  local r = record(c, c.me, g)
+  local ofGroup, ofAll = used(c, g), used(c, '*')
+  dropTickets(c, g, r, HIGHEST)
+  local more = n - r.n
+  r.n, r.t = n, 0
+  store(c, c.me, g, r)
+  addUsed(c, g, ofGroup, ofAll, more)
+  touch(c, g)
+end
+
+-- Asks for the limits of the group, and whether others wait.
+function ops.y(c, g)
+  c.asked[g] = true
+end
+
+-- Asks for the holders, too.
+function ops.q(c, g)
+  c.asked[g] = true
+  c.detailed[g] = true
+end
+
+-- Restores a setting that the server has lost.
+function ops.f(c, field, value)
+  if redis.call('HSETNX', c.conf, field, value) == 1 then
+    c.version = math.max(c.version + 1, c.us)
+  end
+end
+
+-- Asks for everything that the server knows of the instance.
+function ops.s(c)
+  c.sync = true
+end
+
+-- Leaves: frees everything.
+function ops.l(c)
+  c.leave = true
+end
+
+local function position(c, g)
+  local from, to = range(g)
+  local i = 0
+  for _, ticket in ipairs(redis.call('ZRANGEBYLEX', c.wait, from, to, 'LIMIT', 0, 100)) do
+    i = i + 1
+    if string.match(ticket, '^[^%z]*%z%d+%z(.+)$') == c.me then
+      return i
+    end
+  end
+  return 0
+end
+
+local function nameOf(c, inst)
+  return string.match(redis.call('HGET', c.meta, 'i:' .. inst) or '', '^%u+ %d+ (.*)$') or inst
+end
+
+local function holders(c, g)
+  local found = {'h', g}
+  for _, inst in ipairs(redis.call('ZRANGE', c.exp, 0, 999)) do
+    local r = record(c, inst, g)
+    if r.n > 0 then
+      found[#found + 1] = nameOf(c, inst)
+      found[#found + 1] = fmt(r.n)
+      found[#found + 1] = fmt(math.max(0, c.ms - r.since))
+    end
+  end
+  return found
+end
+
+local function describe(c, g)
+  local from, to = range(g)
+  local r = record(c, c.me, g)
+  local all = redis.call('ZLEXCOUNT', c.wait, from, to)
+  local contended = all > r.t or (hasCap(c) and redis.call('ZCARD', c.ready) > 0)
+  local l = limit(c, g)
+  c.results[#c.results + 1] = {'i', g, fmt(l == HIGHEST and 0 or l), fmt(r.t), contended and '1' or '0',
+    rateOf(c, g) and '1' or '0', fmt(r.t > 0 and position(c, g) or 0)}
+  if c.detailed[g] then
+    c.results[#c.results + 1] = holders(c, g)
+  end
+end
+
+local function describeInstance(c)
+  for _, member in ipairs(redis.call('ZRANGEBYLEX', c.own, '[' .. c.me .. '\0', '(' .. c.me .. '\1')) do
+    local g = string.sub(member, #c.me + 2)
+    local r = record(c, c.me, g)
+    c.fence = math.max(c.fence + r.n, c.us)
+    c.results[#c.results + 1] = {'s', g, fmt(r.n), fmt(r.t), fmt(c.fence), rateOf(c, g) and '1' or '0'}
+  end
+  c.results[#c.results + 1] = {'e'}
+end
+
+-- us until the next group that a rate delays may be served; -1 if there is none.
+local function nextDue(c)
+  for _, entry in ipairs(redis.call('ZRANGE', c.due, 0, 20, 'WITHSCORES')) do
+    if c.isDue then
+      return math.max(0, int(entry, 'due') - c.us)
+    end
+    c.isDue = string.sub(entry, 1, 2) == 'd:'
+  end
+  return -1
+end
+
+local function answer(c, state, results)
+  c.isDue = false
+  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), redis.call('HGET', c.meta, 'n:' .. c.me) or '0',
+    fmt(c.longest), fmt(nextDue(c)), fmt(c.behind), fmt(c.version), results}
+end
+
+-- me, number, ttl, longest known ttl, believed incarnation, fresh, PUBLISH or SPUBLISH, channel prefix, name,
+-- known version of conf, then for each operation its name and three arguments
+local function batch(keys, args)
+  local ttl = int(args[3], 'ttl')
+  local c = begin(keys, math.max(ttl, int(args[4], 'ttl')))
+  c.me = args[1]
+  c.asked, c.detailed = {}, {}
+  local number = int(args[2], 'number')
+  if args[6] == '1' then
+    checkRun(c)
+  end
+  local isKnown = redis.call('ZSCORE', c.exp, c.me)
+  local believes = args[5] == fmt(c.inc)
+  local before = int(redis.call('HGET', c.meta, 'c:' .. c.me) or 0, 'number of the last call')
+  local state = 'ok'
+  if isKnown and not isAlive(c, c.me) then
+    state = 'lost'
+  elseif not isKnown and args[5] ~= '' and believes then
+    state = 'lost'
+  elseif args[5] ~= '' and not believes then
+    state = 'new'
+  elseif number < before then
+    state = 'old'
+  elseif number == before and isKnown then
+    state = redis.call('HEXISTS', c.meta, 'a:' .. c.me) == 1 and 'again' or 'lost'
+  end
+  if state == 'lost' or state == 'old' then
+    buryDead(c)
+    serveAll(c)
+    finish(c, args[8])
+    return answer(c, state, {})
+  end
+  redis.call('ZADD', c.exp, fmt(c.ms + ttl), c.me)
+  if not isKnown then
+    redis.call('HSET', c.meta, 'i:' .. c.me, args[7] .. ' ' .. fmt(c.ms) .. ' ' .. args[9])
+  end
+  local results
+  if state == 'again' then
+    results = cmsgpack.unpack(redis.call('HGET', c.meta, 'a:' .. c.me))
+  elseif state == 'new' then
+    results = {}
+  else
+    redis.call('HSET', c.meta, 'c:' .. c.me, fmt(number))
+    redis.call('HDEL', c.meta, 'a:' .. c.me)
+    for i = 11, #args, 4 do
+      local op = ops[args[i]]
+      if not op then
+        error('RADDLE unknown operation ' .. string.sub(args[i], 1, 10))
+      end
+      if args[i] == 'f' then
+        op(c, args[i + 1], args[i + 2])
+      else
+        op(c, args[i + 1], int(args[i + 2], 'argument'), int(args[i + 3], 'argument'))
+      end
+    end
+  end
+  buryDead(c)
+  if c.leave then
+    bury(c, c.me)
+  end
+  serveAll(c)
+  if state == 'again' then -- with what was granted since
+    for _, result in ipairs(c.results) do
+      results[#results + 1] = result
+    end
+    redis.call('HSET', c.meta, 'a:' .. c.me, cmsgpack.pack(results))
+    state = 'ok'
+  elseif not results then
+    for g in pairs(c.asked) do
+      describe(c, g)
+    end
+    if c.sync then
+      describeInstance(c)
+    end
+    results = c.results
+    results[#results + 1] = {'n', redis.call('HGET', c.meta, 'n:' .. c.me) or '0'}
+    if args[10] ~= fmt(c.version) and not c.leave then
+      local all = redis.call('HGETALL', c.conf)
+      all[#all + 1] = 'v'
+      all[#all + 1] = fmt(c.version)
+      table.insert(all, 1, 'v')
+      results[#results + 1] = all
+    end
+    if not c.leave then
+      redis.call('HSET', c.meta, 'a:' .. c.me, cmsgpack.pack(results))
+    end
+  end
+  finish(c, args[8])
+  return answer(c, state, results)
+end
+
+-- ttl, channel prefix, field, value or empty to remove it
+local function configure(keys, args)
+  local c = begin(keys, int(args[1], 'ttl'))
+  local field, value = args[3], args[4]
+  if string.sub(field, 1, 2) == 'r:' then
+    local g = string.sub(field, 3)
+    local old = rateOf(c, g)
+    local d = old and debt(c, g, old) or 0
+    c.rates[g] = nil
+    if value == '' then
+      redis.call('HDEL', c.rate, g)
+      redis.call('ZREM', c.due, 'f:' .. g)
+    else
+      redis.call('HSET', c.conf, field, value)
+      local new = rateOf(c, g)
+      if d > 0 then
+        setDebt(c, g, new, math.min(new.burst * new.cost, math.ceil(d / old.cost * new.cost)))
+      end
+    end
+  end
+  if value == '' then
+    redis.call('HDEL', c.conf, field)
+  else
+    redis.call('HSET', c.conf, field, value)
+  end
+  c.version = math.max(c.version + 1, c.us)
+  buryDead(c)
+  if field == '?' or field == '*' then
+    touchWaiting(c)
+  else
+    touch(c, string.sub(field, 3))
+  end
+  if not hasCap(c) then
+    for _, g in ipairs(redis.call('ZRANGE', c.ready, 0, -1)) do
+      touch(c, g)
+    end
+    redis.call('DEL', c.ready)
+  end
+  c.rates, c.limits = {}, {}
+  serveAll(c)
+  finish(c, args[2])
+  return {fmt(c.version)}
+end
+
+-- Everything, for people. Writes nothing.
+local function status(keys)
+  local c = open(keys)
+  local time = redis.call('TIME')
+  local meta = redis.call('HMGET', c.meta, 'last', 'quar')
+  local us = math.max(time[1] * 1000000 + time[2], int(meta[1] or 0, 'meta last'))
+  local instances = {}
+  local leases = redis.call('ZRANGE', c.exp, 0, -1, 'WITHSCORES')
+  for i = 1, #leases, 2 do
+    instances[#instances + 1] = leases[i]
+    instances[#instances + 1] = leases[i + 1]
+    instances[#instances + 1] = redis.call('HGET', c.meta, 'i:' .. leases[i]) or ''
+  end
+  return {fmt(math.floor(us / 1000)), meta[2] or '0', instances, redis.call('HGETALL', c.used),
+    redis.call('HGETALL', c.held), redis.call('HGETALL', c.conf)}
+end
