@@ -27,6 +27,7 @@ final class Link {
     private final ServerScript script;
     private final String[] keys;
     private final String publish;
+    private volatile boolean isLive = true;
     private volatile @Nullable RedisFunctionAsyncCommands<String, String> functions; // null: use EVALSHA
 
     Link(
@@ -51,8 +52,14 @@ final class Link {
         return publish;
     }
 
-    boolean isOpen() {
-        return calls.isOpen() && messages.isOpen();
+    /** Returns false if a connection is known to be lost. */
+    boolean isConnected() {
+        return isLive && calls.isOpen() && messages.isOpen();
+    }
+
+    /** Notes that a connection was lost. */
+    void lost() {
+        isLive = false;
     }
 
     CompletionStage<List<Object>> call(ServerScript.Function function, String... args) {

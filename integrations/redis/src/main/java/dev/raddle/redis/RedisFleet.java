@@ -6,6 +6,12 @@ import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -33,17 +39,34 @@ import org.jspecify.annotations.Nullable;
  * <i>fencing number</i> of their permit, which increases with every grant of the namespace.
  *
  * <p>A fleet may serve any number of executors of a JVM, which share its permits fairly. Close the executors first.
- * Keys of groups have at most {@value #LONGEST_KEY} bytes in UTF-8.
+ * A key of a group may be any text; of a long one, only the beginning and a digest are sent.
  */
 public final class RedisFleet implements PermitSource, AutoCloseable {
-
-    /** The longest key of a group, in bytes of UTF-8. */
-    public static final int LONGEST_KEY = 1024;
 
     /** The highest limit. */
     public static final int HIGHEST_LIMIT = 1_000_000_000;
 
-    private RedisFleet() {}
+    private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(5);
+    private static final Duration LONGEST_CLOSE = Duration.ofSeconds(2);
+
+    private final FleetOptions options;
+    private final Server server;
+    private final Pump pump;
+    private final Keys keys;
+    private volatile boolean isClosed;
+
+    private RedisFleet(Server server, FleetOptions options) {
+        this.server = server;
+        this.options = options;
+        keys = new Keys(options.namespace());
+        pump = new Pump(options, server);
+    }
+
+    private static RedisFleet start(Server server, FleetOptions options) {
+        RedisFleet fleet = new RedisFleet(server, options);
+        fleet.pump.start();
+        return fleet;
+    }
 
     /**
      * Creates an instance with connections of its own. Does not wait for the server: until it answers, the
@@ -54,7 +77,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * @return the instance
      */
     public static RedisFleet connect(RedisURI uri, FleetOptions options) {
-        throw new UnsupportedOperationException("not implemented yet");
+        return start(Server.at(uri), options);
     }
 
     /**
@@ -67,7 +90,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * @return the instance
      */
     public static RedisFleet connect(RedisClient client, FleetOptions options) {
-        throw new UnsupportedOperationException("not implemented yet");
+        return start(Server.of(client), options);
     }
 
     /**
@@ -79,12 +102,15 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * @return the instance
      */
     public static RedisFleet connect(RedisClusterClient client, FleetOptions options) {
-        throw new UnsupportedOperationException("not implemented yet");
+        return start(Server.of(client), options);
     }
 
     @Override
     public Session open(Holder holder) {
-        throw new UnsupportedOperationException("not implemented yet");
+        if (isClosed) {
+            throw new IllegalStateException(this + " is closed");
+        }
+        return pump.open(holder);
     }
 
     /**
@@ -93,11 +119,11 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      *
      * @param groupKey the key of the group
      * @param permits the limit, from 1 to {@value #HIGHEST_LIMIT}
-     * @throws IllegalArgumentException if the limit is outside that range, or the key is too long
+     * @throws IllegalArgumentException if the limit is outside that range
      * @throws FleetException if the server does not answer; the limit may have been set
      */
     public void setLimit(String groupKey, int permits) {
-        throw new UnsupportedOperationException("not implemented yet");
+        configure("l:" + GroupNames.of(groupKey), limit("limit", permits, 1));
     }
 
     /**
@@ -107,7 +133,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * @throws FleetException if the server does not answer; the limit may have been removed
      */
     public void resetLimit(String groupKey) {
-        throw new UnsupportedOperationException("not implemented yet");
+        configure("l:" + GroupNames.of(groupKey), "");
     }
 
     /**
@@ -117,7 +143,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * @throws FleetException if the server does not answer; the limit may have been set
      */
     public void setDefaultLimit(int permits) {
-        throw new UnsupportedOperationException("not implemented yet");
+        configure("?", limit("default limit", permits, 0));
     }
 
     /**
@@ -127,7 +153,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * @throws FleetException if the server does not answer; the limit may have been set
      */
     public void setCap(int permits) {
-        throw new UnsupportedOperationException("not implemented yet");
+        configure("*", limit("cap", permits, 0));
     }
 
     /**
@@ -139,7 +165,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * @throws FleetException if the server does not answer; the rate may have been set
      */
     public void setRate(String groupKey, @Nullable Rate rate) {
-        throw new UnsupportedOperationException("not implemented yet");
+        configure("r:" + GroupNames.of(groupKey), rate == null ? "" : Rates.write(rate));
     }
 
     /**
@@ -149,7 +175,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * @throws FleetException if the server does not answer
      */
     public FleetStatus status() {
-        throw new UnsupportedOperationException("not implemented yet");
+        return StatusReader.read(ask("read the status", ServerScript.Function.STATUS));
     }
 
     /**
@@ -158,7 +184,17 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * @return the counts
      */
     public FleetStats stats() {
-        return new FleetStats(0, Duration.ZERO, 0, 0, 0, 0, false, 0, 0);
+        Counters counters = pump.counters();
+        return new FleetStats(
+                counters.acquired,
+                Duration.ofNanos(counters.acquireNanos),
+                counters.lost,
+                counters.leases,
+                pump.ledger().missing(),
+                pump.ledger().size(),
+                counters.backendUp,
+                counters.calls,
+                pump.outages());
     }
 
     /**
@@ -167,16 +203,72 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
      * @return the options
      */
     public FleetOptions options() {
-        throw new UnsupportedOperationException("not implemented yet");
+        return options;
     }
 
     /** Returns all permits to the server, within a bounded time, and closes the connections. Further calls do nothing. */
     @Override
-    public void close() {}
+    public void close() {
+        if (isClosed) {
+            return;
+        }
+        isClosed = true;
+        Duration most = options.lease().compareTo(LONGEST_CLOSE) < 0 ? options.lease() : LONGEST_CLOSE;
+        try {
+            pump.leave().get(most.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException unanswered) {
+            // the permits come back when the lease has ended
+        } finally {
+            pump.end();
+        }
+    }
 
     /** Returns the namespace, the server without passwords, and whether it answers. */
     @Override
     public String toString() {
-        return "fleet";
+        return "fleet \"" + options.namespace() + "\" on " + server + (pump.counters().backendUp ? "" : ", no answer");
+    }
+
+    private static String limit(String what, int permits, int least) {
+        if (permits < least || permits > HIGHEST_LIMIT) {
+            throw new IllegalArgumentException(
+                    what + " must be between " + least + " and " + HIGHEST_LIMIT + ", was " + permits);
+        }
+        return permits == 0 ? "" : Integer.toString(permits);
+    }
+
+    private void configure(String field, String value) {
+        String lease = Long.toString(options.lease().toMillis());
+        ask("change a limit", ServerScript.Function.CONFIGURE, lease, keys.channelPrefix(), field, value);
+    }
+
+    private List<Object> ask(String what, ServerScript.Function function, String... arguments) {
+        if (isClosed) {
+            throw new FleetException(this + " is closed");
+        }
+        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
+        Consumer<Link> action = link -> link.call(function, arguments).whenComplete((result, failure) -> {
+            if (failure != null) {
+                answer.completeExceptionally(failure);
+            } else {
+                answer.complete(result);
+            }
+        });
+        pump.withLink(action);
+        Duration most = options.lease().compareTo(LEAST_TIMEOUT) > 0 ? options.lease() : LEAST_TIMEOUT;
+        String failed = this + ": could not " + what;
+        try {
+            return answer.get(most.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+            throw new FleetException(failed + ", the thread was interrupted", interrupt);
+        } catch (TimeoutException unanswered) {
+            pump.forgetLinkAction(action);
+            throw new FleetException(failed + ", no answer within " + most.toMillis() + " ms", unanswered);
+        } catch (ExecutionException failure) {
+            throw new FleetException(failed + ": " + failure.getCause(), failure);
+        }
     }
 }

@@ -1,7 +1,9 @@
 package dev.raddle.redis;
 
 import io.lettuce.core.ClientOptions;
+import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisConnectionStateListener;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.SocketOptions;
 import io.lettuce.core.api.StatefulConnection;
@@ -27,9 +29,11 @@ abstract class Server {
     /**
      * Opens both connections and subscribes to a channel. Blocks.
      *
+     * @param onLoss is run when a connection is lost, as far as that is noticed
+     *
      * @throws Exception if that fails
      */
-    abstract Link connect(Keys keys, String channel, Consumer<String> onMessage) throws Exception;
+    abstract Link connect(Keys keys, String channel, Consumer<String> onMessage, Runnable onLoss) throws Exception;
 
     /**
      * Closes the last link, without waiting, and a client of the fleet's own.
@@ -43,8 +47,10 @@ abstract class Server {
     }
 
     static Server at(RedisURI uri) {
-        RedisClient client = RedisClient.create(uri);
+        RedisClient client =
+                RedisClient.create(RedisURI.builder(uri).withTimeout(CONNECT_TIMEOUT).build());
         client.setOptions(ClientOptions.builder()
+                .autoReconnect(false)
                 .socketOptions(
                         SocketOptions.builder().connectTimeout(CONNECT_TIMEOUT).build())
                 .build());
@@ -101,6 +107,15 @@ abstract class Server {
         }
     }
 
+    /** Is notified when a connection is lost. */
+    private record LossListener(Link link, Runnable onLoss) implements RedisConnectionStateListener {
+        @Override
+        public void onRedisDisconnected(RedisChannelHandler<?, ?> connection) {
+            link.lost();
+            onLoss.run();
+        }
+    }
+
     /** One server, or the master that Sentinels name. */
     private static final class Standalone extends Server {
         private final RedisClient client;
@@ -114,14 +129,17 @@ abstract class Server {
         }
 
         @Override
-        Link connect(Keys keys, String channel, Consumer<String> onMessage) throws Exception {
+        Link connect(Keys keys, String channel, Consumer<String> onMessage, Runnable onLoss) throws Exception {
             StatefulRedisPubSubConnection<String, String> messages = client.connectPubSub(StringCodec.UTF8);
             Link[] link = new Link[1];
             prepare(messages, connection -> {
                 connection.addListener(new Listener(onMessage));
                 connection.async().subscribe(channel).get(CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
                 StatefulRedisConnection<String, String> calls = client.connect(StringCodec.UTF8);
-                link[0] = new Link(calls, connection, calls.async(), calls.async(), script, keys.all(), "PUBLISH");
+                Link opened = new Link(calls, connection, calls.async(), calls.async(), script, keys.all(), "PUBLISH");
+                link[0] = opened;
+                connection.addListener(new LossListener(opened, onLoss));
+                calls.addListener(new LossListener(opened, onLoss));
             });
             return link[0];
         }
@@ -150,7 +168,7 @@ abstract class Server {
         }
 
         @Override
-        Link connect(Keys keys, String channel, Consumer<String> onMessage) throws Exception {
+        Link connect(Keys keys, String channel, Consumer<String> onMessage, Runnable onLoss) throws Exception {
             client.getPartitions();
             StatefulRedisClusterPubSubConnection<String, String> messages = client.connectPubSub(StringCodec.UTF8);
             Link[] link = new Link[1];

@@ -121,6 +121,9 @@ local function limit(c, g)
   if not l then
     local own = redis.call('HMGET', c.conf, 'l:' .. g, '?')
     l = int(own[1] or own[2] or HIGHEST, 'limit of ' .. g)
+    if l < 1 then
+      error('RADDLE limit of ' .. g .. ' must be at least 1')
+    end
     c.limits[g] = l
   end
   return l

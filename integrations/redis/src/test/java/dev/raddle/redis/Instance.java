@@ -26,7 +26,7 @@ final class Instance implements AutoCloseable {
         this.id = id;
         keys = new Keys(namespace);
         server = Server.at(RedisURI.create("127.0.0.1", at.port));
-        link = server.connect(keys, keys.channelPrefix() + id.replaceFirst("\\..*", ""), messages::add);
+        link = server.connect(keys, keys.channelPrefix() + id.replaceFirst("\\..*", ""), messages::add, () -> {});
     }
 
     /** Sends a batch of operations, each "op group n m". */

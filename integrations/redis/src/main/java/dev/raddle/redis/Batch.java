@@ -1,0 +1,79 @@
+package dev.raddle.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/** The operations of one call, in the order in which the script must execute them. */
+final class Batch {
+
+    private static final int OPERATIONS = 2000;
+    private static final String NO_NUMBER = "0";
+
+    private final List<String> restored = new ArrayList<>();
+    private final List<String> returned = new ArrayList<>();
+    private final List<String> wanted = new ArrayList<>();
+    private boolean isSync;
+    private boolean isLeave;
+
+    /** Returns whether enough has been gathered for one call; the rest waits for the next. */
+    boolean isFull() {
+        return returned.size() + wanted.size() >= 4 * OPERATIONS;
+    }
+
+    void restore(String field, String value) {
+        add(restored, "f", field, value, NO_NUMBER);
+    }
+
+    void reassert(String group, int permits) {
+        add(restored, "k", group, "" + permits, NO_NUMBER);
+    }
+
+    void giveBack(String group, int permits, int unused) {
+        add(returned, "r", group, "" + permits, "" + unused);
+    }
+
+    void acquire(String group, int permits) {
+        add(wanted, "a", group, "" + permits, NO_NUMBER);
+    }
+
+    void cancel(String group, int tickets) {
+        add(wanted, "c", group, "" + tickets, NO_NUMBER);
+    }
+
+    void ask(String group, boolean holders) {
+        add(wanted, holders ? "q" : "y", group, NO_NUMBER, NO_NUMBER);
+    }
+
+    void sync() {
+        isSync = true;
+    }
+
+    void leave() {
+        isLeave = true;
+    }
+
+    boolean isSync() {
+        return isSync;
+    }
+
+    private static void add(List<String> list, String operation, String group, String first, String second) {
+        list.add(operation);
+        list.add(group);
+        list.add(first);
+        list.add(second);
+    }
+
+    String[] arguments(List<String> header) {
+        List<String> all = new ArrayList<>(header);
+        all.addAll(returned); // first, so that waiting instances get what is returned
+        all.addAll(restored);
+        all.addAll(wanted);
+        if (isSync) {
+            add(all, "s", "", NO_NUMBER, NO_NUMBER);
+        }
+        if (isLeave) {
+            add(all, "l", "", NO_NUMBER, NO_NUMBER);
+        }
+        return all.toArray(String[]::new);
+    }
+}

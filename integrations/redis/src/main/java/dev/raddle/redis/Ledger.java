@@ -1,0 +1,641 @@
+package dev.raddle.redis;
+
+import dev.raddle.group.PermitSource;
+import dev.raddle.group.PermitStatus;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.HashMap;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** The permits of an instance: what its executors want, what they have, and what the next call should say about it. */
+final class Ledger {
+
+    /*
+     * Overview. Only the pump calls this, except where a method says otherwise.
+     *
+     * A permit that the server has granted is in the pool of its group or out with one executor, so
+     *
+     *   held = pool + the sum of out,  and the server counts held + toReturn for this instance
+     *
+     * Executors receive permits for one task each. When the task has ended the executor reports the permit as unused,
+     * it is reclaimed, and:
+     *
+     *   - within its slice it goes to the pool, and from there to the next executor in turn that lacks one. So local
+     *     tasks follow each other without a call, executors share fairly, and a permit never stays with an executor
+     *     longer than one task, which is what lets other instances have it;
+     *   - after its slice, or in a group with a rate, or without slices, it is returned to the server, and a ticket is
+     *     asked for in the same call: the server decides in the order of tickets.
+     *
+     * The permits of a group share a slice. It begins with a grant when no permit of an earlier slice is usable. When it
+     * ends, those that are out are `stale`, and the pool is returned. If the server has said in its last quarter that no
+     * other instance waits, it is extended instead, and only those permits of the pool are returned that were not
+     * needed in it.
+     *
+     * An executor reports what it lacks; a grant is counted against its last report, before the executor receives the
+     * permit. So the number is never too low, unless the executor wants another permit in the same moment and finds that
+     * its number has not changed. Therefore a number that is not reported again soon after a grant counts in full again.
+     * If it is too high, a permit is granted that is not used, and comes back.
+     *
+     * During an outage executors may receive local permits. When an executor returns permits, they are counted as local
+     * ones first; so an executor never uses more permits of the server than are counted as out.
+     */
+
+    private static final int WINDOW = 1024; // most tickets of an instance in a group, as in the script
+    private static final long CREDIT_NANOS = 20_000_000;
+    private static final int MOST_WATCHED = 64;
+
+    private final FleetOptions options;
+    private final BooleanSupplier hasLease;
+    private final Counters counters;
+    private final Notifier notifier;
+    private final long slice;
+    private final ConcurrentHashMap<String, LocalGroup> groups = new ConcurrentHashMap<>(); // by key
+    private final Map<String, LocalGroup> byName = new HashMap<>();
+    private final ArrayDeque<LocalGroup> dirty = new ArrayDeque<>();
+    private final Set<LocalGroup> slices = new LinkedHashSet<>(); // groups with a slice that has not ended
+    private final Set<LocalGroup> credits = new LinkedHashSet<>(); // groups with a grant since creditsSince
+    private long creditsSince;
+    private boolean isTickDue;
+    private long nextTick; // if isTickDue
+    private int localPermits; // of each group; positive only during an outage
+    private long highestFence;
+
+    Ledger(FleetOptions options, BooleanSupplier hasLease, Counters counters, Notifier notifier) {
+        this.options = options;
+        this.hasLease = hasLease;
+        this.counters = counters;
+        this.notifier = notifier;
+        slice = options.slice().toNanos();
+    }
+
+    // Executors.
+
+    void demand(FleetSession session, String key, int wanted, int unused) {
+        LocalGroup group = groupOf(key);
+        boolean isNew = group.find(session) == null;
+        Share share = group.share(session);
+        share.wanted = wanted;
+        share.credited = 0;
+        if (isNew && group.limit > 0) {
+            limit(share, group);
+        }
+        if (unused > 0) {
+            reclaim(group, share, unused);
+        }
+        settle(group);
+    }
+
+    /** Takes everything back from an executor that has terminated. */
+    void closeSession(FleetSession session) {
+        for (LocalGroup group : List.copyOf(groups.values())) {
+            Share share = group.find(session);
+            if (share != null) {
+                share.wanted = 0;
+                int unused = reclaimed(group, share, Integer.MAX_VALUE).unused();
+                giveBack(group, share.out, Math.min(share.out, unused));
+                share.out = 0;
+                share.local = 0;
+                settle(group);
+            }
+        }
+    }
+
+    private LocalGroup groupOf(String key) {
+        LocalGroup group = groups.get(key);
+        if (group == null) {
+            group = new LocalGroup(key, GroupNames.of(key));
+            groups.put(key, group);
+            byName.put(group.name, group);
+        }
+        return group;
+    }
+
+    private LocalGroup named(String name) {
+        LocalGroup group = byName.get(name);
+        return group != null ? group : groupOf(GroupNames.keyOf(name));
+    }
+
+    private void reclaim(LocalGroup group, Share share, int most) {
+        PermitSource.Reclaimed reclaimed = reclaimed(group, share, most);
+        int all = reclaimed.unused() + reclaimed.used();
+        int local = Math.min(all, share.local);
+        share.local -= local;
+        int permits = Math.min(all - local, share.out);
+        share.out -= permits;
+        int unused = Math.min(permits, reclaimed.unused());
+        if (group.hasRate || slice == 0) {
+            giveBack(group, permits, unused);
+        } else {
+            int stale = Math.min(permits, group.stale);
+            group.stale -= stale;
+            giveBack(group, stale, 0);
+            group.pool += permits - stale;
+        }
+    }
+
+    private PermitSource.Reclaimed reclaimed(LocalGroup group, Share share, int most) {
+        try {
+            return share.holder.reclaim(group.key, most);
+        } catch (Throwable failure) {
+            options.sink().report("reclaim() of an executor", failure);
+            return PermitSource.Reclaimed.NONE;
+        }
+    }
+
+    /** Queues permits for their return. They are no longer held. */
+    private void giveBack(LocalGroup group, int permits, int unused) {
+        int unpaid = Math.min(permits, group.unpaid);
+        group.unpaid -= unpaid;
+        group.held -= permits;
+        group.stale = Math.min(group.stale, group.held);
+        counters.hold(-permits);
+        group.toReturn += permits;
+        group.toRefund += group.hasRate ? Math.min(unused, permits - unpaid) : 0;
+    }
+
+    // Grants.
+
+    /** Passes permits on, returns what must not be kept, and notes the group if the next call concerns it. */
+    private void settle(LocalGroup group) {
+        distribute(group);
+        distributeLocal(group);
+        if (group.pool > 0 && (group.hasRate || slice == 0)) {
+            int unused = group.pool;
+            group.pool = 0;
+            giveBack(group, unused, unused);
+        }
+        group.leastPool = Math.min(group.leastPool, group.pool);
+        group.shares.removeIf(Share::isIdle);
+        noteMissing(group);
+        if (hasOperation(group)) {
+            mark(group);
+        }
+        forgetIfIdle(group);
+    }
+
+    private void distribute(LocalGroup group) {
+        while (group.pool > 0 && hasLease.getAsBoolean()) {
+            Share share = group.nextMissing();
+            if (share == null) {
+                return;
+            }
+            group.pool--;
+            share.out++;
+            group.isActive = true;
+            if (!grant(group, share, group.useFence())) {
+                share.out--;
+                group.pool++;
+            }
+        }
+    }
+
+    private void distributeLocal(LocalGroup group) {
+        while (group.local() < localPermits) {
+            Share share = group.nextMissing();
+            if (share == null) {
+                return;
+            }
+            share.local++;
+            highestFence++;
+            if (!grant(group, share, highestFence)) {
+                share.local--;
+            }
+        }
+    }
+
+    /** Returns whether the executor has accepted the permit. If it fails, it may have. */
+    private boolean grant(LocalGroup group, Share share, long fence) {
+        share.credited++;
+        if (credits.isEmpty()) {
+            creditsSince = now();
+            tickBy(creditsSince + CREDIT_NANOS);
+        }
+        credits.add(group);
+        try {
+            if (share.holder.grantOnce(group.key, fence)) {
+                return true;
+            }
+        } catch (Throwable failure) {
+            options.sink().report("grantOnce() of an executor", failure);
+            return true;
+        }
+        share.wanted = 0;
+        share.credited = 0;
+        return false;
+    }
+
+    /** Receives permits from the server. */
+    private void granted(LocalGroup group, int permits, long fence, boolean isOfRate) {
+        long now = now();
+        if (isOfRate) {
+            setRate(group, true);
+        } else if (group.hasRate) {
+            group.unpaid += permits;
+        }
+        if (group.held - group.stale == 0) {
+            beginSlice(group, now);
+        }
+        group.add(permits, fence);
+        counters.hold(permits);
+        highestFence = Math.max(highestFence, fence);
+        long waited = group.isMissing ? Math.max(0, now - group.missingSince) : 0;
+        counters.acquired(permits, waited);
+        for (int i = 0; i < permits; i++) {
+            notifier.postFrequent(listener -> listener.acquired(group.key, Duration.ofNanos(waited)));
+        }
+    }
+
+    private void setRate(LocalGroup group, boolean hasRate) {
+        if (hasRate && !group.hasRate) {
+            group.unpaid = group.held;
+        }
+        group.hasRate = hasRate;
+    }
+
+    private void noteMissing(LocalGroup group) {
+        group.missingCount = group.missing();
+        boolean isMissing = group.missingCount > 0;
+        if (isMissing && !group.isMissing) {
+            group.missingSince = now();
+        }
+        group.isMissing = isMissing;
+    }
+
+    // Slices.
+
+    private void beginSlice(LocalGroup group, long now) {
+        group.sliceEnd = now + slice;
+        group.leastPool = group.pool;
+        group.isInformed = false;
+        group.isAsked = false;
+        group.isActive = false;
+        if (slice > 0) {
+            slices.add(group);
+            tickBy(askMoment(group));
+        }
+    }
+
+    private void endSlice(LocalGroup group, long now) {
+        int unneeded = group.pool;
+        if (group.isInformed && !group.isContended && group.isActive) {
+            unneeded = Math.min(group.leastPool, group.pool);
+        }
+        group.pool -= unneeded;
+        giveBack(group, unneeded, unneeded);
+        if (group.isInformed && !group.isContended && group.held > group.stale) {
+            beginSlice(group, now);
+        } else {
+            group.stale = group.held;
+            slices.remove(group);
+        }
+        settle(group);
+    }
+
+    /** Ends the slices that are over, and asks whether those that are about to end may be extended. */
+    void tick(long now) {
+        if (!isTickDue || now - nextTick < 0) {
+            return;
+        }
+        isTickDue = false;
+        for (LocalGroup group : List.copyOf(slices)) {
+            if (now - group.sliceEnd >= 0) {
+                endSlice(group, now);
+            } else if (now - askMoment(group) < 0) {
+                tickBy(askMoment(group));
+            } else {
+                ask(group);
+                tickBy(group.sliceEnd);
+            }
+        }
+        if (!credits.isEmpty() && now - creditsSince >= CREDIT_NANOS) {
+            List<LocalGroup> overdue = List.copyOf(credits);
+            credits.clear();
+            overdue.forEach(this::forgetCredits);
+        } else if (!credits.isEmpty()) {
+            tickBy(creditsSince + CREDIT_NANOS);
+        }
+    }
+
+    private void ask(LocalGroup group) {
+        if (group.isActive && !group.isAsked) {
+            group.isAsked = true;
+            group.asksInfo = true;
+            mark(group);
+        }
+    }
+
+    private void forgetCredits(LocalGroup group) {
+        group.shares.forEach(share -> share.credited = 0);
+        settle(group);
+    }
+
+    private void tickBy(long moment) {
+        if (!isTickDue || moment - nextTick < 0) {
+            nextTick = moment;
+            isTickDue = true;
+        }
+    }
+
+    private long askMoment(LocalGroup group) {
+        return group.sliceEnd - slice / 4;
+    }
+
+    /** Returns the time until {@link #tick} has something to do, in nanoseconds. */
+    long untilTick(long now) {
+        return isTickDue ? Math.max(0, nextTick - now) : Long.MAX_VALUE;
+    }
+
+    // Calls.
+
+    private void mark(LocalGroup group) {
+        if (!group.isDirty) {
+            group.isDirty = true;
+            dirty.add(group);
+        }
+    }
+
+    boolean hasOperations() {
+        return !dirty.isEmpty();
+    }
+
+    private boolean hasOperation(LocalGroup group) {
+        long need = group.need();
+        return group.toReturn > 0
+                || (need > 0 && group.tickets < window(group))
+                || (need < 0 && group.tickets > 0)
+                || group.asksInfo
+                || group.asksHolders
+                || group.isReasserted;
+    }
+
+    private static int window(LocalGroup group) {
+        return group.limit > 0 ? Math.min(group.limit, WINDOW) : WINDOW;
+    }
+
+    /** Adds what the server must be told and asked, as much as a call may contain. */
+    void addOperations(Batch batch) {
+        for (LocalGroup group; !batch.isFull() && (group = dirty.poll()) != null; ) {
+            group.isDirty = false;
+            addOperations(group, batch);
+            forgetIfIdle(group);
+        }
+    }
+
+    private void addOperations(LocalGroup group, Batch batch) {
+        if (group.isReasserted) {
+            group.isReasserted = false;
+            group.tickets = 0;
+            batch.reassert(group.name, group.held);
+        } else if (group.toReturn > 0) {
+            batch.giveBack(group.name, group.toReturn, group.toRefund);
+        }
+        group.toReturn = 0;
+        group.toRefund = 0;
+        long need = group.need();
+        int room = window(group) - group.tickets;
+        if (need > 0 && room > 0) {
+            int more = (int) Math.min(need, room);
+            batch.acquire(group.name, more);
+            group.tickets += more; // until the answer
+        } else if (need < 0 && group.tickets > 0) {
+            batch.cancel(group.name, (int) Math.min(-need, group.tickets));
+        }
+        if (group.asksInfo || group.asksHolders) {
+            batch.ask(group.name, group.asksHolders);
+        }
+        group.asksInfo = false;
+        group.asksHolders = false;
+    }
+
+    /**
+     * Takes the answer to a call.
+     *
+     * @param sinceSent the grants in messages that have arrived since the call was sent, by their numbers
+     */
+    void answered(Answer answer, List<Message> sinceSent) {
+        List<LocalGroup> concerned = new ArrayList<>();
+        for (Answer.Group info : answer.groups) {
+            LocalGroup group = named(info.group());
+            inform(group, info, answer, sinceSent);
+            concerned.add(group);
+        }
+        for (Answer.Grant grant : answer.grants) {
+            LocalGroup group = named(grant.group());
+            granted(group, grant.permits(), grant.fence(), grant.isOfRate());
+            concerned.add(group);
+        }
+        if (answer.isSync) {
+            concerned.addAll(compare(answer));
+        }
+        concerned.forEach(this::settle);
+    }
+
+    private void inform(LocalGroup group, Answer.Group info, Answer answer, List<Message> sinceSent) {
+        group.tickets = info.tickets();
+        group.ticketsAsOf = answer.asOf;
+        for (Message message : sinceSent) {
+            if (message.number() > answer.asOf) {
+                group.tickets = Math.max(0, group.tickets - message.permitsOf(info.group()));
+            }
+        }
+        group.isContended = info.isContended();
+        group.isInformed = true;
+        group.position = info.position();
+        setRate(group, info.hasRate());
+        if (group.limit != info.limit()) {
+            group.limit = info.limit();
+            group.shares.forEach(share -> limit(share, group));
+        }
+        List<PermitStatus.Holding> holders = answer.holders.get(info.group());
+        if (holders != null) {
+            group.holdersAt = now();
+        }
+        group.status = new PermitStatus(
+                group.limit, group.position, holders != null ? holders : group.status.holders());
+    }
+
+    private void limit(Share share, LocalGroup group) {
+        try {
+            share.holder.limit(group.key, group.limit > 0 ? group.limit : RedisFleet.HIGHEST_LIMIT);
+        } catch (Throwable failure) {
+            options.sink().report("limit() of an executor", failure);
+        }
+    }
+
+    /** A message of the server: its number, and what it grants. */
+    record Message(long number, List<Answer.Grant> grants) {
+        int permitsOf(String group) {
+            int sum = 0;
+            for (Answer.Grant grant : grants) {
+                sum += grant.group().equals(group) ? grant.permits() : 0;
+            }
+            return sum;
+        }
+    }
+
+    void received(Message message) {
+        for (Answer.Grant grant : message.grants()) {
+            LocalGroup group = named(grant.group());
+            if (message.number() > group.ticketsAsOf) {
+                group.tickets = Math.max(0, group.tickets - grant.permits());
+            }
+            granted(group, grant.permits(), grant.fence(), grant.isOfRate());
+            settle(group);
+        }
+    }
+
+    // Repair.
+
+    /** Compares with what the server knows: takes grants that were not received, and reasserts what it does not know. */
+    private List<LocalGroup> compare(Answer answer) {
+        Map<LocalGroup, Answer.Known> known = new HashMap<>();
+        answer.known.forEach(each -> known.put(named(each.group()), each));
+        for (LocalGroup group : groups.values()) {
+            Answer.Known at = known.get(group);
+            int counted = at == null ? 0 : at.permits();
+            int here = group.held + group.toReturn;
+            group.tickets = at == null ? 0 : at.tickets();
+            group.ticketsAsOf = answer.asOf;
+            if (at != null && counted > here) {
+                granted(group, counted - here, at.fence(), at.isOfRate());
+            } else if (counted < here) {
+                group.isReasserted = true;
+            }
+        }
+        return List.copyOf(groups.values());
+    }
+
+    /** Lets the next calls state exactly what is held. */
+    void reassertAll() {
+        for (LocalGroup group : List.copyOf(groups.values())) {
+            group.tickets = 0;
+            group.toReturn = 0;
+            group.toRefund = 0;
+            group.isReasserted = true;
+            mark(group);
+        }
+    }
+
+    /** Takes all permits of the server back from the executors, because they are lost; returns their number. */
+    int loseAll(String reason) {
+        int lost = 0;
+        for (LocalGroup group : List.copyOf(groups.values())) {
+            lost += group.held;
+            for (Share share : group.shares) {
+                revoke(group, share, reason);
+            }
+            counters.hold(-group.held);
+            group.forgetServer();
+            slices.remove(group);
+            group.shares.removeIf(Share::isIdle);
+            if (group.need() > 0) {
+                mark(group);
+            }
+            forgetIfIdle(group);
+        }
+        return lost;
+    }
+
+    private void revoke(LocalGroup group, Share share, String reason) {
+        if (share.out > 0) {
+            try {
+                share.holder.revoke(group.key, share.out, reason);
+            } catch (Throwable failure) {
+                options.sink().report("revoke() of an executor", failure);
+            }
+        }
+    }
+
+    /** Begins to grant local permits, or ends it with 0. */
+    void grantLocally(int permits) {
+        localPermits = permits;
+        for (LocalGroup group : List.copyOf(groups.values())) {
+            settle(group);
+        }
+    }
+
+    /** Returns whether an executor has permits of the server. */
+    boolean isAnyOut() {
+        return groups.values().stream().anyMatch(group -> group.held > group.pool);
+    }
+
+    /** Returns the pools, and lets no executor have a permit from now on. */
+    void returnPools() {
+        for (LocalGroup group : List.copyOf(groups.values())) {
+            group.shares.forEach(share -> share.wanted = 0);
+            int unused = group.pool;
+            group.pool = 0;
+            giveBack(group, unused, unused);
+            settle(group);
+        }
+    }
+
+    private void forgetIfIdle(LocalGroup group) {
+        if (group.isIdle()) {
+            groups.remove(group.key);
+            byName.remove(group.name);
+            slices.remove(group);
+            credits.remove(group);
+        }
+    }
+
+    // Status.
+
+    /** Called at each heartbeat: asks for the holders of groups whose status was read. */
+    void refreshStatus() {
+        int asked = 0;
+        for (Iterator<LocalGroup> all = groups.values().iterator(); all.hasNext() && asked < MOST_WATCHED; ) {
+            LocalGroup group = all.next();
+            if (group.isWatched) {
+                group.isWatched = false;
+                group.asksHolders = true;
+                mark(group);
+                asked++;
+            }
+        }
+    }
+
+    /** Asks for the limits of all groups, because some have changed. */
+    void askAll() {
+        for (LocalGroup group : groups.values()) {
+            group.asksInfo = true;
+            mark(group);
+        }
+    }
+
+    boolean hasTickets() {
+        return groups.values().stream().anyMatch(group -> group.tickets > 0);
+    }
+
+    /** Returns a group, from any thread. */
+    @Nullable
+    LocalGroup find(String key) {
+        return groups.get(key);
+    }
+
+    /** Returns the number of groups, from any thread. */
+    int size() {
+        return groups.size();
+    }
+
+    /** Returns what is missing in all groups, roughly, from any thread. */
+    long missing() {
+        long sum = 0;
+        for (LocalGroup group : groups.values()) {
+            sum += group.missingCount;
+        }
+        return sum;
+    }
+
+    private long now() {
+        return options.timeSource().nanoTime();
+    }
+}

@@ -1,0 +1,129 @@
+package dev.raddle.redis;
+
+import dev.raddle.group.PermitStatus;
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/** What an instance holds and wants of one group. Owned by the pump. */
+final class LocalGroup {
+
+    final String key;
+    final String name; // the key, as the script reads it
+    final List<Share> shares = new ArrayList<>(1);
+    private int turn; // of the shares
+
+    int held; // permits that the server will count after the next call: pool + what the shares have out
+    int pool; // permits that no executor has
+    int leastPool; // since the slice began
+    int stale; // permits whose slice is over; they return to the server when the executor returns them
+    int unpaid; // permits that were granted before the group had a rate
+    int toReturn;
+    int toRefund; // of those, permits that no task has used
+    int tickets; // at the server
+    long ticketsAsOf; // number of the last message that `tickets` contains
+    int limit; // 0: none, or unknown
+    boolean hasRate;
+    boolean isContended; // other instances wait
+    boolean isInformed; // of that, since the slice began
+    boolean isAsked; // for that, since the slice began
+    boolean isActive; // a permit was granted since the slice began
+    boolean asksInfo;
+    boolean asksHolders;
+    boolean isReasserted; // the next call states exactly what is held
+    boolean isDirty; // in the list of groups for the next call
+    long sliceEnd;
+    long fence; // the highest that the server has granted
+    private long nextFence; // of a permit that no task has used
+    long missingSince;
+    boolean isMissing;
+    long missingCount; // when the group was settled last
+    int position;
+    long holdersAt;
+    volatile PermitStatus status = PermitStatus.UNKNOWN;
+    volatile boolean isWatched; // status was asked for since the last heartbeat
+
+    LocalGroup(String key, String name) {
+        this.key = key;
+        this.name = name;
+    }
+
+    @Nullable
+    Share find(FleetSession session) {
+        for (Share share : shares) {
+            if (share.session == session) {
+                return share;
+            }
+        }
+        return null;
+    }
+
+    Share share(FleetSession session) {
+        Share found = find(session);
+        if (found == null) {
+            found = new Share(session);
+            shares.add(found);
+        }
+        return found;
+    }
+
+    /** Returns the number of permits that all executors lack. */
+    long missing() {
+        long sum = 0;
+        for (Share share : shares) {
+            sum += share.missing();
+        }
+        return sum;
+    }
+
+    /** Returns the next executor in turn that lacks a permit. */
+    @Nullable
+    Share nextMissing() {
+        for (int i = 0; i < shares.size(); i++) {
+            turn = (turn + 1) % shares.size();
+            if (shares.get(turn).missing() > 0) {
+                return shares.get(turn);
+            }
+        }
+        return null;
+    }
+
+    int local() {
+        int sum = 0;
+        for (Share share : shares) {
+            sum += share.local;
+        }
+        return sum;
+    }
+
+    /** Adds permits that the server has granted, with fencing numbers that end with the given one. */
+    void add(int permits, long lastFence) {
+        held += permits;
+        pool += permits;
+        nextFence = Math.max(fence, lastFence - permits) + 1;
+        fence = Math.max(fence, lastFence);
+    }
+
+    /** Returns the fencing number of the next use of a permit. Reuse within a slice repeats the highest. */
+    long useFence() {
+        return Math.min(nextFence++, fence);
+    }
+
+    /** Returns the permits that waiting tasks lack beyond the tickets at the server; negative: there are too many. */
+    long need() {
+        return missing() - pool - tickets;
+    }
+
+    boolean isIdle() {
+        return held == 0 && tickets == 0 && toReturn == 0 && !isDirty && shares.isEmpty();
+    }
+
+    void forgetServer() {
+        held = pool = leastPool = stale = unpaid = toReturn = toRefund = tickets = position = 0;
+        ticketsAsOf = 0;
+        isReasserted = false;
+        for (Share share : shares) {
+            share.out = 0;
+        }
+    }
+}

@@ -1,0 +1,619 @@
+package dev.raddle.redis;
+
+import dev.raddle.group.PermitSource;
+import dev.raddle.group.PermitStatus;
+import dev.raddle.time.Alarm;
+import dev.raddle.time.TimeSource;
+import io.lettuce.core.RedisCommandExecutionException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.ExecutionException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/** Exchanges what an instance wants and holds for what the server grants. */
+final class Pump {
+
+    /*
+     * Overview.
+     *
+     * Everything here and in the ledger is owned by the thread of the mailbox. Executors, the client's callbacks and
+     * alarms only post actions. When no action is left, `proceed` does what is due and sends a call, unless one is under
+     * way; so a call contains all that has gathered since the last one, and renews the lease.
+     *
+     * A lease ends 0.9 ttl after its last successful call was sent. The server counts from when it executed the call,
+     * and until all of ttl, so this instance gives up first. It then revokes what it has granted, forgets the call under
+     * way, and goes on with another id: what the old one holds at the server comes back when its lease has ended there.
+     *
+     * A call is repeated under its number, on a new link, until it has an answer or the lease has ended. The server
+     * executes it once. So neither an unsent call nor a lost answer loses permits.
+     *
+     * Messages bring grants that other instances' calls made possible. They are numbered. Each answer contains the
+     * number of messages sent. If one of them has not arrived after a while, a sync asks for everything that the server
+     * knows of this instance; messages that arrive meanwhile wait for its answer.
+     *
+     * Another incarnation means that the server has lost data. It has not executed the call. The next one restores the
+     * settings, states all that is held, and syncs.
+     */
+
+    private static final long LEASE_TENTHS = 9;
+    private static final long SHORTEST_PAUSE = 10_000_000;
+    private static final long SHORTEST_CONNECT = 2_000_000_000;
+    private static final long LONGEST_PAUSE = 1_000_000_000;
+    private static final long CLOCK_ALARM_MICROS = 1_000_000;
+
+    private final FleetOptions options;
+    private final Server server;
+    private final Keys keys;
+    private final TimeSource time;
+    private final long ttl; // in nanoseconds
+    private final Notifier notifier;
+    private final Counters counters = new Counters();
+    private final OutageState outage;
+    private final Ledger ledger;
+    private final Mailbox mailbox;
+    private final String channelId = Long.toString(java.util.concurrent.ThreadLocalRandom.current().nextLong(1L << 60), 36);
+    private final CompletableFuture<Void> closed = new CompletableFuture<>();
+    private final List<Consumer<Link>> forLink = new ArrayList<>(); // wait for a link
+
+    private @Nullable Link link;
+    private boolean isLinkFresh; // no call of this link was answered
+    private @Nullable Object connecting; // the attempt that is under way
+    private long connectBy;
+    private long connectAt;
+    private int failures; // since the last answer
+
+    private String id = "";
+    private int ids;
+    private long number; // of the last call that was answered
+    private String incarnation = "";
+    private long longestLease; // that any instance has, in ms
+    private Map<String, String> settings = Map.of();
+    private @Nullable Call call; // under way
+    private final List<Ledger.Message> sinceSent = new ArrayList<>(); // messages since the call was sent
+    private final List<String> deferred = new ArrayList<>(); // messages that wait for the end of a sync
+
+    private volatile boolean hasLease;
+    private volatile long leaseEnd; // if hasLease
+    private long heartbeatAt;
+    private boolean isDue; // of a rate or a quarantine
+    private long dueAt;
+    private long received; // number of the last message
+    private boolean isGap;
+    private long gapUntil; // number that must be reached
+    private long gapSince;
+    private boolean needsSync;
+    private boolean needsRestore;
+    private boolean isBehind;
+    private String trouble = "not connected yet";
+
+    private boolean isClosing;
+    private boolean isLeaving; // the last call is under way
+    private @Nullable Alarm alarm;
+    private long alarmAt; // if alarm != null
+
+    /** A call that is under way, or will be repeated. */
+    private static final class Call {
+        final String[] arguments;
+        final boolean isSync;
+        boolean isSent;
+        long sentAt;
+
+        Call(String[] arguments, boolean isSync) {
+            this.arguments = arguments;
+            this.isSync = isSync;
+        }
+    }
+
+    Pump(FleetOptions options, Server server) {
+        this.options = options;
+        this.server = server;
+        keys = new Keys(options.namespace());
+        time = options.timeSource();
+        ttl = options.lease().toNanos();
+        notifier = new Notifier(options.listener(), options.sink());
+        outage = new OutageState(options, notifier);
+        ledger = new Ledger(options, this::isLeaseValid, counters, notifier);
+        mailbox = new Mailbox("raddle-fleet-" + options.namespace(), this::proceed, this::recover);
+        longestLease = options.lease().toMillis();
+        connectAt = time.nanoTime();
+        heartbeatAt = connectAt;
+        newId();
+    }
+
+    void start() {
+        mailbox.start();
+    }
+
+    Ledger ledger() {
+        return ledger;
+    }
+
+    Counters counters() {
+        return counters;
+    }
+
+    long outages() {
+        return outage.outages();
+    }
+
+    /** Runs an action in the thread of this pump. */
+    void post(Runnable action) {
+        mailbox.post(action);
+    }
+
+    PermitSource.Session open(PermitSource.Holder holder) {
+        return new FleetSession(this, holder);
+    }
+
+    PermitStatus statusOf(String key) {
+        LocalGroup group = ledger.find(key);
+        if (group == null) {
+            return PermitStatus.UNKNOWN;
+        }
+        if (!group.isWatched) {
+            group.isWatched = true;
+            post(ledger::refreshStatus);
+        }
+        return group.status;
+    }
+
+    /** Passes the next link that is open to an action. */
+    void withLink(Consumer<Link> action) {
+        post(() -> {
+            if (link != null) {
+                action.accept(link);
+            } else {
+                forLink.add(action);
+            }
+        });
+    }
+
+    void forgetLinkAction(Consumer<Link> action) {
+        post(() -> forLink.remove(action));
+    }
+
+    /** Returns everything, then completes the result. It may never complete if the server does not answer. */
+    CompletableFuture<Void> leave() {
+        post(() -> isClosing = true);
+        return closed;
+    }
+
+    /** Ends the thread and the connections. */
+    void end() {
+        mailbox.post(() -> {
+            if (alarm != null) {
+                alarm.cancel();
+            }
+            if (ledger.isAnyOut()) {
+                ledger.loseAll("the fleet was closed");
+            }
+            server.close(link);
+            mailbox.close();
+        });
+    }
+
+    private boolean isLeaseValid() {
+        return hasLease && time.nanoTime() - leaseEnd < 0;
+    }
+
+    // What is due.
+
+    private void proceed() {
+        long now = time.nanoTime();
+        if (hasLease && now - leaseEnd >= 0) {
+            loseLease(now, "the lease ended without an answer of the server: " + trouble, true);
+        }
+        if (call != null && call.isSent && now - (call.sentAt + ttl / 3) >= 0) {
+            fail(now, "no answer within " + ttl / 3_000_000 + " ms");
+        }
+        if (connecting != null && now - connectBy >= 0) {
+            connecting = null;
+            fail(now, "no connection within " + connectTimeout() / 1_000_000 + " ms");
+        }
+        ledger.tick(now);
+        if (link == null) {
+            if (connecting == null && now - connectAt >= 0) {
+                connect(now);
+            }
+        } else if (!link.isConnected()) {
+            fail(now, "the connection was closed");
+        } else if (call != null) {
+            if (!call.isSent) {
+                send(call, now);
+            }
+        } else if (!closed.isDone()) {
+            sendIfDue(now);
+        }
+        if (isClosing && link == null) {
+            closed.complete(null);
+        }
+        arm(now);
+    }
+
+    private void sendIfDue(long now) {
+        boolean isHeartbeat = now - heartbeatAt >= 0;
+        boolean isNowDue = isDue && now - dueAt >= 0;
+        if (isHeartbeat) {
+            ledger.refreshStatus();
+        }
+        if (isHeartbeat || isNowDue || isClosing || needsSync || needsRestore || isLinkFresh || ledger.hasOperations()) {
+            isDue = isDue && !isNowDue;
+            call = newCall(now);
+            send(call, now);
+        }
+    }
+
+    private Call newCall(long now) {
+        Batch batch = new Batch();
+        checkGap(now);
+        boolean isFirst = incarnation.isEmpty();
+        if (needsRestore) {
+            settings.forEach((field, value) -> {
+                if (!field.equals("v") && !field.equals("t")) {
+                    batch.restore(field, value);
+                }
+            });
+            ledger.reassertAll();
+        }
+        if ((needsSync || needsRestore) && !isFirst) {
+            batch.sync();
+        }
+        needsSync = false;
+        needsRestore = false;
+        if (isClosing) {
+            boolean isBusy = ledger.isAnyOut();
+            ledger.returnPools();
+            if (!isBusy) {
+                batch.leave();
+            }
+            isLeaving = true;
+        }
+        ledger.addOperations(batch);
+        List<String> header = List.of(
+                id, "" + (number + 1), "" + options.lease().toMillis(), "" + longestLease, incarnation, "0",
+                java.util.Objects.requireNonNull(link).publish(), keys.channelPrefix(), options.instanceName(),
+                settings.getOrDefault("v", "-"));
+        return new Call(batch.arguments(header), batch.isSync());
+    }
+
+    private void checkGap(long now) {
+        if (isGap && received >= gapUntil) {
+            isGap = false;
+        } else if (isGap && now - gapSince >= ttl / 6) {
+            needsSync = true;
+        }
+    }
+
+    private void send(Call sent, long now) {
+        Link used = java.util.Objects.requireNonNull(link);
+        sent.arguments[5] = isLinkFresh ? "1" : "0";
+        sent.isSent = true;
+        sent.sentAt = now;
+        heartbeatAt = now + ttl / 6;
+        sinceSent.clear();
+        counters.called();
+        used.call(ServerScript.Function.BATCH, sent.arguments)
+                .whenComplete((answer, failure) -> post(() -> answered(used, sent, now, answer, failure)));
+    }
+
+    // Answers and messages.
+
+    private void answered(
+            Link used, Call answered, long sentAt, @Nullable List<Object> raw, @Nullable Throwable failure) {
+        if (answered != call || used != link || !answered.isSent) {
+            return; // given up
+        }
+        long now = time.nanoTime();
+        if (failure != null) {
+            fail(now, textOf(failure));
+            return;
+        }
+        Answer answer;
+        try {
+            answer = new Answer(raw);
+        } catch (FleetException malformed) {
+            fail(now, String.valueOf(malformed.getMessage()));
+            return;
+        }
+        if (hasLease && now - leaseEnd >= 0) {
+            loseLease(now, "the answer came after the end of the lease", true);
+            return;
+        }
+        call = null;
+        isLinkFresh = false;
+        failures = 0;
+        longestLease = Math.max(longestLease, answer.longestLease);
+        counters.backendUp = true;
+        switch (answer.state) {
+            case "ok" -> accept(answer, answered, sentAt, now);
+            case "new" -> restart(answer, sentAt, now);
+            default -> loseLease(now, "the server has ended the lease", false);
+        }
+    }
+
+    private void accept(Answer answer, Call answered, long sentAt, long now) {
+        number++;
+        incarnation = answer.incarnation;
+        renew(sentAt, now);
+        if (answer.settings != null) {
+            boolean isChange = settings.containsKey("v");
+            settings = answer.settings;
+            if (isChange) {
+                ledger.askAll();
+            }
+        }
+        noteClock(answer);
+        noteMessages(answer, now);
+        ledger.answered(answer, sinceSent);
+        sinceSent.clear();
+        if (answer.isSync) {
+            received = Math.max(received, answer.asOf);
+            isGap = false;
+        }
+        List<String> messages = List.copyOf(deferred);
+        deferred.clear();
+        messages.forEach(this::received);
+        if (answer.quarantineMillis > 0) {
+            due(now, answer.quarantineMillis * 1_000_000 + 1_000_000);
+        } else if (answer.dueMicros >= 0 && ledger.hasTickets()) {
+            due(now, answer.dueMicros * 1000);
+        }
+        if (isLeaving) {
+            closed.complete(null);
+        }
+    }
+
+    /** The server has lost data, and not executed the call. */
+    private void restart(Answer answer, long sentAt, long now) {
+        number++;
+        incarnation = answer.incarnation;
+        renew(sentAt, now);
+        received = 0;
+        isGap = false;
+        deferred.clear();
+        isLeaving = false;
+        needsRestore = true;
+        outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis));
+        if (!settings.isEmpty()) {
+            settings = new java.util.HashMap<>(settings);
+            settings.put("v", "-");
+        }
+    }
+
+    private void renew(long sentAt, long now) {
+        leaseEnd = sentAt + ttl / 10 * LEASE_TENTHS;
+        hasLease = true;
+        if (outage.end(now)) {
+            ledger.grantLocally(0);
+        }
+    }
+
+    private void due(long now, long delay) {
+        long moment = now + delay;
+        if (!isDue || moment - dueAt < 0) {
+            isDue = true;
+            dueAt = moment;
+        }
+    }
+
+    private void noteClock(Answer answer) {
+        boolean isNowBehind = answer.behindMicros > CLOCK_ALARM_MICROS;
+        if (isNowBehind && !isBehind) {
+            outage.clockWentBack(Duration.ofNanos(answer.behindMicros * 1000));
+        }
+        isBehind = isNowBehind;
+    }
+
+    private void noteMessages(Answer answer, long now) {
+        if (received < answer.messages && (!isGap || received >= gapUntil)) {
+            isGap = true;
+            gapUntil = answer.messages;
+            gapSince = now;
+        }
+    }
+
+    /** Takes a message: the id of the receiver, its number, then a line for each group. */
+    private void received(String text) {
+        String[] lines = text.split("\n");
+        if (lines.length < 2 || !lines[0].equals(id)) {
+            return; // for an id that was given up
+        }
+        if (call != null && call.isSync) {
+            deferred.add(text);
+            return;
+        }
+        Ledger.Message message;
+        try {
+            List<Answer.Grant> grants = new ArrayList<>();
+            for (int i = 2; i < lines.length; i++) {
+                grants.add(Answer.grant(lines[i]));
+            }
+            message = new Ledger.Message(Long.parseLong(lines[1]), grants);
+        } catch (RuntimeException malformed) {
+            needsSync = true;
+            options.sink().report("message of the server", malformed);
+            return;
+        }
+        if (message.number() <= received) {
+            return; // repeated, or known from a sync
+        }
+        if (message.number() > received + 1) {
+            needsSync = true;
+        }
+        received = message.number();
+        sinceSent.add(message);
+        ledger.received(message);
+    }
+
+    // Trouble.
+
+    private void connect(long now) {
+        Object attempt = new Object();
+        connecting = attempt;
+        connectBy = now + connectTimeout();
+        Thread.ofVirtual().name("raddle-fleet-connect").start(() -> {
+            try {
+                String channel = keys.channelPrefix() + channelId;
+                Link opened =
+                        server.connect(keys, channel, text -> post(() -> received(text)), () -> post(this::lossNoticed));
+                post(() -> connected(attempt, opened));
+            } catch (Throwable failure) {
+                post(() -> notConnected(attempt, failure));
+            }
+        });
+    }
+
+    /** A connection was lost: that of the link, or one that was closed by this pump. */
+    private void lossNoticed() {
+        if (link != null && !link.isConnected()) {
+            fail(time.nanoTime(), "the connection was closed");
+        }
+    }
+
+    private long connectTimeout() {
+        return Math.max(ttl, SHORTEST_CONNECT);
+    }
+
+    private void connected(Object attempt, Link opened) {
+        if (connecting != attempt) {
+            opened.close();
+            return;
+        }
+        connecting = null;
+        link = opened;
+        isLinkFresh = true;
+        List<Consumer<Link>> actions = List.copyOf(forLink);
+        forLink.clear();
+        actions.forEach(action -> action.accept(opened));
+    }
+
+    private void notConnected(Object attempt, Throwable failure) {
+        if (connecting == attempt) {
+            connecting = null;
+            fail(time.nanoTime(), textOf(failure));
+        }
+    }
+
+    /** Gives the link up. The call under way is repeated on the next one. */
+    private void fail(long now, String reason) {
+        trouble = reason;
+        counters.backendUp = false;
+        if (link != null) {
+            link.close();
+            link = null;
+        }
+        if (call != null) {
+            call.isSent = false;
+        }
+        long pause = Math.min(LONGEST_PAUSE, SHORTEST_PAUSE << Math.min(failures, 10));
+        failures++;
+        connectAt = now + Math.min(pause, ttl / 3);
+        if (!hasLease) {
+            beginOutage(now, reason);
+        }
+    }
+
+    /** Revokes everything and continues under another id. */
+    private void loseLease(long now, String reason, boolean isOutage) {
+        hasLease = false;
+        if (call != null && call.isSent && link != null) {
+            link.close();
+            link = null;
+            connectAt = now;
+        }
+        call = null;
+        isLeaving = false;
+        newId();
+        int lost = ledger.loseAll(reason);
+        counters.lost(lost);
+        outage.leaseLost(lost, reason);
+        if (isOutage) {
+            counters.backendUp = false;
+            beginOutage(now, reason);
+        }
+    }
+
+    private void beginOutage(long now, String reason) {
+        if (outage.begin(now, reason)) {
+            ledger.grantLocally(switch (options.outageMode()) {
+                case OutageMode.Closed() -> 0;
+                case OutageMode.Local(int permits) -> permits;
+                case OutageMode.Open() -> Integer.MAX_VALUE;
+            });
+        }
+    }
+
+    private void newId() {
+        ids++;
+        id = channelId + "." + ids;
+        number = 0;
+        incarnation = "";
+        received = 0;
+        isGap = false;
+        needsSync = false;
+        needsRestore = false;
+        isDue = false;
+        deferred.clear();
+        sinceSent.clear();
+    }
+
+    /** An action has failed in a way that should not happen: begins anew. */
+    private void recover(Throwable failure) {
+        options.sink().report("pump of fleet \"" + options.namespace() + "\"", failure);
+        try {
+            long now = time.nanoTime();
+            loseLease(now, "internal failure: " + failure, true);
+            connectAt = now + ttl / 3;
+            arm(now);
+        } catch (Throwable again) {
+            options.sink().report("pump of fleet \"" + options.namespace() + "\"", again);
+        }
+    }
+
+    private static String textOf(Throwable failure) {
+        Throwable cause = failure;
+        while ((cause instanceof CompletionException || cause instanceof ExecutionException
+                || cause instanceof io.lettuce.core.RedisConnectionException) && cause.getCause() != null) {
+            cause = cause.getCause();
+        }
+        String message = cause.getMessage();
+        return cause instanceof RedisCommandExecutionException && message != null ? message : cause.toString();
+    }
+
+    // The alarm.
+
+    private void arm(long now) {
+        long delay = untilDue(now);
+        if (alarm != null && alarmAt - now > 0 && alarmAt - (now + delay) <= 0) {
+            return; // it comes earlier
+        }
+        if (alarm != null) {
+            alarm.cancel();
+        }
+        alarmAt = now + delay;
+        alarm = time.after(Duration.ofNanos(delay), () -> post(() -> {}));
+    }
+
+    private long untilDue(long now) {
+        long delay = ledger.untilTick(now);
+        if (hasLease) {
+            delay = Math.min(delay, leaseEnd - now);
+        }
+        if (connecting != null) {
+            delay = Math.min(delay, connectBy - now);
+        } else if (link == null) {
+            delay = Math.min(delay, connectAt - now);
+        } else if (call != null) {
+            delay = Math.min(delay, call.sentAt + ttl / 3 - now);
+        } else {
+            delay = Math.min(delay, heartbeatAt - now);
+            delay = isDue ? Math.min(delay, dueAt - now) : delay;
+        }
+        return Math.clamp(delay, 0, ttl);
+    }
+}

@@ -1,0 +1,28 @@
+package dev.raddle.redis;
+
+import dev.raddle.group.PermitSource;
+
+/** The part of one executor in a group. Owned by the pump. */
+final class Share {
+
+    final PermitSource.Holder holder;
+    final FleetSession session;
+    int wanted; // in the last report of the executor
+    int credited; // granted since that report
+    int out; // permits of the server that the executor has
+    int local; // permits that were granted to it during an outage, without the server
+
+    Share(FleetSession session) {
+        this.session = session;
+        holder = session.holder();
+    }
+
+    /** Returns the number of permits that the executor still lacks. A report that is under way may lower it. */
+    int missing() {
+        return Math.max(0, wanted - credited);
+    }
+
+    boolean isIdle() {
+        return wanted == 0 && out == 0 && local == 0;
+    }
+}

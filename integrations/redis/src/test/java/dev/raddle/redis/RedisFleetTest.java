@@ -1,0 +1,635 @@
+package dev.raddle.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.raddle.task.Rate;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.sync.RedisCommands;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
+import java.util.function.UnaryOperator;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedClass;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Fleets on a real server, of each kind that is here. Each test has a server of its own. */
+@ParameterizedClass
+@MethodSource("binaries")
+@Timeout(60)
+class RedisFleetTest {
+
+    private static final LongConsumer NOTHING = fence -> {};
+
+    private final String binary;
+    private final FakeExecutor.Peak peak = new FakeExecutor.Peak();
+    private final LinkedBlockingQueue<String> events = new LinkedBlockingQueue<>();
+    private final Deque<AutoCloseable> open = new ArrayDeque<>();
+    private TestServer server;
+
+    RedisFleetTest(String binary) {
+        this.binary = binary;
+    }
+
+    static List<String> binaries() throws IOException {
+        return TestServer.binaries();
+    }
+
+    @BeforeEach
+    void start() throws IOException {
+        server = TestServer.start(binary);
+    }
+
+    @AfterEach
+    void stop() throws Exception {
+        while (!open.isEmpty()) {
+            open.pop().close();
+        }
+        server.close();
+    }
+
+    private <T extends AutoCloseable> T closing(T resource) {
+        open.push(resource);
+        return resource;
+    }
+
+    private RedisFleet fleet(UnaryOperator<FleetOptions.Builder> more) {
+        FleetOptions.Builder options = FleetOptions.builder()
+                .lease(Duration.ofMillis(300))
+                .instanceName("node-" + open.size())
+                .listener(new FleetListener() {
+                    @Override
+                    public void outageBegan(String reason) {
+                        events.add("outage: " + reason);
+                    }
+
+                    @Override
+                    public void outageEnded(Duration length) {
+                        events.add("outage ended");
+                    }
+
+                    @Override
+                    public void leaseLost(int permits, String reason) {
+                        events.add("lost " + permits);
+                    }
+
+                    @Override
+                    public void quarantineBegan(Duration quarantine) {
+                        events.add("quarantine");
+                    }
+                });
+        return closing(RedisFleet.connect(uri(), more.apply(options).build()));
+    }
+
+    private RedisFleet fleet() {
+        return fleet(options -> options);
+    }
+
+    private RedisURI uri() {
+        return RedisURI.create("127.0.0.1", server.port);
+    }
+
+    private FakeExecutor executor(RedisFleet fleet) {
+        return closing(new FakeExecutor(fleet, peak));
+    }
+
+    private RedisCommands<String, String> redis() {
+        RedisClient client = RedisClient.create(uri());
+        open.addLast(client::shutdown);
+        return client.connect().sync();
+    }
+
+    private static void until(BooleanSupplier condition) {
+        while (!condition.getAsBoolean()) {
+            Thread.onSpinWait();
+            Thread.yield();
+        }
+    }
+
+    private void event(String beginning) throws InterruptedException {
+        for (String event; (event = events.poll(30, TimeUnit.SECONDS)) != null; ) {
+            if (event.startsWith(beginning)) {
+                return;
+            }
+        }
+        throw new AssertionError("no event " + beginning);
+    }
+
+    private static void await(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    @Test
+    void two_instances_share_a_limit_and_every_task_runs() {
+        RedisFleet a = fleet();
+        RedisFleet b = fleet(options -> options.slice(Duration.ZERO));
+        a.setLimit("g", 3);
+        FakeExecutor first = executor(a);
+        FakeExecutor second = executor(b);
+
+        first.submit("g", 500, fence -> Thread.yield());
+        second.submit("g", 500, fence -> Thread.yield());
+
+        until(() -> first.ended.get() == 500 && second.ended.get() == 500);
+        assertThat(peak.of("g")).isBetween(1, 3);
+    }
+
+    @Test
+    void a_cap_holds_over_all_groups_and_instances() {
+        RedisFleet a = fleet();
+        RedisFleet b = fleet();
+        a.setCap(4);
+        FakeExecutor first = executor(a);
+        FakeExecutor second = executor(b);
+        FakeExecutor.Peak all = new FakeExecutor.Peak();
+        LongConsumer task = fence -> {
+            all.begin("*");
+            Thread.yield();
+            all.end("*");
+        };
+        for (int i = 0; i < 300; i++) {
+            first.submit("g" + i % 7, task);
+            second.submit("g" + i % 7, task);
+        }
+
+        until(() -> first.ended.get() == 300 && second.ended.get() == 300);
+        assertThat(all.of("*")).isBetween(1, 4);
+    }
+
+    @Test
+    void fencing_numbers_never_fall_within_an_instance_and_group() {
+        RedisFleet fleet = fleet();
+        fleet.setLimit("g", 1);
+        FakeExecutor executor = executor(fleet);
+        ConcurrentLinkedQueue<Long> fences = new ConcurrentLinkedQueue<>();
+
+        executor.submit("g", 200, fences::add);
+
+        until(() -> executor.ended.get() == 200);
+        assertThat(new ArrayList<>(fences)).isSorted().allMatch(fence -> fence > 1_700_000_000_000_000L);
+    }
+
+    @Test
+    void with_slices_most_tasks_start_without_a_call() {
+        RedisFleet fleet = fleet(options -> options.slice(Duration.ofSeconds(1)));
+        fleet.setLimit("g", 2);
+        FakeExecutor executor = executor(fleet);
+
+        executor.submit("g", 1, NOTHING);
+        until(() -> executor.ended.get() == 1);
+        long acquired = fleet.stats().acquired();
+        executor.submit("g", 100, NOTHING);
+        until(() -> executor.ended.get() == 101);
+
+        assertThat(acquired).isEqualTo(1);
+        assertThat(fleet.stats().acquired()).isLessThan(50);
+    }
+
+    @Test
+    void a_busy_instance_lets_another_one_have_its_permits() {
+        RedisFleet a = fleet();
+        RedisFleet b = fleet();
+        a.setLimit("g", 1);
+        FakeExecutor busy = executor(a);
+        FakeExecutor other = executor(b);
+        AtomicInteger more = new AtomicInteger(1);
+        LongConsumer[] task = new LongConsumer[1];
+        task[0] = fence -> {
+            if (more.get() == 1) {
+                busy.submit("g", task[0]);
+            }
+        };
+        busy.submit("g", 10, task[0]);
+        until(() -> busy.ended.get() > 100);
+
+        other.submit("g", 20, NOTHING);
+
+        until(() -> other.ended.get() == 20);
+        more.set(0);
+        assertThat(peak.of("g")).isEqualTo(1);
+    }
+
+    @Test
+    void executors_of_one_instance_share_fairly_even_with_equal_keys() {
+        RedisFleet fleet = fleet(options -> options.slice(Duration.ofSeconds(10)));
+        fleet.setLimit("g", 1);
+        FakeExecutor first = executor(fleet);
+        FakeExecutor second = executor(fleet);
+        CountDownLatch gate = new CountDownLatch(1);
+        ConcurrentLinkedQueue<String> order = new ConcurrentLinkedQueue<>();
+        first.submit("g", fence -> await(gate));
+        until(() -> peak.of("g") == 1);
+        first.submit("g", 50, fence -> order.add("first"));
+        second.submit("g", 50, fence -> order.add("second"));
+        until(() -> fleet.stats().wanted() == 100);
+
+        gate.countDown();
+
+        until(() -> order.size() == 100);
+        long ofSecond = order.stream().limit(50).filter("second"::equals).count();
+        assertThat(ofSecond).isBetween(15L, 35L);
+    }
+
+    @Test
+    void the_permits_of_a_silent_instance_come_back_when_its_lease_has_ended() throws Exception {
+        redis().hset("{raddle}:meta", "inc", "1");
+        Instance silent = closing(new Instance(server, "raddle", "silent.1"));
+        silent.ttl = 300;
+        silent.call("f l:g 2", "a g 2");
+        RedisFleet fleet = fleet();
+        FakeExecutor executor = executor(fleet);
+
+        executor.submit("g", 5, NOTHING);
+
+        until(() -> executor.ended.get() == 5);
+    }
+
+    @Test
+    void a_live_holder_keeps_its_permit_for_many_leases() {
+        RedisFleet a = fleet();
+        RedisFleet b = fleet();
+        a.setLimit("g", 1);
+        FakeExecutor holder = executor(a);
+        FakeExecutor waiter = executor(b);
+        CountDownLatch gate = new CountDownLatch(1);
+        holder.submit("g", fence -> await(gate));
+        until(() -> peak.of("g") == 1);
+        waiter.submit("g", NOTHING);
+        long calls = a.stats().calls();
+
+        until(() -> a.stats().calls() > calls + 20); // heartbeats
+
+        assertThat(waiter.ended.get()).isZero();
+        gate.countDown();
+        until(() -> waiter.ended.get() == 1);
+        assertThat(holder.revoked.get()).isZero();
+    }
+
+    @Test
+    void when_the_server_is_gone_permits_are_revoked_and_an_empty_one_is_filled_again() throws Exception {
+        RedisFleet a = fleet();
+        RedisFleet b = fleet();
+        a.setDefaultLimit(2);
+        a.setLimit("g", 1);
+        FakeExecutor first = executor(a);
+        FakeExecutor second = executor(b);
+        CountDownLatch never = new CountDownLatch(1);
+        first.submit("g", fence -> await(never));
+        until(() -> peak.of("g") == 1);
+        second.submit("g", 5, NOTHING);
+        until(() -> b.stats().wanted() == 5);
+
+        server.kill();
+        event("outage: ");
+        event("outage: ");
+        assertThat(first.revoked.get()).isEqualTo(1);
+        assertThat(first.reason).contains("the lease ended without an answer of the server");
+        assertThat(second.ended.get()).isZero();
+        server.start();
+
+        b.setLimit("g", 1);
+        until(() -> second.ended.get() == 5);
+        assertThat(peak.of("g")).isEqualTo(1);
+    }
+
+    @Test
+    void a_server_that_lost_its_data_gets_limits_and_permits_back_from_its_instances() throws Exception {
+        RedisFleet a = fleet(options -> options.lease(Duration.ofSeconds(3)));
+        RedisFleet b = fleet(options -> options.lease(Duration.ofSeconds(3)));
+        a.setLimit("g", 1);
+        FakeExecutor first = executor(a);
+        FakeExecutor second = executor(b);
+        CountDownLatch gate = new CountDownLatch(1);
+        first.submit("g", fence -> await(gate));
+        until(() -> peak.of("g") == 1);
+        second.submit("g", 3, NOTHING);
+        until(() -> b.stats().wanted() == 3);
+
+        server.kill();
+        server.start();
+
+        event("quarantine");
+        until(() -> a.status().keys().stream().anyMatch(key -> key.permits() == 1 && key.limit() == 1));
+        assertThat(second.ended.get()).isZero();
+        gate.countDown();
+        until(() -> second.ended.get() == 3);
+        assertThat(peak.of("g")).isEqualTo(1);
+        assertThat(first.revoked.get()).isZero();
+    }
+
+    @Test
+    void flushed_scripts_and_functions_are_loaded_again() {
+        RedisCommands<String, String> redis = redis();
+        RedisFleet fleet = fleet();
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", 1, NOTHING);
+        until(() -> executor.ended.get() == 1);
+
+        redis.scriptFlush();
+        if (!TestServer.versionOf(binary).contains("v=6")) {
+            redis.functionFlush(io.lettuce.core.FlushMode.SYNC);
+        }
+        executor.submit("h", 50, NOTHING);
+
+        until(() -> executor.ended.get() == 51);
+        assertThat(executor.revoked.get()).isZero();
+    }
+
+    @Test
+    void grants_in_lost_messages_are_found() {
+        RedisCommands<String, String> redis = redis();
+        RedisFleet a = fleet(options -> options.lease(Duration.ofSeconds(1)).slice(Duration.ZERO));
+        RedisFleet b = fleet(options -> options.lease(Duration.ofSeconds(1)).slice(Duration.ZERO));
+        a.setLimit("g", 1);
+        FakeExecutor first = executor(a);
+        FakeExecutor second = executor(b);
+        first.submit("g", 300, fence -> Thread.yield());
+        second.submit("g", 300, fence -> Thread.yield());
+
+        for (int i = 0; i < 5; i++) {
+            int before = second.ended.get();
+            redis.clientKill(io.lettuce.core.KillArgs.Builder.typePubsub());
+            until(() -> second.ended.get() > before || second.ended.get() == 300);
+        }
+
+        until(() -> first.ended.get() == 300 && second.ended.get() == 300);
+        assertThat(peak.of("g")).isEqualTo(1);
+    }
+
+    @Test
+    void cut_connections_lose_nothing() {
+        RedisCommands<String, String> redis = redis();
+        RedisFleet a = fleet(options -> options.lease(Duration.ofSeconds(1)));
+        RedisFleet b = fleet(options -> options.lease(Duration.ofSeconds(1)));
+        a.setLimit("g", 2);
+        FakeExecutor first = executor(a);
+        FakeExecutor second = executor(b);
+        first.submit("g", 2000, fence -> Thread.yield());
+        second.submit("g", 2000, fence -> Thread.yield());
+
+        for (int i = 0; i < 5; i++) {
+            int before = first.ended.get() + second.ended.get();
+            redis.clientKill(io.lettuce.core.KillArgs.Builder.typeNormal());
+            until(() -> first.ended.get() + second.ended.get() > before + 10 || first.waitingIn("g") == 0);
+        }
+
+        until(() -> first.ended.get() == 2000 && second.ended.get() == 2000);
+        assertThat(peak.of("g")).isBetween(1, 2);
+    }
+
+    @Test
+    void a_start_without_a_server_waits_in_mode_closed() throws Exception {
+        server.kill();
+        RedisFleet fleet = fleet();
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", 3, NOTHING);
+        event("outage: ");
+        assertThat(executor.ended.get()).isZero();
+
+        server.start();
+
+        event("outage ended");
+        until(() -> executor.ended.get() == 3);
+        assertThat(fleet.stats().backendUp()).isTrue();
+    }
+
+    @Test
+    void in_mode_local_an_instance_has_permits_of_its_own_during_an_outage() throws Exception {
+        server.kill();
+        RedisFleet fleet = fleet(options -> options.outageMode(OutageMode.local(2)));
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", 50, fence -> Thread.yield());
+
+        until(() -> executor.ended.get() == 50);
+        assertThat(peak.of("g")).isBetween(1, 2);
+        server.start();
+        event("outage ended");
+        executor.submit("g", 5, NOTHING);
+        until(() -> executor.ended.get() == 55);
+        until(() -> fleet.stats().leases() == 0);
+    }
+
+    @Test
+    void in_mode_open_nothing_is_limited_during_an_outage() throws Exception {
+        server.kill();
+        RedisFleet fleet = fleet(options -> options.outageMode(OutageMode.open()));
+        FakeExecutor executor = executor(fleet);
+        CountDownLatch gate = new CountDownLatch(1);
+
+        executor.submit("g", 20, fence -> await(gate));
+
+        until(() -> peak.of("g") == 20);
+        gate.countDown();
+    }
+
+    @Test
+    void a_rate_holds_over_instances() {
+        RedisFleet a = fleet();
+        RedisFleet b = fleet();
+        a.setRate("g", Rate.of(1, Duration.ofHours(1)).burst(5));
+        FakeExecutor first = executor(a);
+        FakeExecutor second = executor(b);
+        first.submit("g", 10, NOTHING);
+        second.submit("g", 10, NOTHING);
+
+        until(() -> first.ended.get() + second.ended.get() == 5);
+        long calls = a.stats().calls();
+        until(() -> a.stats().calls() > calls + 5);
+        assertThat(first.ended.get() + second.ended.get()).isEqualTo(5);
+        a.setRate("g", null);
+        until(() -> first.ended.get() + second.ended.get() == 20);
+    }
+
+    @Test
+    void a_throttled_group_continues_when_its_rate_allows() {
+        RedisFleet fleet = fleet();
+        fleet.setRate("g", Rate.perSecond(200).burst(1));
+        FakeExecutor executor = executor(fleet);
+
+        executor.submit("g", 30, NOTHING);
+
+        until(() -> executor.ended.get() == 30);
+    }
+
+    @Test
+    void a_permit_that_no_task_used_is_refunded_to_the_rate() {
+        RedisFleet fleet = fleet();
+        fleet.setLimit("g", 1);
+        fleet.setRate("g", Rate.of(1, Duration.ofHours(1)).burst(2));
+        FakeExecutor executor = executor(fleet);
+        FakeExecutor other = executor(fleet);
+        CountDownLatch gate = new CountDownLatch(1);
+        executor.submit("g", fence -> await(gate));
+        until(() -> peak.of("g") == 1);
+        other.submit("g", NOTHING);
+        until(() -> fleet.status().keys().stream().anyMatch(key -> key.waiting() == 1));
+        other.withdraw("g");
+        gate.countDown();
+        until(() -> fleet.stats().leases() == 0);
+
+        other.submit("g", NOTHING);
+
+        until(() -> other.ended.get() == 1);
+    }
+
+    @Test
+    void garbage_in_redis_is_an_outage_with_a_clear_message() throws Exception {
+        RedisCommands<String, String> redis = redis();
+        RedisFleet fleet = fleet();
+        fleet.setLimit("g", 1);
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", NOTHING);
+        until(() -> executor.ended.get() == 1);
+        redis.hset("{raddle}:conf", "l:g", "many");
+
+        executor.submit("g", NOTHING);
+        executor.submit("h", NOTHING);
+
+        event("outage: the lease ended without an answer of the server: ");
+        redis.hset("{raddle}:conf", "l:g", "1");
+        event("outage ended");
+        until(() -> executor.ended.get() == 3);
+    }
+
+    @Test
+    void a_key_of_another_type_is_an_outage_until_it_is_removed() throws Exception {
+        RedisCommands<String, String> redis = redis();
+        redis.set("{raddle}:held", "mine");
+        RedisFleet fleet = fleet();
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", NOTHING);
+
+        String outage = events.poll(30, TimeUnit.SECONDS);
+        assertThat(outage).contains("{raddle}:held is a string, not a hash");
+        assertThatThrownBy(() -> fleet.setLimit("g", 1))
+                .isInstanceOf(FleetException.class)
+                .hasMessageContaining("could not change a limit")
+                .hasMessageContaining("is a string");
+        redis.del("{raddle}:held");
+
+        until(() -> executor.ended.get() == 1);
+    }
+
+    @Test
+    void a_changed_limit_reaches_every_executor() {
+        RedisFleet a = fleet();
+        RedisFleet b = fleet();
+        a.setLimit("g", 1);
+        FakeExecutor executor = executor(b);
+        CountDownLatch gate = new CountDownLatch(1);
+        executor.submit("g", 5, fence -> await(gate));
+        until(() -> executor.limitOf("g") == 1 && peak.of("g") == 1);
+
+        a.setLimit("g", 3);
+
+        until(() -> executor.limitOf("g") == 3 && peak.of("g") == 3);
+        gate.countDown();
+        until(() -> executor.ended.get() == 5);
+    }
+
+    @Test
+    void a_closed_executor_and_a_closed_fleet_return_everything() {
+        RedisCommands<String, String> redis = redis();
+        RedisFleet fleet = fleet(options -> options.slice(Duration.ofSeconds(10)));
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", 5, NOTHING);
+        until(() -> executor.ended.get() == 5 && fleet.stats().leases() > 0);
+
+        executor.close();
+        fleet.close();
+
+        assertThat(redis.keys("*")).containsExactlyInAnyOrder("{raddle}:meta", "{raddle}:conf");
+        assertThat(redis.hkeys("{raddle}:meta")).noneMatch(field -> field.contains(":"));
+        assertThatThrownBy(() -> fleet.setCap(1)).hasMessageContaining("is closed");
+    }
+
+    @Test
+    void nothing_remains_of_groups_that_are_not_used() {
+        RedisCommands<String, String> redis = redis();
+        RedisFleet fleet = fleet();
+        FakeExecutor executor = executor(fleet);
+        for (int i = 0; i < 500; i++) {
+            executor.submit("group " + i, NOTHING);
+        }
+
+        until(() -> executor.ended.get() == 500 && fleet.stats().groups() == 0);
+
+        until(() -> redis.exists("{raddle}:used", "{raddle}:held", "{raddle}:own", "{raddle}:wait") == 0);
+    }
+
+    @Test
+    void the_status_names_instances_holders_and_limits() {
+        RedisFleet a = fleet(options -> options.instanceName("pod-7"));
+        RedisFleet b = fleet(options -> options.instanceName("pod-8"));
+        a.setCap(50);
+        a.setLimit("a|b", 1);
+        a.setRate("a|b", Rate.perSecond(1000));
+        FakeExecutor holder = executor(a);
+        FakeExecutor waiter = executor(b);
+        CountDownLatch gate = new CountDownLatch(1);
+        holder.submit("a|b", fence -> await(gate));
+        until(() -> peak.of("a|b") == 1);
+        waiter.submit("a|b", NOTHING);
+        until(() -> a.status().keys().get(0).waiting() == 1);
+
+        FleetStatus status = b.status();
+
+        assertThat(status.cap()).isEqualTo(50);
+        assertThat(status.permits()).isEqualTo(1);
+        assertThat(status.instances()).extracting(FleetStatus.Instance::name).containsExactly("pod-7", "pod-8");
+        FleetStatus.Key key = status.keys().get(0);
+        assertThat(key.key()).isEqualTo("a|b");
+        assertThat(key.limit()).isEqualTo(1);
+        assertThat(key.rate()).isEqualTo(Rate.perSecond(1000));
+        assertThat(key.holders()).singleElement().satisfies(of -> {
+            assertThat(of.instance()).isEqualTo("pod-7");
+            assertThat(of.permits()).isEqualTo(1);
+        });
+        until(() -> waiter.session().status("a|b").holders().stream()
+                        .anyMatch(of -> of.instance().equals("pod-7") && of.permits() == 1)
+                && waiter.session().status("a|b").position() == 1
+                && waiter.session().status("a|b").limit() == 1);
+        gate.countDown();
+        until(() -> waiter.ended.get() == 1);
+    }
+
+    @Test
+    void a_client_of_the_caller_stays_open() {
+        RedisClient client = RedisClient.create(uri());
+        open.addLast(client::shutdown);
+        RedisFleet fleet = RedisFleet.connect(client, FleetOptions.defaults());
+        fleet.setLimit("g", 1);
+
+        fleet.close();
+
+        assertThat(client.connect().sync().ping()).isEqualTo("PONG");
+    }
+
+    @Test
+    void a_password_is_never_shown() {
+        RedisURI secret = RedisURI.create("redis://user:hunter2@127.0.0.1:" + server.port);
+        RedisFleet fleet = closing(RedisFleet.connect(secret, FleetOptions.defaults()));
+
+        assertThat(fleet.toString()).isEqualTo("fleet \"raddle\" on 127.0.0.1:" + server.port + ", no answer");
+        assertThatThrownBy(() -> fleet.setCap(1)).hasMessageNotContaining("hunter2");
+    }
+}
