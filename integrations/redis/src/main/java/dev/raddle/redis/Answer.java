@@ -20,8 +20,9 @@ final class Answer {
     /** What the server knows of this instance in a group. */
     record Known(String group, int permits, int tickets, long fence, boolean isOfRate) {}
 
-    /** The limits of a group, and who waits in it. */
-    record Group(String group, int limit, int tickets, boolean isContended, boolean hasRate, int position) {}
+    /** The limits of a group, and who waits in it; as of the last message before. */
+    record Group(
+            String group, int limit, int tickets, boolean isContended, boolean hasRate, int position, long asOf) {}
 
     final String state;
     final String incarnation;
@@ -35,7 +36,7 @@ final class Answer {
     final List<Group> groups = new ArrayList<>();
     final Map<String, List<PermitStatus.Holding>> holders = new HashMap<>();
     boolean isSync;
-    long asOf; // number of the last message before the results
+    long asOf; // number of the last message before the sync
     @Nullable
     Map<String, String> settings;
 
@@ -66,13 +67,15 @@ final class Answer {
             case "g" -> grants.add(new Grant(text(entry, 1), count(entry, 2), number(entry, 3), flag(entry, 4)));
             case "i" ->
                 groups.add(new Group(text(entry, 1), count(entry, 2), count(entry, 3), flag(entry, 4), flag(entry, 5),
-                        count(entry, 6)));
+                        count(entry, 6), number(entry, 7)));
             case "s" ->
                 known.add(new Known(text(entry, 1), count(entry, 2), count(entry, 3), number(entry, 4), flag(entry, 5)));
             case "h" -> holders.put(text(entry, 1), holdings(entry));
-            case "n" -> asOf = number(entry, 1);
             case "v" -> settings = pairs(entry);
-            case "e" -> isSync = true;
+            case "e" -> {
+                isSync = true;
+                asOf = number(entry, 1);
+            }
             default -> throw new NumberFormatException("unknown result " + entry.get(0));
         }
     }

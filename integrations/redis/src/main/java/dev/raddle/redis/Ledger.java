@@ -440,9 +440,9 @@ final class Ledger {
 
     private void inform(LocalGroup group, Answer.Group info, Answer answer, List<Message> sinceSent) {
         group.tickets = info.tickets();
-        group.ticketsAsOf = answer.asOf;
+        group.ticketsAsOf = info.asOf();
         for (Message message : sinceSent) {
-            if (message.number() > answer.asOf) {
+            if (message.number() > info.asOf()) {
                 group.tickets = Math.max(0, group.tickets - message.permitsOf(info.group()));
             }
         }

@@ -1,5 +1,6 @@
 package dev.raddle.redis;
 
+import java.util.concurrent.CompletableFuture;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
@@ -101,7 +102,7 @@ final class Link {
     }
 
     private static CompletionStage<List<Object>> failed(Throwable failure) {
-        return java.util.concurrent.CompletableFuture.failedFuture(failure);
+        return CompletableFuture.failedFuture(failure);
     }
 
     private static String messageOf(@Nullable Throwable failure) {

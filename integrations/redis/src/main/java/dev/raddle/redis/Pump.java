@@ -1,5 +1,9 @@
 package dev.raddle.redis;
 
+import java.util.concurrent.ThreadLocalRandom;
+import io.lettuce.core.RedisConnectionException;
+import java.util.HashMap;
+import java.util.Objects;
 import dev.raddle.group.PermitSource;
 import dev.raddle.group.PermitStatus;
 import dev.raddle.time.Alarm;
@@ -56,7 +60,7 @@ final class Pump {
     private final OutageState outage;
     private final Ledger ledger;
     private final Mailbox mailbox;
-    private final String channelId = Long.toString(java.util.concurrent.ThreadLocalRandom.current().nextLong(1L << 60), 36);
+    private final String channelId = Long.toString(ThreadLocalRandom.current().nextLong(1L << 60), 36);
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
     private final List<Consumer<Link>> forLink = new ArrayList<>(); // wait for a link
 
@@ -276,7 +280,7 @@ final class Pump {
         ledger.addOperations(batch);
         List<String> header = List.of(
                 id, "" + (number + 1), "" + options.lease().toMillis(), "" + longestLease, incarnation, "0",
-                java.util.Objects.requireNonNull(link).publish(), keys.channelPrefix(), options.instanceName(),
+                Objects.requireNonNull(link).publish(), keys.channelPrefix(), options.instanceName(),
                 settings.getOrDefault("v", "-"));
         return new Call(batch.arguments(header), batch.isSync());
     }
@@ -290,7 +294,7 @@ final class Pump {
     }
 
     private void send(Call sent, long now) {
-        Link used = java.util.Objects.requireNonNull(link);
+        Link used = Objects.requireNonNull(link);
         sent.arguments[5] = isLinkFresh ? "1" : "0";
         sent.isSent = true;
         sent.sentAt = now;
@@ -380,7 +384,7 @@ final class Pump {
         needsRestore = true;
         outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis));
         if (!settings.isEmpty()) {
-            settings = new java.util.HashMap<>(settings);
+            settings = new HashMap<>(settings);
             settings.put("v", "-");
         }
     }
@@ -578,7 +582,7 @@ final class Pump {
     private static String textOf(Throwable failure) {
         Throwable cause = failure;
         while ((cause instanceof CompletionException || cause instanceof ExecutionException
-                || cause instanceof io.lettuce.core.RedisConnectionException) && cause.getCause() != null) {
+                || cause instanceof RedisConnectionException) && cause.getCause() != null) {
             cause = cause.getCause();
         }
         String message = cause.getMessage();

@@ -1,5 +1,6 @@
 package dev.raddle.redis;
 
+import java.util.concurrent.ExecutionException;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
@@ -186,7 +187,7 @@ abstract class Server {
             try {
                 messages.async().ssubscribe(channel).get(CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
                 return "SPUBLISH";
-            } catch (java.util.concurrent.ExecutionException unknownCommand) { // before 7.0
+            } catch (ExecutionException unknownCommand) { // before 7.0
                 messages.async().subscribe(channel).get(CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
                 return "PUBLISH";
             }

@@ -1,5 +1,6 @@
 package dev.raddle.redis;
 
+import java.util.Locale;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -22,7 +23,7 @@ final class ServerScript {
         STATUS;
 
         String suffix() {
-            return name().toLowerCase(java.util.Locale.ROOT);
+            return name().toLowerCase(Locale.ROOT);
         }
     }
 

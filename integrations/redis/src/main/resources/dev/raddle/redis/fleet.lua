@@ -309,6 +309,7 @@ local function grant(c, inst, g, k, tickets)
   end
   c.fence = math.max(c.fence + 1, c.us) + k - 1
   if inst == c.me then
+    c.asked[g] = true
     c.results[#c.results + 1] = {'g', g, fmt(k), fmt(c.fence), rate and '1' or '0'}
   else
     tell(c, inst, g .. ' ' .. fmt(k) .. ' ' .. fmt(c.fence) .. ' ' .. (rate and '1' or '0'))
@@ -584,6 +585,11 @@ local function holders(c, g)
   return found
 end
 
+-- The number of messages that were sent to the instance: what is said of tickets contains the grants in them.
+local function messages(c)
+  return redis.call('HGET', c.meta, 'n:' .. c.me) or '0'
+end
+
 local function describe(c, g)
   local from, to = range(g)
   local r = record(c, c.me, g)
@@ -591,7 +597,7 @@ local function describe(c, g)
   local contended = all > r.t or (hasCap(c) and redis.call('ZCARD', c.ready) > 0)
   local l = limit(c, g)
   c.results[#c.results + 1] = {'i', g, fmt(l == HIGHEST and 0 or l), fmt(r.t), contended and '1' or '0',
-    rateOf(c, g) and '1' or '0', fmt(r.t > 0 and position(c, g) or 0)}
+    rateOf(c, g) and '1' or '0', fmt(r.t > 0 and position(c, g) or 0), messages(c)}
   if c.detailed[g] then
     c.results[#c.results + 1] = holders(c, g)
   end
@@ -604,7 +610,7 @@ local function describeInstance(c)
     c.fence = math.max(c.fence + r.n, c.us)
     c.results[#c.results + 1] = {'s', g, fmt(r.n), fmt(r.t), fmt(c.fence), rateOf(c, g) and '1' or '0'}
   end
-  c.results[#c.results + 1] = {'e'}
+  c.results[#c.results + 1] = {'e', messages(c)}
 end
 
 -- us until the next group that a rate delays may be served; -1 if there is none.
@@ -620,7 +626,7 @@ end
 
 local function answer(c, state, results)
   c.isDue = false
-  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), redis.call('HGET', c.meta, 'n:' .. c.me) or '0',
+  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), messages(c),
     fmt(c.longest), fmt(nextDue(c)), fmt(c.behind), fmt(c.version), results}
 end
 
@@ -685,6 +691,9 @@ local function batch(keys, args)
     bury(c, c.me)
   end
   serveAll(c)
+  for g in pairs(c.asked) do
+    describe(c, g)
+  end
   if state == 'again' then -- with what was granted since
     for _, result in ipairs(c.results) do
       results[#results + 1] = result
@@ -692,14 +701,10 @@ local function batch(keys, args)
     redis.call('HSET', c.meta, 'a:' .. c.me, cmsgpack.pack(results))
     state = 'ok'
   elseif not results then
-    for g in pairs(c.asked) do
-      describe(c, g)
-    end
     if c.sync then
       describeInstance(c)
     end
     results = c.results
-    results[#results + 1] = {'n', redis.call('HGET', c.meta, 'n:' .. c.me) or '0'}
     if args[10] ~= fmt(c.version) and not c.leave then
       local all = redis.call('HGETALL', c.conf)
       all[#all + 1] = 'v'
