@@ -21,8 +21,7 @@ final class Answer {
     record Known(String group, int permits, int tickets, long fence, boolean isOfRate) {}
 
     /** The limits of a group, and who waits in it; as of the last message before. */
-    record Group(
-            String group, int limit, int tickets, boolean isContended, boolean hasRate, int position, long asOf) {}
+    record Group(String group, int limit, int tickets, boolean isContended, boolean hasRate, int position, long asOf) {}
 
     final String state;
     final String incarnation;
@@ -37,6 +36,7 @@ final class Answer {
     final Map<String, List<PermitStatus.Holding>> holders = new HashMap<>();
     boolean isSync;
     long asOf; // number of the last message before the sync
+
     @Nullable
     Map<String, String> settings;
 
@@ -66,10 +66,17 @@ final class Answer {
         switch (text(entry, 0)) {
             case "g" -> grants.add(new Grant(text(entry, 1), count(entry, 2), number(entry, 3), flag(entry, 4)));
             case "i" ->
-                groups.add(new Group(text(entry, 1), count(entry, 2), count(entry, 3), flag(entry, 4), flag(entry, 5),
-                        count(entry, 6), number(entry, 7)));
+                groups.add(new Group(
+                        text(entry, 1),
+                        count(entry, 2),
+                        count(entry, 3),
+                        flag(entry, 4),
+                        flag(entry, 5),
+                        count(entry, 6),
+                        number(entry, 7)));
             case "s" ->
-                known.add(new Known(text(entry, 1), count(entry, 2), count(entry, 3), number(entry, 4), flag(entry, 5)));
+                known.add(
+                        new Known(text(entry, 1), count(entry, 2), count(entry, 3), number(entry, 4), flag(entry, 5)));
             case "h" -> holders.put(text(entry, 1), holdings(entry));
             case "v" -> settings = pairs(entry);
             case "e" -> {
@@ -83,7 +90,8 @@ final class Answer {
     private static List<PermitStatus.Holding> holdings(List<?> entry) {
         List<PermitStatus.Holding> found = new ArrayList<>();
         for (int i = 2; i + 2 < entry.size(); i += 3) {
-            found.add(new PermitStatus.Holding(text(entry, i), count(entry, i + 1), Duration.ofMillis(number(entry, i + 2))));
+            found.add(new PermitStatus.Holding(
+                    text(entry, i), count(entry, i + 1), Duration.ofMillis(number(entry, i + 2))));
         }
         found.sort(Comparator.comparingInt(PermitStatus.Holding::permits).reversed());
         return found;

@@ -182,8 +182,8 @@ public final class FleetOptions {
          */
         public Builder lease(Duration duration) {
             if (duration.compareTo(SHORTEST_LEASE) < 0 || duration.compareTo(LONGEST_LEASE) > 0) {
-                throw new IllegalArgumentException("lease must be between " + SHORTEST_LEASE + " and " + LONGEST_LEASE
-                        + ", was " + duration);
+                throw new IllegalArgumentException(
+                        "lease must be between " + SHORTEST_LEASE + " and " + LONGEST_LEASE + ", was " + duration);
             }
             lease = Duration.ofMillis(duration.toMillis());
             return this;

@@ -44,8 +44,7 @@ public record FleetStatus(
      * @param holders the instances that hold permits, those with the most permits first
      * @param waiting the number of permits for which instances wait at the server
      */
-    public record Key(
-            String key, int limit, @Nullable Rate rate, int permits, List<Holding> holders, int waiting) {
+    public record Key(String key, int limit, @Nullable Rate rate, int permits, List<Holding> holders, int waiting) {
         /** Copies the list. */
         public Key {
             holders = List.copyOf(holders);

@@ -5,8 +5,7 @@ import java.util.stream.Stream;
 /** The names of keys and channels of a namespace, in the order of the script. */
 record Keys(String namespace) {
 
-    private static final String[] NAMES = {
-        "used", "held", "own", "exp", "conf", "wait", "ready", "rate", "due", "meta"
+    private static final String[] NAMES = {"used", "held", "own", "exp", "conf", "wait", "ready", "rate", "due", "meta"
     };
 
     String[] all() {

@@ -5,11 +5,11 @@ import dev.raddle.group.PermitStatus;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.HashMap;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
@@ -458,8 +458,8 @@ final class Ledger {
         if (holders != null) {
             group.holdersAt = now();
         }
-        group.status = new PermitStatus(
-                group.limit, group.position, holders != null ? holders : group.status.holders());
+        group.status =
+                new PermitStatus(group.limit, group.position, holders != null ? holders : group.status.holders());
     }
 
     private void limit(Share share, LocalGroup group) {

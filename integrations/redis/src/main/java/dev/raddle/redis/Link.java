@@ -1,6 +1,5 @@
 package dev.raddle.redis;
 
-import java.util.concurrent.CompletableFuture;
 import io.lettuce.core.RedisCommandExecutionException;
 import io.lettuce.core.RedisNoScriptException;
 import io.lettuce.core.ScriptOutputType;
@@ -9,6 +8,7 @@ import io.lettuce.core.api.async.RedisFunctionAsyncCommands;
 import io.lettuce.core.api.async.RedisScriptingAsyncCommands;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -75,8 +75,9 @@ final class Link {
         return first.exceptionallyCompose(failure -> {
             String message = messageOf(failure);
             if (message.contains("function not found")) {
-                return known.functionLoad(script.libraryText).handle((loaded, problem) -> problem).thenCompose(
-                        problem -> isUnavailable(messageOf(problem))
+                return known.functionLoad(script.libraryText)
+                        .handle((loaded, problem) -> problem)
+                        .thenCompose(problem -> isUnavailable(messageOf(problem))
                                 ? withoutFunctions(function, args)
                                 : known.fcall(name, ScriptOutputType.MULTI, keys, args));
             }
@@ -94,7 +95,8 @@ final class Link {
     }
 
     private CompletionStage<List<Object>> eval(ServerScript.Function function, String[] args) {
-        String[] all = Stream.concat(Stream.of(function.suffix()), Stream.of(args)).toArray(String[]::new);
+        String[] all =
+                Stream.concat(Stream.of(function.suffix()), Stream.of(args)).toArray(String[]::new);
         CompletionStage<List<Object>> first = scripting.evalsha(script.evalSha, ScriptOutputType.MULTI, keys, all);
         return first.exceptionallyCompose(failure -> failure instanceof RedisNoScriptException
                 ? scripting.eval(script.evalText, ScriptOutputType.MULTI, keys, all)

@@ -42,8 +42,10 @@ final class OutageState {
         event = begun;
         begin = now;
         outages++;
-        UserCode.warn(LOGGER, "fleet \"" + options.namespace() + "\": outage began, mode " + options.outageMode()
-                + ": " + reason, null);
+        UserCode.warn(
+                LOGGER,
+                "fleet \"" + options.namespace() + "\": outage began, mode " + options.outageMode() + ": " + reason,
+                null);
         notifier.post(listener -> listener.outageBegan(reason));
         return true;
     }
@@ -57,7 +59,8 @@ final class OutageState {
         event = null;
         ended.commit();
         Duration length = Duration.ofNanos(now - begin);
-        UserCode.warn(LOGGER, "fleet \"" + options.namespace() + "\": outage ended after " + length.toMillis() + " ms", null);
+        UserCode.warn(
+                LOGGER, "fleet \"" + options.namespace() + "\": outage ended after " + length.toMillis() + " ms", null);
         notifier.post(listener -> listener.outageEnded(length));
         return true;
     }
@@ -68,19 +71,27 @@ final class OutageState {
         lost.permits = permits;
         lost.reason = reason;
         lost.commit();
-        UserCode.warn(LOGGER, "fleet \"" + options.namespace() + "\": lease lost with " + permits + " permits: " + reason, null);
+        UserCode.warn(
+                LOGGER,
+                "fleet \"" + options.namespace() + "\": lease lost with " + permits + " permits: " + reason,
+                null);
         notifier.post(listener -> listener.leaseLost(permits, reason));
     }
 
     void quarantineBegan(Duration quarantine) {
-        UserCode.warn(LOGGER, "fleet \"" + options.namespace() + "\": the server has lost its data or was replaced; "
-                + "nothing is granted for " + quarantine.toMillis() + " ms", null);
+        UserCode.warn(
+                LOGGER,
+                "fleet \"" + options.namespace() + "\": the server has lost its data or was replaced; "
+                        + "nothing is granted for " + quarantine.toMillis() + " ms",
+                null);
         notifier.post(listener -> listener.quarantineBegan(quarantine));
     }
 
     void clockWentBack(Duration behind) {
-        UserCode.warn(LOGGER, "fleet \"" + options.namespace() + "\": the server's clock went back by "
-                + behind.toMillis() + " ms", null);
+        UserCode.warn(
+                LOGGER,
+                "fleet \"" + options.namespace() + "\": the server's clock went back by " + behind.toMillis() + " ms",
+                null);
         notifier.post(listener -> listener.clockWentBack(behind));
     }
 }

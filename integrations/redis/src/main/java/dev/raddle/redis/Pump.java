@@ -1,21 +1,21 @@
 package dev.raddle.redis;
 
-import java.util.concurrent.ThreadLocalRandom;
-import io.lettuce.core.RedisConnectionException;
-import java.util.HashMap;
-import java.util.Objects;
 import dev.raddle.group.PermitSource;
 import dev.raddle.group.PermitStatus;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisConnectionException;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -245,7 +245,13 @@ final class Pump {
         if (isHeartbeat) {
             ledger.refreshStatus();
         }
-        if (isHeartbeat || isNowDue || isClosing || needsSync || needsRestore || isLinkFresh || ledger.hasOperations()) {
+        if (isHeartbeat
+                || isNowDue
+                || isClosing
+                || needsSync
+                || needsRestore
+                || isLinkFresh
+                || ledger.hasOperations()) {
             isDue = isDue && !isNowDue;
             call = newCall(now);
             send(call, now);
@@ -279,8 +285,15 @@ final class Pump {
         }
         ledger.addOperations(batch);
         List<String> header = List.of(
-                id, "" + (number + 1), "" + options.lease().toMillis(), "" + longestLease, incarnation, "0",
-                Objects.requireNonNull(link).publish(), keys.channelPrefix(), options.instanceName(),
+                id,
+                "" + (number + 1),
+                "" + options.lease().toMillis(),
+                "" + longestLease,
+                incarnation,
+                "0",
+                Objects.requireNonNull(link).publish(),
+                keys.channelPrefix(),
+                options.instanceName(),
                 settings.getOrDefault("v", "-"));
         return new Call(batch.arguments(header), batch.isSync());
     }
@@ -463,8 +476,8 @@ final class Pump {
         Thread.ofVirtual().name("raddle-fleet-connect").start(() -> {
             try {
                 String channel = keys.channelPrefix() + channelId;
-                Link opened =
-                        server.connect(keys, channel, text -> post(() -> received(text)), () -> post(this::lossNoticed));
+                Link opened = server.connect(
+                        keys, channel, text -> post(() -> received(text)), () -> post(this::lossNoticed));
                 post(() -> connected(attempt, opened));
             } catch (Throwable failure) {
                 post(() -> notConnected(attempt, failure));
@@ -544,11 +557,12 @@ final class Pump {
 
     private void beginOutage(long now, String reason) {
         if (outage.begin(now, reason)) {
-            ledger.grantLocally(switch (options.outageMode()) {
-                case OutageMode.Closed() -> 0;
-                case OutageMode.Local(int permits) -> permits;
-                case OutageMode.Open() -> Integer.MAX_VALUE;
-            });
+            ledger.grantLocally(
+                    switch (options.outageMode()) {
+                        case OutageMode.Closed() -> 0;
+                        case OutageMode.Local(int permits) -> permits;
+                        case OutageMode.Open() -> Integer.MAX_VALUE;
+                    });
         }
     }
 
@@ -581,8 +595,10 @@ final class Pump {
 
     private static String textOf(Throwable failure) {
         Throwable cause = failure;
-        while ((cause instanceof CompletionException || cause instanceof ExecutionException
-                || cause instanceof RedisConnectionException) && cause.getCause() != null) {
+        while ((cause instanceof CompletionException
+                        || cause instanceof ExecutionException
+                        || cause instanceof RedisConnectionException)
+                && cause.getCause() != null) {
             cause = cause.getCause();
         }
         String message = cause.getMessage();

@@ -1,6 +1,5 @@
 package dev.raddle.redis;
 
-import java.util.concurrent.ExecutionException;
 import io.lettuce.core.ClientOptions;
 import io.lettuce.core.RedisChannelHandler;
 import io.lettuce.core.RedisClient;
@@ -16,6 +15,7 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -48,8 +48,8 @@ abstract class Server {
     }
 
     static Server at(RedisURI uri) {
-        RedisClient client =
-                RedisClient.create(RedisURI.builder(uri).withTimeout(CONNECT_TIMEOUT).build());
+        RedisClient client = RedisClient.create(
+                RedisURI.builder(uri).withTimeout(CONNECT_TIMEOUT).build());
         client.setOptions(ClientOptions.builder()
                 .autoReconnect(false)
                 .socketOptions(

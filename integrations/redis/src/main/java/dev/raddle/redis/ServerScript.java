@@ -1,6 +1,5 @@
 package dev.raddle.redis;
 
-import java.util.Locale;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -8,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
+import java.util.Locale;
 import java.util.Objects;
 
 /** The texts of the script: a library of functions for servers that have them, and a script for those that do not. */
@@ -59,7 +59,8 @@ final class ServerScript {
     }
 
     private String registered(String name, String flags) {
-        return "redis.register_function{function_name = '" + library + "_" + name + "', callback = " + name + flags + "}\n";
+        return "redis.register_function{function_name = '" + library + "_" + name + "', callback = " + name + flags
+                + "}\n";
     }
 
     private static String read() {

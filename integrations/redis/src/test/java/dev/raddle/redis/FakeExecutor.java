@@ -51,7 +51,8 @@ final class FakeExecutor implements PermitSource.Holder, AutoCloseable {
     final AtomicInteger ended = new AtomicInteger();
     volatile @Nullable String reason;
     private final Map<String, Group> groups = new HashMap<>(); // guarded by this
-    private final ExecutorService reporter = Executors.newSingleThreadExecutor(Thread.ofVirtual().factory());
+    private final ExecutorService reporter =
+            Executors.newSingleThreadExecutor(Thread.ofVirtual().factory());
     private final PermitSource.Session session;
 
     FakeExecutor(PermitSource source, Peak peak) {

@@ -38,8 +38,16 @@ final class Instance implements AutoCloseable {
     /** Sends a batch with the number of the last one. */
     List<List<String>> again(String... operations) throws Exception {
         List<String> args = new ArrayList<>(List.of(
-                id, "" + number, "" + ttl, "" + ttl, incarnation, isFresh ? "1" : "0", link.publish(),
-                keys.channelPrefix(), "name-" + id, "0"));
+                id,
+                "" + number,
+                "" + ttl,
+                "" + ttl,
+                incarnation,
+                isFresh ? "1" : "0",
+                link.publish(),
+                keys.channelPrefix(),
+                "name-" + id,
+                "0"));
         for (String operation : operations) {
             String[] parts = operation.split(" ");
             for (int i = 0; i < 4; i++) {
@@ -49,7 +57,10 @@ final class Instance implements AutoCloseable {
         List<Object> answer = link.call(ServerScript.Function.BATCH, args.toArray(String[]::new))
                 .toCompletableFuture()
                 .get(20, TimeUnit.SECONDS);
-        header = answer.stream().filter(each -> each instanceof String).map(String::valueOf).toList();
+        header = answer.stream()
+                .filter(each -> each instanceof String)
+                .map(String::valueOf)
+                .toList();
         incarnation = header.get(1);
         List<List<String>> results = new ArrayList<>();
         for (Object each : (List<?>) answer.get(8)) {

@@ -82,7 +82,10 @@ class ScriptTest {
     }
 
     private static List<String> entry(List<List<String>> results, String kind) {
-        return results.stream().filter(each -> each.get(0).equals(kind)).findFirst().orElseThrow();
+        return results.stream()
+                .filter(each -> each.get(0).equals(kind))
+                .findFirst()
+                .orElseThrow();
     }
 
     @Test
@@ -231,7 +234,8 @@ class ScriptTest {
     void a_call_that_failed_in_its_midst_is_not_executed_again() throws Exception {
         Instance a = instance("a.1");
         a.call("a g 2");
-        assertThatThrownBy(() -> a.call("r g 1 0", "nonsense g 1 0")).hasMessageContaining("unknown operation nonsense");
+        assertThatThrownBy(() -> a.call("r g 1 0", "nonsense g 1 0"))
+                .hasMessageContaining("unknown operation nonsense");
 
         a.again("r g 1 0", "nonsense g 1 0");
 
@@ -472,8 +476,7 @@ class ScriptTest {
             a.call();
         } while (redis.exists(key("rate"), key("due")) > 0);
 
-        assertThat(redis.keys("{" + namespace + "}:*"))
-                .containsExactlyInAnyOrder(key("conf"), key("meta"), key("exp"));
+        assertThat(redis.keys("{" + namespace + "}:*")).containsExactlyInAnyOrder(key("conf"), key("meta"), key("exp"));
     }
 
     @Test
@@ -488,8 +491,7 @@ class ScriptTest {
             b.call("r g" + i + " 1 0");
         }
 
-        assertThat(redis.keys("{" + namespace + "}:*"))
-                .containsExactlyInAnyOrder(key("conf"), key("meta"), key("exp"));
+        assertThat(redis.keys("{" + namespace + "}:*")).containsExactlyInAnyOrder(key("conf"), key("meta"), key("exp"));
         assertThat(redis.hlen(key("meta"))).isLessThan(30);
         b.call("l");
         a.call("l");
@@ -499,24 +501,49 @@ class ScriptTest {
     @Test
     void every_key_has_a_name_of_its_own() throws Exception {
         List<String> keys = List.of(
-                "", "*", "?", "|", "a|b", "a\0b", "a\0", "\0", "a b", "a\nb", "{x}", "%", "%e", "%25", "ü", "\uD83D\uDE00",
-                "\uD83D", "\uDE00", "x".repeat(1024), "x".repeat(1025), "y".repeat(1 << 20), "y".repeat((1 << 20) + 1), "t");
+                "",
+                "*",
+                "?",
+                "|",
+                "a|b",
+                "a\0b",
+                "a\0",
+                "\0",
+                "a b",
+                "a\nb",
+                "{x}",
+                "%",
+                "%e",
+                "%25",
+                "ü",
+                "\uD83D\uDE00",
+                "\uD83D",
+                "\uDE00",
+                "x".repeat(1024),
+                "x".repeat(1025),
+                "y".repeat(1 << 20),
+                "y".repeat((1 << 20) + 1),
+                "t");
         Map<String, String> names = keys.stream().collect(Collectors.toMap(key -> key, GroupNames::of));
         assertThat(names.values()).doesNotHaveDuplicates().allMatch(name -> name.length() <= GroupNames.LONGEST);
         redis.hset(key("conf"), "?", "1");
         Instance a = instance("a.1");
         Instance b = instance("b.1");
 
-        String[] acquire = names.values().stream().map(name -> "a " + name + " 2").toArray(String[]::new);
+        String[] acquire =
+                names.values().stream().map(name -> "a " + name + " 2").toArray(String[]::new);
         Map<String, Integer> granted = a.granted(acquire);
 
-        assertThat(granted).hasSize(keys.size()).allSatisfy((name, n) -> assertThat(n).isEqualTo(1));
+        assertThat(granted)
+                .hasSize(keys.size())
+                .allSatisfy((name, n) -> assertThat(n).isEqualTo(1));
         assertThat(redis.hget(key("used"), "*")).isEqualTo("" + keys.size());
         assertThat(b.granted(acquire)).isEmpty();
         a.call(names.values().stream().map(name -> "r " + name + " 1 0").toArray(String[]::new));
         a.call("l");
         b.call("l");
-        assertThat(redis.exists(key("used"), key("held"), key("wait"), key("own"))).isZero();
+        assertThat(redis.exists(key("used"), key("held"), key("wait"), key("own")))
+                .isZero();
     }
 
     @Test

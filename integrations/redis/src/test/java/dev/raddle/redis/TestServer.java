@@ -52,7 +52,9 @@ final class TestServer implements AutoCloseable {
     static String versionOf(String binary) {
         try {
             Process version = new ProcessBuilder(binary, "--version").start();
-            return new String(version.getInputStream().readAllBytes()).replaceFirst(" sha=.*", "").strip();
+            return new String(version.getInputStream().readAllBytes())
+                    .replaceFirst(" sha=.*", "")
+                    .strip();
         } catch (IOException failure) {
             return binary + ": " + failure.getMessage();
         }
