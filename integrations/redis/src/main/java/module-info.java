@@ -1,5 +1,6 @@
 /**
- * Raddle with Redis or Valkey: limits of groups that hold over a {@linkplain dev.raddle.redis.RedisFleet fleet} of JVMs.
+ * Raddle with Redis or Valkey: limits of groups that hold over a {@linkplain dev.raddle.redis.RedisFleet fleet} of
+ * JVMs.
  */
 @org.jspecify.annotations.NullMarked
 module dev.raddle.redis {

@@ -107,7 +107,7 @@ final class Answer {
 
     /** Parses one line of a message: group, permits, last fencing number, whether they are of a rate. */
     static Grant grant(String line) {
-        List<String> parts = List.of(line.split(" "));
+        List<String> parts = List.of(line.split(" ", -1));
         return new Grant(text(parts, 0), count(parts, 1), number(parts, 2), flag(parts, 3));
     }
 

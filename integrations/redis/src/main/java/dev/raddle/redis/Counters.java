@@ -1,7 +1,7 @@
 package dev.raddle.redis;
 
 /** Counts of an instance. Only the pump writes. */
-@SuppressWarnings("NonAtomicOperationOnVolatileField")
+@SuppressWarnings("NonAtomicVolatileUpdate")
 final class Counters {
 
     volatile long acquired;

@@ -4,7 +4,7 @@ import java.time.Duration;
 
 /**
  * Is notified of what happens to an instance of a fleet. The methods are called one at a time and without a lock, by a
- * virtual thread of the fleet. A slow listener delays only further notifications; when many are waiting, those of {@link
+ * virtual thread of the fleet. A slow listener delays further notifications; when many are waiting, those of {@link
  * #acquired} are omitted. An exception goes to the {@linkplain FleetOptions.Builder#sink sink}.
  */
 public interface FleetListener {

@@ -173,7 +173,7 @@ public final class FleetOptions {
 
         /**
          * Sets the lease. An instance that has not been heard from for so long has lost its permits: it revokes them
-         * after 90 % of the time, the server grants them to others after all of it. Shorter leases free the permits of a
+         * after 90 % of the time; the server frees them after all of it. Shorter leases free the permits of a
          * killed instance earlier, and are lost earlier in pauses of the JVM or of the network. The default is 3 s.
          *
          * @param duration the lease, from 100 ms to one hour

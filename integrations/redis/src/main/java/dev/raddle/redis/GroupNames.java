@@ -5,7 +5,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** Writes keys of groups as text of letters, digits and {@code . _ - : / @ + = % #}, which the script can take apart. */
+/** Writes keys of groups as text of letters, digits and {@code . _ - : / @ + = % #}, which the script can parse. */
 final class GroupNames {
 
     /*

@@ -34,15 +34,15 @@ final class Ledger {
      *   - after its slice, or in a group with a rate, or without slices, it is returned to the server, and a ticket is
      *     asked for in the same call: the server decides in the order of tickets.
      *
-     * The permits of a group share a slice. It begins with a grant when no permit of an earlier slice is usable. When it
-     * ends, those that are out are `stale`, and the pool is returned. If the server has said in its last quarter that no
-     * other instance waits, it is extended instead, and only those permits of the pool are returned that were not
+     * The permits of a group share a slice. It begins with a grant when no permit of an earlier one is usable. When it
+     * ends, those that are out are `stale`, and the pool is returned. If the server has said in its last quarter that
+     * no other instance waits, it is extended instead, and only those permits of the pool are returned that were not
      * needed in it.
      *
      * An executor reports what it lacks; a grant is counted against its last report, before the executor receives the
-     * permit. So the number is never too low, unless the executor wants another permit in the same moment and finds that
-     * its number has not changed. Therefore a number that is not reported again soon after a grant counts in full again.
-     * If it is too high, a permit is granted that is not used, and comes back.
+     * permit. So the number is never too low, unless the executor wants another permit in the same moment and finds
+     * that its number has not changed. Therefore a number that is not reported again soon after a grant counts in full
+     * again. If it is too high, a permit is granted that is not used, and comes back.
      *
      * During an outage executors may receive local permits. When an executor returns permits, they are counted as local
      * ones first; so an executor never uses more permits of the server than are counted as out.
@@ -494,7 +494,7 @@ final class Ledger {
 
     // Repair.
 
-    /** Compares with what the server knows: takes grants that were not received, and reasserts what it does not know. */
+    /** Compares with what the server knows: takes grants that were not received, reasserts what it does not know. */
     private List<LocalGroup> compare(Answer answer) {
         Map<LocalGroup, Answer.Known> known = new HashMap<>();
         answer.known.forEach(each -> known.put(named(each.group()), each));

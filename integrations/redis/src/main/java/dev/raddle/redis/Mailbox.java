@@ -8,7 +8,7 @@ import java.util.function.Consumer;
 final class Mailbox {
 
     /*
-     * The thread is a platform thread, because it must see the end of a lease even while the carriers of virtual threads
+     * The thread is a platform thread, because it must see the end of a lease while the carriers of virtual threads
      * are busy. It parks when the queue is empty. A waker that adds an action before the thread parks leaves its permit
      * to park, so no action is overlooked.
      */

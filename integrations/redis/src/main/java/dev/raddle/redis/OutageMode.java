@@ -1,8 +1,8 @@
 package dev.raddle.redis;
 
 /**
- * What an instance grants while it cannot reach the server, or the server's answers make no sense. An outage begins when
- * the instance's lease has ended without an answer, and ends with the next valid answer.
+ * What an instance grants while it cannot reach the server, or the server's answers make no sense. An outage begins
+ * when the instance's lease has ended without an answer, and ends with the next valid answer.
  *
  * {@snippet :
  * FleetOptions options = FleetOptions.builder().outageMode(OutageMode.local(2)).build();

@@ -29,7 +29,7 @@ final class OutageState {
     }
 
     /** Begins an outage if there is none; returns whether it began. */
-    @SuppressWarnings("NonAtomicOperationOnVolatileField") // only the pump writes
+    @SuppressWarnings("NonAtomicVolatileUpdate") // only the pump writes
     boolean begin(long now, String reason) {
         if (event != null) {
             return false;

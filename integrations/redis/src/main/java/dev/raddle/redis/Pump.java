@@ -26,11 +26,11 @@ final class Pump {
      * Overview.
      *
      * Everything here and in the ledger is owned by the thread of the mailbox. Executors, the client's callbacks and
-     * alarms only post actions. When no action is left, `proceed` does what is due and sends a call, unless one is under
-     * way; so a call contains all that has gathered since the last one, and renews the lease.
+     * alarms only post actions. When no action is left, `proceed` does what is due and sends a call, unless one is
+     * under way; so a call contains all that has gathered since the last one, and renews the lease.
      *
      * A lease ends 0.9 ttl after its last successful call was sent. The server counts from when it executed the call,
-     * and until all of ttl, so this instance gives up first. It then revokes what it has granted, forgets the call under
+     * and until all of ttl, so it instance gives up first. It then revokes what it has granted, forgets the call under
      * way, and goes on with another id: what the old one holds at the server comes back when its lease has ended there.
      *
      * A call is repeated under its number, on a new link, until it has an answer or the lease has ended. The server
@@ -347,13 +347,13 @@ final class Pump {
         longestLease = Math.max(longestLease, answer.longestLease);
         counters.backendUp = true;
         switch (answer.state) {
-            case "ok" -> accept(answer, answered, sentAt, now);
+            case "ok" -> accept(answer, sentAt, now);
             case "new" -> restart(answer, sentAt, now);
             default -> loseLease(now, "the server has ended the lease", false);
         }
     }
 
-    private void accept(Answer answer, Call answered, long sentAt, long now) {
+    private void accept(Answer answer, long sentAt, long now) {
         number++;
         incarnation = answer.incarnation;
         renew(sentAt, now);
@@ -436,7 +436,7 @@ final class Pump {
 
     /** Takes a message: the id of the receiver, its number, then a line for each group. */
     private void received(String text) {
-        String[] lines = text.split("\n");
+        String[] lines = text.split("\n", -1);
         if (lines.length < 2 || !lines[0].equals(id)) {
             return; // for an id that was given up
         }

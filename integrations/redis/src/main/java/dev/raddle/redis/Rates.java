@@ -9,7 +9,8 @@ import org.jspecify.annotations.Nullable;
 final class Rates {
 
     /*
-     * A task costs `cost` units, `drain` units flow out of the bucket in 1 us: the period in ns and 1000 times the count,
+     * A task costs `cost` units, `drain` units flow out of the bucket in 1 us: the period in ns and 1000 times the
+     * count,
      * divided by their greatest common divisor. The script computes in doubles, so burst * cost must stay well below
      * 2^53. If it does not, which takes long periods, the time of one task is rounded up to whole us: the rate is then
      * lower, by less than 1 us in the time between two starts.
@@ -45,7 +46,7 @@ final class Rates {
             return null;
         }
         try {
-            String[] parts = text.split(" ");
+            String[] parts = text.split(" ", -1);
             Duration period = Duration.ofSeconds(Long.parseLong(parts[4]), Long.parseLong(parts[5]));
             return Rate.of(Integer.parseInt(parts[3]), period).burst(Integer.parseInt(parts[2]));
         } catch (RuntimeException malformed) {

@@ -206,7 +206,7 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
         return options;
     }
 
-    /** Returns all permits to the server, within a bounded time, and closes the connections. Further calls do nothing. */
+    /** Returns all permits to the server, within a bounded time, and closes the connections. Idempotent. */
     @Override
     public void close() {
         if (isClosed) {

@@ -61,7 +61,7 @@ final class StatusReader {
             int bar = field.indexOf('|');
             String id = field.substring(0, bar);
             String group = field.substring(bar + 1);
-            String[] parts = value.split(" ");
+            String[] parts = value.split(" ", -1);
             int permits = Integer.parseInt(parts[0]);
             if (permits > 0) {
                 Duration time = Duration.ofMillis(now - Long.parseLong(parts[1]));

@@ -27,9 +27,9 @@ Invariants after every call:
   (4) a permit is held from its grant until the instance returns it or is buried after its lease
   (5) nothing remains of a group without permits and tickets but its limits, and its bucket until that is full
 
-Time is that of the server, and never goes back. After a silence of a third of the longest lease the server may have been
-stopped, so no instance is buried for a whole lease from then (`base`): each has the time to renew. A new or emptied
-namespace, or a server with another run id than before, gets a new incarnation, and grants nothing for the longest lease
+Time is that of the server, and never goes back. After a silence of a third of the longest lease the server may have
+been stopped, so no instance is buried for a whole lease from then (`base`): each has the time to renew. A new or
+emptied namespace, or a server with another run id than before, gets a new incarnation, and grants nothing for the longest lease
 (`quar`): what the server has forgotten has ended by then or was reasserted.
 
 A call that may have been lost is sent again with its number. It is executed once: the number is stored before the
@@ -75,7 +75,8 @@ end
 -- Reads the clock and the counters. `ttl` is the longest lease that the caller knows of, ms.
 local function begin(keys, ttl)
   local c = open(keys)
-  local m = redis.call('HMGET', c.meta, 'inc', 'quar', 'last', 'base', 'seq', 'fence', 'turn', 'version', 'pending', 'run')
+  local m = redis.call('HMGET', c.meta, 'inc', 'quar', 'last', 'base', 'seq', 'fence', 'turn', 'version', 'pending',
+    'run')
   local time = redis.call('TIME')
   c.us = time[1] * 1000000 + time[2]
   local known = m[1]
@@ -184,7 +185,7 @@ local function store(c, inst, g, r)
   end
 end
 
--- Rates. A task costs `cost` units of its group's bucket, `drain` units flow out per us, and at most burst * cost fit in.
+-- Rates. A task costs `cost` units of its group's bucket, `drain` units flow out per us, at most burst * cost fit in.
 
 local function rateOf(c, g)
   local r = c.rates[g]
