@@ -15,6 +15,7 @@ import io.lettuce.core.codec.StringCodec;
 import io.lettuce.core.pubsub.RedisPubSubAdapter;
 import io.lettuce.core.pubsub.StatefulRedisPubSubConnection;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -79,7 +80,7 @@ abstract class Server {
         try {
             preparation.prepare(connection);
         } catch (Throwable failure) {
-            connection.closeAsync();
+            CompletableFuture<Void> ignored = connection.closeAsync();
             throw failure;
         }
     }
@@ -148,7 +149,8 @@ abstract class Server {
         @Override
         void close(@Nullable Link last) {
             if (isOwned) { // with its connections
-                client.shutdownAsync(0, CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
+                CompletableFuture<Void> ignored =
+                        client.shutdownAsync(0, CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
             } else {
                 super.close(last);
             }

@@ -29,8 +29,8 @@ Invariants after every call:
 
 Time is that of the server, and never goes back. After a silence of a third of the longest lease the server may have
 been stopped, so no instance is buried for a whole lease from then (`base`): each has the time to renew. A new or
-emptied namespace, or a server with another run id than before, gets a new incarnation, and grants nothing for the longest lease
-(`quar`): what the server has forgotten has ended by then or was reasserted.
+emptied namespace, or a server with another run id than before, gets a new incarnation, and grants nothing for the
+longest lease (`quar`): what the server has forgotten has ended by then or was reasserted.
 
 A call that may have been lost is sent again with its number. It is executed once: the number is stored before the
 operations, so a call that failed in their midst is not executed again either; its instance is lost then. All data is
