@@ -21,9 +21,9 @@ final class Rates {
     private Rates() {}
 
     static String write(Rate rate) {
-        BigInteger nanos = BigInteger.valueOf(rate.period().getSeconds())
+        BigInteger nanos = BigInteger.valueOf(rate.period().toSeconds())
                 .multiply(BigInteger.valueOf(1_000_000_000))
-                .add(BigInteger.valueOf(rate.period().getNano()));
+                .add(BigInteger.valueOf(rate.period().toNanosPart()));
         BigInteger drain = BigInteger.valueOf(1000L * rate.count());
         BigInteger divisor = nanos.gcd(drain);
         BigInteger cost = nanos.divide(divisor);
@@ -38,7 +38,7 @@ final class Rates {
                     + " takes more than 71 years to flow in; use a smaller burst");
         }
         return cost + " " + drain + " " + burst + " " + rate.count() + " "
-                + rate.period().getSeconds() + " " + rate.period().getNano();
+                + rate.period().toSeconds() + " " + rate.period().toNanosPart();
     }
 
     static @Nullable Rate read(@Nullable String text) {
