@@ -24,6 +24,7 @@ import java.util.concurrent.locks.LockSupport;
  * idle          waits until these have ended
  * hold N        waits for a permit of group N and holds it
  * drop          ends all held tasks
+ * state         says what the worker knows of its permits
  * exit          closes the fleet and ends
  * </pre>
  */
@@ -47,8 +48,8 @@ final class FleetWorker {
     private final long taskNanos;
     private final RedisFleet fleet;
     private final Engine engine;
-    private final Phaser loadThreads = new Phaser();
-    private final Phaser held = new Phaser();
+    private final Phaser loadThreads = new Phaser(1);
+    private final Phaser held = new Phaser(1);
     private volatile boolean loading;
     private volatile CountDownLatch drop = new CountDownLatch(1);
 
@@ -103,6 +104,7 @@ final class FleetWorker {
                 case "idle" -> idle();
                 case "hold" -> hold(Integer.parseInt(words[1]));
                 case "drop" -> drop();
+                case "state" -> answer("state " + fleet + ", " + fleet.stats() + ", " + engine);
                 case "exit" -> {
                     exit();
                     return;
@@ -120,7 +122,6 @@ final class FleetWorker {
     private void load() {
         loading = true;
         int threads = number("threads");
-        loadThreads.register();
         for (int i = 0; i < threads; i++) {
             int thread = i;
             loadThreads.register();
@@ -132,7 +133,6 @@ final class FleetWorker {
     private void idle() {
         loading = false;
         loadThreads.arriveAndAwaitAdvance();
-        loadThreads.arriveAndDeregister();
         file.publish(slot, fleet.stats());
         answer("idle");
     }
@@ -204,11 +204,9 @@ final class FleetWorker {
 
     private void drop() {
         long moment = System.nanoTime();
-        held.register();
         drop.countDown();
         drop = new CountDownLatch(1);
         held.arriveAndAwaitAdvance();
-        held.arriveAndDeregister();
         answer("dropped " + moment);
     }
 

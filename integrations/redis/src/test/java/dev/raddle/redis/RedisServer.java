@@ -44,12 +44,14 @@ final class RedisServer implements AutoCloseable {
     private final Options options;
     private final Path directory;
     private final Thread atExit = new Thread(this::end, "end-of-redis");
+    private @Nullable RedisServer master; // null also after the promotion
     private int port;
     private @Nullable Process process;
 
     private RedisServer(ServerKind kind, Options options) throws IOException {
         this.kind = kind;
         this.options = options;
+        master = options.master();
         directory = Files.createTempDirectory("raddle-redis-");
         Runtime.getRuntime().addShutdownHook(atExit);
     }
@@ -103,8 +105,9 @@ final class RedisServer implements AutoCloseable {
         Signals.proceed(running());
     }
 
-    /** Makes a replica a master. */
+    /** Makes a replica a master, which it remains after a restart. */
     void promote() {
+        master = null;
         command("REPLICAOF", "NO", "ONE");
     }
 
@@ -211,9 +214,9 @@ final class RedisServer implements AutoCloseable {
         if (options.password() != null) {
             Collections.addAll(words, "--requirepass", options.password());
         }
-        RedisServer master = options.master();
-        if (master != null) {
-            Collections.addAll(words, "--replicaof", "127.0.0.1", Integer.toString(master.port));
+        RedisServer source = master;
+        if (source != null) {
+            Collections.addAll(words, "--replicaof", "127.0.0.1", Integer.toString(source.port));
         }
         return words;
     }

@@ -46,6 +46,10 @@ class RedisServerTest {
             master.kill();
             replica.promote();
             assertThat(replica.command("SET", "key", "other")).isEqualTo("OK");
+            replica.kill();
+            replica.restart();
+            assertThat(replica.command("GET", "key")).isEqualTo("other");
+            assertThat(replica.command("SET", "key", "third")).isEqualTo("OK");
         }
     }
 

@@ -23,13 +23,19 @@ record ServerKind(String name, Path executable, String version) {
 
     private static final Pattern VERSION = Pattern.compile("\\bv=(\\d+\\.\\d+\\.\\d+)");
 
-    /** Returns all kinds, and prints which ones there are and why others are skipped. */
+    private static final List<ServerKind> ALL = find();
+
+    /** Returns all kinds. Prints, once, which ones there are and why others are skipped. */
     static List<ServerKind> all() {
+        return ALL;
+    }
+
+    private static List<ServerKind> find() {
         List<ServerKind> kinds = new ArrayList<>();
         embedded().ifPresent(kinds::add);
         onPath("redis-server").ifPresent(kinds::add);
         onPath("valkey-server").ifPresent(kinds::add);
-        return kinds;
+        return List.copyOf(kinds);
     }
 
     /** Returns the newest server that there is. */

@@ -189,6 +189,11 @@ final class SmallExecutor implements PermitSource.Holder, Engine {
         }
     }
 
+    @Override
+    public synchronized String toString() {
+        return groups.values().stream().filter(Group::isActive).toList().toString();
+    }
+
     private static final class Group {
         private final String key;
         private final ArrayDeque<Permit> free = new ArrayDeque<>();
@@ -199,6 +204,16 @@ final class SmallExecutor implements PermitSource.Holder, Engine {
 
         Group(String key) {
             this.key = key;
+        }
+
+        boolean isActive() {
+            return !free.isEmpty() || !waiting.isEmpty() || !running.isEmpty();
+        }
+
+        @Override
+        public String toString() {
+            return key + ": " + free.size() + " free, " + running.size() + " running, " + debt + " lost, "
+                    + waiting.size() + " waiting";
         }
 
         void serve() {

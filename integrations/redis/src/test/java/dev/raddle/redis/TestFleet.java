@@ -150,7 +150,8 @@ final class TestFleet implements AutoCloseable {
         for (int i = 0; i < workers.size(); i++) {
             int slot = i;
             long goal = file.tasks(slot) + PROGRESS;
-            Await.until(() -> "worker " + slot + " continues after " + after, () -> file.tasks(slot) >= goal);
+            Await.until(
+                    () -> "worker " + slot + " continues after " + after + state(), () -> file.tasks(slot) >= goal);
         }
         judge.judgeUntil(System.nanoTime() - JUDGED_AFTER.toNanos());
     }
@@ -271,7 +272,29 @@ final class TestFleet implements AutoCloseable {
 
     /** Waits until the server has all permits back: those of dead workers after their leases. */
     void awaitAllPermitsBack() {
-        Await.until(() -> permitsAtServer() + " permits are back", () -> permitsAtServer() == 0);
+        Await.until(() -> permitsAtServer() + " permits are back" + state(), () -> permitsAtServer() == 0);
+    }
+
+    /** Returns what the workers and the server know, for a test that fails. */
+    private String state() {
+        StringBuilder text = new StringBuilder(System.lineSeparator());
+        for (WorkerProcess worker : workers) {
+            worker.send("state");
+            text.append(worker.slot()).append(": ").append(worker.await("state")).append(System.lineSeparator());
+        }
+        if (server.command("KEYS", "{" + namespace + "}:*") instanceof List<?> keys) {
+            keys.forEach(key -> text.append(key).append(": ").append(content((String) key)).append(System.lineSeparator()));
+        }
+        return text + report();
+    }
+
+    private @Nullable Object content(String key) {
+        return switch (String.valueOf(server.command("TYPE", key))) {
+            case "hash" -> server.command("HGETALL", key);
+            case "zset" -> server.command("ZRANGE", key, "0", "-1", "WITHSCORES");
+            case "string" -> server.command("GET", key);
+            default -> "?";
+        };
     }
 
     /** Lets all workers end properly. */
