@@ -70,7 +70,7 @@ final class FleetWorker {
         }
         fleet = RedisFleet.connect(RedisURI.create(text("uri")), options.build());
         engine = new SmallExecutor(fleet);
-        Thread.ofPlatform().daemon().name("stalls").start(() -> measureStalls(lease.toNanos() / 50));
+        Thread.ofPlatform().daemon().name("stalls").start(() -> measureStalls(lease.toNanos() / 25));
     }
 
     public static void main(String[] arguments) throws IOException {

@@ -111,13 +111,14 @@ final class RedisServer implements AutoCloseable {
         command("REPLICAOF", "NO", "ONE");
     }
 
-    /** Waits until this replica has what its master has. */
+    /** Waits until this replica has what its master has, also on its disk, where it writes all of it at first. */
     void awaitSynchronized() {
-        Await.until("the replica has the data of its master", () -> replication().contains("master_link_status:up"));
-    }
-
-    private String replication() {
-        return String.valueOf(command("INFO", "replication"));
+        Await.until("the replica has the data of its master", () -> {
+            String info = String.valueOf(command("INFO"));
+            return info.contains("master_link_status:up")
+                    && info.contains("aof_rewrite_in_progress:0")
+                    && info.contains("aof_rewrite_scheduled:0");
+        });
     }
 
     /** Sends one command on a connection of its own. */
@@ -189,15 +190,17 @@ final class RedisServer implements AutoCloseable {
                     .redirectOutput(ProcessBuilder.Redirect.appendTo(logFile().toFile()))
                     .start();
             process = started;
-            return Await.within(Await.BOUND, () -> !started.isAlive() || answers()) && started.isAlive();
+            return Await.within(Await.BOUND, () -> !started.isAlive() || answers(started.pid())) && started.isAlive();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private boolean answers() {
+    /** Returns whether the process serves the port, and not one that took it before, and has loaded its data. */
+    private boolean answers(long pid) {
         try (Resp resp = connect()) {
-            return "PONG".equals(resp.command("PING"));
+            String info = String.valueOf(resp.command("INFO"));
+            return info.contains("process_id:" + pid + "\r\n") && info.contains("\r\nloading:0");
         } catch (IOException e) {
             return false; // not yet
         }
