@@ -69,7 +69,7 @@ final class FleetWorker {
             options.timeSource(new FrozenTime());
         }
         fleet = RedisFleet.connect(RedisURI.create(text("uri")), options.build());
-        engine = new SmallExecutor(fleet);
+        engine = slot % 2 == 0 ? new ExecutorEngine(fleet) : new SmallExecutor(fleet);
         Thread.ofPlatform().daemon().name("stalls").start(() -> measureStalls(lease.toNanos() / 25));
     }
 

@@ -1,0 +1,81 @@
+package dev.raddle.redis;
+
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.GroupResult;
+import dev.raddle.group.PermitSource;
+import dev.raddle.task.TaskContext;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CancellationException;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** Runs tasks in a {@link GroupExecutor}: by turns in the caller's thread and in a thread of their own. */
+final class ExecutorEngine implements Engine {
+    private static final int MORE_THAN_ANY_FLEET = 1_000;
+
+    private final GroupExecutor executor;
+    private final AtomicLong tasks = new AtomicLong();
+
+    ExecutorEngine(PermitSource source) {
+        executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
+                .defaultMaxConcurrencyPerGroup(MORE_THAN_ANY_FLEET)
+                .permits(source)
+                .build());
+    }
+
+    @Override
+    public void run(String key, FencedTask task) throws InterruptedException {
+        Callable<Boolean> callable = () -> {
+            task.run(TaskContext.current()
+                    .fence()
+                    .orElseThrow(() -> new InterruptedException("the permit was lost before the task began")));
+            return true;
+        };
+        if (tasks.getAndIncrement() % 2 == 0) {
+            call(key, callable);
+        } else {
+            submit(key, callable);
+        }
+    }
+
+    private void call(String key, Callable<Boolean> task) throws InterruptedException {
+        try {
+            executor.call(key, task);
+        } catch (CancellationException e) {
+            throw interrupted(e);
+        } catch (InterruptedException | RuntimeException e) {
+            throw e;
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private void submit(String key, Callable<Boolean> task) throws InterruptedException {
+        GroupResult<Boolean> result = executor.submit(key, task).await();
+        if (result.isCancelled() || result.error() instanceof InterruptedException) {
+            throw interrupted(result.error());
+        }
+        result.orElseThrow();
+    }
+
+    /** Returns what a task that lost its permit ends with. */
+    private static InterruptedException interrupted(@Nullable Throwable cause) {
+        InterruptedException exception = new InterruptedException("the permit was lost");
+        exception.initCause(cause);
+        return exception;
+    }
+
+    @Override
+    public void close() {
+        executor.close();
+    }
+
+    @Override
+    public String toString() {
+        return executor.activeGroupKeys().stream()
+                .map(executor::groupStats)
+                .toList()
+                .toString();
+    }
+}
