@@ -69,7 +69,7 @@ final class TestFleet implements AutoCloseable {
     private void setLimits() {
         FleetOptions options = FleetOptions.builder()
                 .namespace(namespace)
-                .lease(setup.lease())
+                .lease(FleetOptions.SHORTEST_LEASE) // for which a new namespace grants nothing
                 .instanceName("harness")
                 .build();
         RedisURI uri = RedisURI.create("redis://127.0.0.1:" + server.port());
