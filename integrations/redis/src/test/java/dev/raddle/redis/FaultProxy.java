@@ -13,8 +13,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * A TCP proxy on a loopback port that damages connections when it is told to. It does nothing by chance: all that it does
- * is in the calls of its methods.
+ * A TCP proxy on a loopback port that damages connections when it is told to. It does nothing by chance: all that
+ * it does is in the calls of its methods.
  */
 final class FaultProxy implements AutoCloseable {
 
@@ -27,12 +27,13 @@ final class FaultProxy implements AutoCloseable {
     /*
      * Overview.
      *
-     * A link is one connection: two sockets, and a thread for each direction that reads a chunk, passes the lane's hurdles
-     * and writes it. A lane has the state of one direction, for all links:
+     * A link is one connection: two sockets, and a thread for each direction that reads a chunk, passes the lane's
+     * hurdles and writes it. A lane has the state of one direction, for all links:
      *
      *   open     a chunk waits until it is open; what waits is not lost, as in a network that repeats lost packets
      *   delay    the time that each chunk waits
-     *   budget   the number of bytes that may pass before the link breaks in the middle of the stream; negative: no bound
+     *   budget   the number of bytes that may pass before the link breaks in the middle of the stream; negative: no
+     *            bound
      *   repeat   the next chunk passes, then its first `repeat` percent pass again, then the link breaks
      *
      * Only break() ends a link, by closing both sockets, which ends both threads.

@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Fleets with a bug on purpose. Each must be noticed by the count outside Redis, or the tests that look for such bugs are
- * blind. The bugs of the script are in a copy that precedes the module on the class path of the workers.
+ * Fleets with a bug on purpose. Each must be noticed by the count outside Redis, or the tests that look for such
+ * bugs are blind. The bugs of the script are in a copy that precedes the module on the class path of the workers.
  */
 class FleetControlTest {
     private static final String SCRIPT = "fleet.lua";
@@ -31,7 +31,8 @@ class FleetControlTest {
                 assertThat(text).contains(replacements[i]);
                 text = text.replace(replacements[i], replacements[i + 1]);
             }
-            Path file = patch.resolve(RedisFleet.class.getPackageName().replace('.', '/')).resolve(SCRIPT);
+            Path file = patch.resolve(RedisFleet.class.getPackageName().replace('.', '/'))
+                    .resolve(SCRIPT);
             Files.createDirectories(file.getParent());
             Files.writeString(file, text);
         }
@@ -67,19 +68,21 @@ class FleetControlTest {
     }
 
     /*
-     * A holder that the server has forgotten cannot reassert its permit, because it is cut off. Without quarantine another
-     * process gets the permit at once, long before the holder's lease has ended.
+     * A holder that the server has forgotten cannot reassert its permit, because it is cut off. Without quarantine
+     * another process gets the permit at once, long before the holder's lease has ended.
      */
     @Test
     void an_emptied_server_without_quarantine_is_noticed() throws IOException {
         patchScript("c.quar = math.max(c.quar, c.ms + c.longest)", "c.quar = c.quar");
-        try (TestFleet fleet = TestFleet.start(twoHolders(Duration.ofSeconds(40)).withPatch(patch))) {
+        try (TestFleet fleet =
+                TestFleet.start(twoHolders(Duration.ofSeconds(40)).withPatch(patch))) {
             fleet.worker(0).send("hold 0");
             fleet.worker(0).await("entered");
             fleet.proxy(0).refuse();
             fleet.server().kill();
             fleet.server().restartEmpty();
-            fleet.worker(1).send("load"); // enters again and again, so one moment without processor time excuses nothing
+            fleet.worker(1)
+                    .send("load"); // enters again and again, so one moment without processor time excuses nothing
             awaitViolation(fleet);
         }
     }
@@ -92,7 +95,8 @@ class FleetControlTest {
             fleet.worker(0).send("hold 0");
             fleet.worker(0).await("entered");
             fleet.proxy(0).refuse();
-            fleet.worker(1).send("load"); // enters again and again, so one moment without processor time excuses nothing
+            fleet.worker(1)
+                    .send("load"); // enters again and again, so one moment without processor time excuses nothing
             awaitViolation(fleet);
         }
     }

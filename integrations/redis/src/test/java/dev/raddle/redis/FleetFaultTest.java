@@ -13,8 +13,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Three processes, a real server and every fault once. The limits hold, the fleet continues after each fault, and no permit
- * is lost. {@code -Draddle.seed=N} replays the faults of a run; {@code ./dev soak fleet} runs them for a long time.
+ * Three processes, a real server and every fault once. The limits hold, the fleet continues after each fault, and
+ * no permit is lost. {@code -Draddle.seed=N} replays the faults of a run; {@code ./dev soak fleet} runs them for a
+ * long time.
  */
 class FleetFaultTest {
     private static final Duration LEASE = Duration.ofMillis(500);
@@ -38,7 +39,10 @@ class FleetFaultTest {
     @ParameterizedTest
     @MethodSource("olderKinds")
     void limits_hold_on_other_servers_too(ServerKind kind) {
-        run(kind, EnumSet.of(Fault.KILL_WORKER, Fault.EMPTY_SERVER, Fault.FLUSH_SCRIPTS, Fault.FAILOVER, Fault.REPEAT_CALL));
+        run(
+                kind,
+                EnumSet.of(
+                        Fault.KILL_WORKER, Fault.EMPTY_SERVER, Fault.FLUSH_SCRIPTS, Fault.FAILOVER, Fault.REPEAT_CALL));
     }
 
     private static void run(ServerKind kind, EnumSet<Fault> faults) {

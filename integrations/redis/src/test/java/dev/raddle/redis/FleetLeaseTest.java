@@ -62,8 +62,8 @@ class FleetLeaseTest {
     }
 
     /*
-     * The one case in which more than the limit runs: a process that is stopped within a task. Its fencing number is lower
-     * than that of the next holder, so what the task writes to can refuse it.
+     * The one case in which more than the limit runs: a process that is stopped within a task. Its fencing number
+     * is lower than that of the next holder, so what the task writes to can refuse it.
      */
     @Test
     void a_process_that_was_stopped_within_a_task_finds_its_permit_granted_again() {
@@ -140,7 +140,6 @@ class FleetLeaseTest {
     }
 
     private static LongStream tasks(TestFleet fleet, int threads) {
-        return IntStream.range(0, 3 * threads)
-                .mapToLong(i -> fleet.file().tasksOfThread(i / threads, i % threads));
+        return IntStream.range(0, 3 * threads).mapToLong(i -> fleet.file().tasksOfThread(i / threads, i % threads));
     }
 }

@@ -37,8 +37,7 @@ record FleetSetup(
     static FleetSetup standard(ServerKind kind, long seed, Duration lease) {
         Integer[] limits = new Integer[24];
         Arrays.setAll(limits, group -> 1 + group % 4);
-        return new FleetSetup(
-                kind, seed, lease, Duration.ZERO, 3, 32, List.of(limits), 20, 200, List.of(), false);
+        return new FleetSetup(kind, seed, lease, Duration.ZERO, 3, 32, List.of(limits), 20, 200, List.of(), false);
     }
 
     FleetSetup withSlice(Duration newSlice) {
@@ -57,8 +56,7 @@ record FleetSetup(
     }
 
     FleetSetup withTaskMicros(int micros) {
-        return new FleetSetup(
-                kind, seed, lease, slice, workers, threads, limits, cap, micros, patches, frozenClock);
+        return new FleetSetup(kind, seed, lease, slice, workers, threads, limits, cap, micros, patches, frozenClock);
     }
 
     FleetSetup withPatch(Path directory) {
@@ -67,7 +65,6 @@ record FleetSetup(
     }
 
     FleetSetup withFrozenClock() {
-        return new FleetSetup(
-                kind, seed, lease, slice, workers, threads, limits, cap, taskMicros, patches, true);
+        return new FleetSetup(kind, seed, lease, slice, workers, threads, limits, cap, taskMicros, patches, true);
     }
 }

@@ -19,7 +19,9 @@ final class FleetSoak {
 
     public static void main(String[] arguments) {
         int minutes = arguments.length > 0 ? Integer.parseInt(arguments[0]) : 30;
-        long seed = arguments.length > 1 ? Long.parseLong(arguments[1]) : RandomGenerator.getDefault().nextInt(1_000_000);
+        long seed = arguments.length > 1
+                ? Long.parseLong(arguments[1])
+                : RandomGenerator.getDefault().nextInt(1_000_000);
         int lease = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 3_000;
         List<ServerKind> kinds = ServerKind.all();
         boolean good = true;

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * One process of a fleet under test. It obeys commands on its standard input, which ends when the process that started it
- * does, and answers each with one line.
+ * One process of a fleet under test. It obeys commands on its standard input, which ends when the process that
+ * started it does, and answers each with one line.
  *
  * <pre>
  * load          keeps all threads busy with tasks of random groups
@@ -33,9 +33,9 @@ final class FleetWorker {
     /*
      * Overview.
      *
-     * Each thread runs one task after the other. A task enters the shared file, presents its fencing number if the limit is
-     * 1, takes a little time, and leaves the file, also when it is interrupted. Another thread measures how long the process
-     * did not run: it looks at the clock every millisecond, and a gap is a stall.
+     * Each thread runs one task after the other. A task enters the shared file, presents its fencing number if the
+     * limit is 1, takes a little time, and leaves the file, also when it is interrupted. Another thread measures
+     * how long the process did not run: it looks at the clock every millisecond, and a gap is a stall.
      */
     static final String PREFIX = "raddle-worker ";
 

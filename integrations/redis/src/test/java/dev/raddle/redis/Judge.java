@@ -12,11 +12,12 @@ final class Judge {
     /*
      * Overview.
      *
-     * The protocol cannot bind a process that does not run: if it is stopped, or gets no processor time, for longer than the
-     * tenth of a lease between its own deadline and the server's, its tasks are still there when the server grants their
-     * permits again. Only the fencing number protects against those. So the tasks of a process that stalled do not count,
-     * from the beginning of the stall until a lease after its end, when they must have been interrupted. Each process
-     * measures its stalls, so the judgement does not depend on how busy the machine is. All other tasks count.
+     * The protocol cannot bind a process that does not run: if it is stopped, or gets no processor time, for longer
+     * than the tenth of a lease between its own deadline and the server's, its tasks are still there when the
+     * server grants their permits again. Only the fencing number protects against those. So the tasks of a process
+     * that stalled do not count, from the beginning of the stall until a lease after its end, when they must have
+     * been interrupted. Each process measures its stalls, so the judgement does not depend on how busy the machine
+     * is. All other tasks count.
      */
     private static final int KEPT_VIOLATIONS = 20;
 
@@ -81,9 +82,8 @@ final class Judge {
 
     private boolean late(int slot, long moment) {
         return stalls.stream()
-                .anyMatch(stall -> stall.slot() == slot
-                        && moment - stall.begin() >= 0
-                        && moment - stall.end() <= graceNanos);
+                .anyMatch(stall ->
+                        stall.slot() == slot && moment - stall.begin() >= 0 && moment - stall.end() <= graceNanos);
     }
 
     /** Returns the number of excesses that are violations. */

@@ -20,19 +20,20 @@ final class PeakFile implements AutoCloseable {
     /*
      * Overview.
      *
-     * Each group, and the cap, is one word of eight bytes: byte s is the number of tasks that run in the process with slot s.
+     * Each group, and the cap, is one word of eight bytes: byte s is the number of tasks that run in the process
+     * with slot s.
      *
-     *   enter   adds 1 to the byte of the process, in one atomic step, which returns all other bytes of the same moment.
-     *           Their sum is the number of running tasks: exact, whatever the others do.
+     *   enter   adds 1 to the byte of the process, in one atomic step, which returns all other bytes of the same
+     *           moment. Their sum is the number of running tasks: exact, whatever the others do.
      *   leave   subtracts 1.
-     *   forget  clears the byte of a process that is known to be dead. A process may be killed between any two steps: the
-     *           byte is right in each case, because there is only one step.
+     *   forget  clears the byte of a process that is known to be dead. A process may be killed between any two
+     *           steps: the byte is right in each case, because there is only one step.
      *
-     * An excess is recorded with the whole word, so that a judge may find out later which process was late. The counts of
-     * a process that runs at most 255 tasks do not overflow.
+     * An excess is recorded with the whole word, so that a judge may find out later which process was late. The
+     * counts of a process that runs at most 255 tasks do not overflow.
      *
-     * The file is a sequence of longs: a header, `SLOTS` blocks of counts of a process, `groups` + 1 blocks of a group (the
-     * last one is the cap's), a ring of excesses, a ring of stalls, and a histogram of waiting times.
+     * The file is a sequence of longs: a header, `SLOTS` blocks of counts of a process, `groups` + 1 blocks of a
+     * group (the last one is the cap's), a ring of excesses, a ring of stalls, and a histogram of waiting times.
      */
     static final int SLOTS = 8;
 
@@ -70,8 +71,8 @@ final class PeakFile implements AutoCloseable {
 
     private PeakFile(Path path, int groups) throws IOException {
         this.groups = groups;
-        try (FileChannel channel = FileChannel.open(
-                path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+        try (FileChannel channel =
+                FileChannel.open(path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             long longs = histogramAt() + Waits.BUCKETS;
             file = channel.map(FileChannel.MapMode.READ_WRITE, 0, longs * Long.BYTES, arena);
         }
@@ -182,8 +183,8 @@ final class PeakFile implements AutoCloseable {
     }
 
     /**
-     * A task of a group of limit 1 presents its fencing number to what it guards, which remembers the highest one. A lower
-     * one, or the same one from another process, is an excess.
+     * A task of a group of limit 1 presents its fencing number to what it guards, which remembers the highest one.
+     * A lower one, or the same one from another process, is an excess.
      */
     void guard(int slot, int group, long fence) {
         long last = getAndMax(groupAt(group) + FENCE, fence * SLOTS + slot);

@@ -56,7 +56,9 @@ class PeakFileTest {
         file.enter(0, 0);
         file.enter(1, 0);
         assertThat(violations()).isEqualTo(1);
-        assertThat(judge.firstViolations()).singleElement().hasToString("PERMITS of group 0: 2 by process 1 1 0 0 0 0 0 0");
+        assertThat(judge.firstViolations())
+                .singleElement()
+                .hasToString("PERMITS of group 0: 2 by process 1 1 0 0 0 0 0 0");
     }
 
     @Test

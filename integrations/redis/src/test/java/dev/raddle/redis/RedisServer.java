@@ -20,7 +20,11 @@ import org.jspecify.annotations.Nullable;
 final class RedisServer implements AutoCloseable {
 
     /** What a server is started with. */
-    record Options(boolean keepsData, boolean cluster, @Nullable String password, @Nullable RedisServer master) {
+    record Options(
+            boolean keepsData,
+            boolean cluster,
+            @Nullable String password,
+            @Nullable RedisServer master) {
         static final Options PLAIN = new Options(false, false, null, null);
         /** Every write is on the disk before it is answered. */
         static final Options DURABLE = new Options(true, false, null, null);
@@ -122,7 +126,8 @@ final class RedisServer implements AutoCloseable {
     }
 
     /** Sends one command on a connection of its own. */
-    @Nullable Object command(String... words) {
+    @Nullable
+    Object command(String... words) {
         try (Resp resp = connect()) {
             return resp.command(words);
         } catch (IOException e) {

@@ -13,7 +13,10 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** A blocking client of the Redis protocol in its smallest form, so that tests observe a server without the tested code. */
+/**
+ * A blocking client of the Redis protocol in its smallest form, so that tests observe a server without the
+ * tested code.
+ */
 final class Resp implements AutoCloseable {
     private static final int ANSWER_WITHIN_MILLIS = 20_000;
 

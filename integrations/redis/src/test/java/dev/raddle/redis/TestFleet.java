@@ -20,9 +20,9 @@ final class TestFleet implements AutoCloseable {
     /*
      * Overview.
      *
-     * Worker i has slot i of the file and proxy i. A killed worker's tasks are taken out of the file as soon as it is known
-     * to be dead, and its successor has the same slot. All that the server is asked goes through Resp, not through the tested
-     * code; only the limits are set by the tested code.
+     * Worker i has slot i of the file and proxy i. A killed worker's tasks are taken out of the file as soon as it
+     * is known to be dead, and its successor has the same slot. All that the server is asked goes through Resp, not
+     * through the tested code; only the limits are set by the tested code.
      */
     private static final Duration JUDGED_AFTER = Duration.ofSeconds(2);
     private static final int PROGRESS = 50;
@@ -150,8 +150,7 @@ final class TestFleet implements AutoCloseable {
         for (int i = 0; i < workers.size(); i++) {
             int slot = i;
             long goal = file.tasks(slot) + PROGRESS;
-            Await.until(
-                    () -> "worker " + slot + " continues after " + after + state(), () -> file.tasks(slot) >= goal);
+            Await.until(() -> "worker " + slot + " continues after " + after + state(), () -> file.tasks(slot) >= goal);
         }
         judge.judgeUntil(System.nanoTime() - JUDGED_AFTER.toNanos());
     }
@@ -267,7 +266,9 @@ final class TestFleet implements AutoCloseable {
         if (!(server.command("HVALS", "{" + namespace + "}:used") instanceof List<?> values)) {
             return 0;
         }
-        return values.stream().mapToLong(value -> Long.parseLong(String.valueOf(value))).sum();
+        return values.stream()
+                .mapToLong(value -> Long.parseLong(String.valueOf(value)))
+                .sum();
     }
 
     /** Waits until the server has all permits back: those of dead workers after their leases. */
@@ -280,10 +281,14 @@ final class TestFleet implements AutoCloseable {
         StringBuilder text = new StringBuilder(System.lineSeparator());
         for (WorkerProcess worker : workers) {
             worker.send("state");
-            text.append(worker.slot()).append(": ").append(worker.await("state")).append(System.lineSeparator());
+            text.append(worker.slot())
+                    .append(": ")
+                    .append(worker.await("state"))
+                    .append(System.lineSeparator());
         }
         if (server.command("KEYS", "{" + namespace + "}:*") instanceof List<?> keys) {
-            keys.forEach(key -> text.append(key).append(": ").append(content((String) key)).append(System.lineSeparator()));
+            keys.forEach(key ->
+                    text.append(key).append(": ").append(content((String) key)).append(System.lineSeparator()));
         }
         return text + report();
     }
@@ -325,8 +330,12 @@ final class TestFleet implements AutoCloseable {
         line(text, "server", server.kind());
         line(text, "java", System.getProperty("java.vm.version"));
         line(text, "seed", setup.seed());
-        line(text, "fleet", setup.workers() + " processes of " + setup.threads() + " threads, lease "
-                + setup.lease().toMillis() + " ms, slice " + setup.slice().toMillis() + " ms in all but the first");
+        line(
+                text,
+                "fleet",
+                setup.workers() + " processes of " + setup.threads() + " threads, lease "
+                        + setup.lease().toMillis() + " ms, slice "
+                        + setup.slice().toMillis() + " ms in all but the first");
         line(text, "groups", file.groups() + ", cap " + setup.cap());
         line(text, "grants", grants() + " by the server, for " + tasks() + " tasks");
         line(text, "faults", faults);
