@@ -25,6 +25,7 @@ final class TestFleet implements AutoCloseable {
      * through the tested code; only the limits are set by the tested code.
      */
     private static final Duration JUDGED_AFTER = Duration.ofSeconds(2);
+    private static final Duration START = Duration.ofSeconds(3);
     private static final int PROGRESS = 50;
 
     private final FleetSetup setup;
@@ -53,7 +54,7 @@ final class TestFleet implements AutoCloseable {
         TestFleet fleet = null;
         try {
             fleet = new TestFleet(setup);
-            fleet.setLimits();
+            Await.until("the limits are set", fleet::setLimits);
             fleet.startWorkers();
             return fleet;
         } catch (IOException e) {
@@ -66,10 +67,12 @@ final class TestFleet implements AutoCloseable {
         }
     }
 
-    private void setLimits() {
+    /** Returns whether the server has accepted all limits, which it may not within a short lease on a busy machine. */
+    private boolean setLimits() {
         FleetOptions options = FleetOptions.builder()
                 .namespace(namespace)
-                .lease(FleetOptions.SHORTEST_LEASE) // for which a new namespace grants nothing
+                // A new namespace grants nothing for this time.
+                .lease(setup.lease().compareTo(START) < 0 ? setup.lease() : START)
                 .instanceName("harness")
                 .build();
         RedisURI uri = RedisURI.create("redis://127.0.0.1:" + server.port());
@@ -79,8 +82,11 @@ final class TestFleet implements AutoCloseable {
                 fleet.setLimit(FleetWorker.key(group), setup.limits().get(group));
                 file.setLimit(group, setup.limits().get(group));
             }
+        } catch (FleetException e) {
+            return false;
         }
         file.setLimit(file.groups(), setup.cap());
+        return true;
     }
 
     private void startWorkers() {
