@@ -2,6 +2,7 @@ package dev.raddle.cli;
 
 import dev.raddle.cli.file.value.Failure;
 import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.fleet.Passwords;
 import dev.raddle.cli.run.ExitCode;
 import dev.raddle.cli.show.OutputClosedException;
 import java.io.IOException;
@@ -25,7 +26,8 @@ import picocli.CommandLine.Spec;
             CheckCommand.class,
             GraphCommand.class,
             ExplainCommand.class,
-            SchemaCommand.class
+            SchemaCommand.class,
+            FleetCommand.class
         },
         mixinStandardHelpOptions = true,
         versionProvider = Version.class,
@@ -42,6 +44,8 @@ import picocli.CommandLine.Spec;
             "    raddle explain raddle-runs/build-20260131-093000 publish",
             "  Run a command for every line, two at once for each host:",
             "    raddle map --group-by '$${host}' --limit 2 curl -fsS < urls.txt",
+            "  Show the limits that JVMs share through Redis:",
+            "    raddle fleet --redis redis://localhost:6379",
             "",
             "Exit codes:",
             "    0  all succeeded",
@@ -90,7 +94,7 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Name a command: run, map, check, graph, explain or schema");
+        throw new ParameterException(spec.commandLine(), "Name a command: run, map, check, graph, explain, schema or fleet");
     }
 
     private static int misused(ParameterException e) {
@@ -98,7 +102,7 @@ public final class Main implements Runnable {
         if (e instanceof CommandLine.UnmatchedArgumentException unmatched) {
             unmatched(unmatched, line);
         } else {
-            line.getErr().println("raddle: " + e.getMessage());
+            line.getErr().println("raddle: " + Passwords.hidden(String.valueOf(e.getMessage())));
         }
         line.getErr().println("See: " + line.getCommandSpec().qualifiedName() + " --help");
         return ExitCode.INVALID;
@@ -117,10 +121,10 @@ public final class Main implements Runnable {
             }
         }
         if (option.isEmpty()) {
-            line.getErr().println("raddle: One argument too many: '" + Printable.oneLine(arguments.getFirst()) + "'");
+            line.getErr().println("raddle: One argument too many: '" + shown(arguments.getFirst()) + "'");
             return;
         }
-        String unknown = "raddle: Unknown option: '" + Printable.oneLine(option) + "'";
+        String unknown = "raddle: Unknown option: '" + shown(option) + "'";
         if (line.getCommandName().equals("run") && MANY.matcher(option).matches()) {
             line.getErr()
                     .println(unknown
@@ -130,6 +134,11 @@ public final class Main implements Runnable {
             line.getErr().println(unknown);
             CommandLine.UnmatchedArgumentException.printSuggestions(e, line.getErr());
         }
+    }
+
+    /** Returns an argument for a message. */
+    private static String shown(String argument) {
+        return Printable.oneLine(Passwords.hidden(argument));
     }
 
     private static int broken(Exception e, CommandLine line) {

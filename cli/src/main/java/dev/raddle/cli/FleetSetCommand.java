@@ -1,0 +1,151 @@
+package dev.raddle.cli;
+
+import dev.raddle.cli.file.value.Printable;
+import dev.raddle.cli.file.value.Rates;
+import dev.raddle.cli.fleet.FleetAccess;
+import dev.raddle.cli.run.ExitCode;
+import dev.raddle.task.Rate;
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Parameters;
+import picocli.CommandLine.ParentCommand;
+import picocli.CommandLine.Spec;
+
+/** Sets limits that JVMs share through Redis. */
+@Command(
+        name = "set",
+        description = "Sets limits of a fleet. Every instance follows them within one lease.",
+        mixinStandardHelpOptions = true,
+        versionProvider = Version.class,
+        footer = {
+            "",
+            "Examples:",
+            "  raddle fleet set vip --limit 4 --rate 100/s --burst 10",
+            "  raddle fleet set vip --reset",
+            "  raddle fleet set --default-limit 2 --cap 16"
+        })
+final class FleetSetCommand implements Callable<Integer> {
+    @Spec
+    private CommandSpec spec = CommandSpec.create(); // set by picocli
+
+    @ParentCommand
+    private FleetCommand parent = new FleetCommand(); // set by picocli
+
+    @Parameters(arity = "0..1", paramLabel = "KEY", description = "The key of a group.")
+    private @Nullable String key;
+
+    @Option(names = "--limit", paramLabel = "N", description = "How many tasks of the group run at once in all JVMs.")
+    private @Nullable Integer limit;
+
+    @Option(
+            names = "--rate",
+            paramLabel = "RATE",
+            converter = CommonOptions.RateConverter.class,
+            description = "How many tasks of the group start per time in all JVMs, such as 5/s or 300/m.")
+    private @Nullable Rate rate;
+
+    @Option(
+            names = "--burst",
+            paramLabel = "N",
+            description = "How many may start at once after a pause (default: the number of --rate).")
+    private @Nullable Integer burst;
+
+    @Option(names = "--reset", description = "Remove the limit and the rate of the group.")
+    private boolean reset;
+
+    @Option(
+            names = "--default-limit",
+            paramLabel = "N",
+            description = "The limit of every group that has none of its own; 0 for none.")
+    private @Nullable Integer defaultLimit;
+
+    @Option(names = "--cap", paramLabel = "N", description = "The limit of all groups together; 0 for none.")
+    private @Nullable Integer cap;
+
+    FleetSetCommand() {}
+
+    @Override
+    public Integer call() throws IOException {
+        check();
+        Rate wholeRate = rate == null || burst == null ? rate : rate.burst(burst);
+        try (FleetAccess fleet = parent.server().open(spec)) {
+            if (key != null) {
+                setGroup(fleet, key, wholeRate);
+            }
+            if (defaultLimit != null) {
+                fleet.setDefaultLimit(defaultLimit);
+                print("default limit", orNone(defaultLimit));
+            }
+            if (cap != null) {
+                fleet.setCap(cap);
+                print("cap", orNone(cap));
+            }
+            return ExitCode.OK;
+        } catch (IllegalArgumentException e) { // of the fleet, such as a key that is too long
+            throw wrong(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private void setGroup(FleetAccess fleet, String group, @Nullable Rate wholeRate) throws IOException {
+        String name = "\"" + Printable.oneLine(group) + "\"";
+        if (reset) {
+            fleet.reset(group);
+            print("limit and rate of " + name, "removed");
+        }
+        if (limit != null) {
+            fleet.setLimit(group, limit);
+            print("limit of " + name, limit.toString());
+        }
+        if (wholeRate != null) {
+            fleet.setRate(group, wholeRate);
+            print("rate of " + name, Rates.text(wholeRate));
+        }
+    }
+
+    private void check() {
+        boolean ofGroup = reset || limit != null || rate != null || burst != null;
+        if (!ofGroup && defaultLimit == null && cap == null) {
+            throw wrong("Name what to set: --limit, --rate, --reset, --default-limit or --cap");
+        }
+        if (ofGroup && key == null) {
+            throw wrong("--limit, --rate, --burst and --reset need the KEY of a group");
+        }
+        if (!ofGroup && key != null) {
+            throw wrong("KEY needs --limit, --rate or --reset");
+        }
+        if (reset && Stream.of(limit, rate, burst).anyMatch(given -> given != null)) {
+            throw wrong("--reset and --limit, --rate or --burst exclude each other");
+        }
+        if (burst != null && rate == null) {
+            throw wrong("--burst needs --rate");
+        }
+        atLeast("--limit", 1, limit);
+        atLeast("--burst", 1, burst);
+        atLeast("--default-limit", 0, defaultLimit);
+        atLeast("--cap", 0, cap);
+    }
+
+    private void atLeast(String option, int least, @Nullable Integer value) {
+        if (value != null && value < least) {
+            throw wrong(option + " must be at least " + least + ", was " + value);
+        }
+    }
+
+    private ParameterException wrong(String text) {
+        return new ParameterException(spec.commandLine(), text);
+    }
+
+    private static String orNone(int limit) {
+        return limit == 0 ? "none" : Integer.toString(limit);
+    }
+
+    private void print(String what, String value) {
+        spec.commandLine().getOut().println(what + ": " + value);
+    }
+}

@@ -1,0 +1,164 @@
+package dev.raddle.cli.fleet;
+
+import dev.raddle.redis.FleetException;
+import dev.raddle.redis.FleetOptions;
+import dev.raddle.redis.FleetStatus;
+import dev.raddle.redis.RedisFleet;
+import dev.raddle.task.Rate;
+import io.lettuce.core.RedisURI;
+import io.lettuce.core.cluster.RedisClusterClient;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Function;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The fleet at a Redis server, for one command. No message of its exceptions contains a password.
+ *
+ * <p>The fleet counts this process among its instances while the command runs; the status leaves it out.
+ */
+public final class FleetAccess implements AutoCloseable {
+    /** The name of this process among the instances of the fleet. */
+    private static final String OWN_NAME =
+            "raddle-command-" + ProcessHandle.current().pid();
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** The client logs what its exceptions say, too. A logger that is not referred to may lose its level. */
+    private static final List<Logger> LOGGERS = List.of(
+            Logger.getLogger("io.lettuce"),
+            Logger.getLogger("io.netty"),
+            Logger.getLogger("reactor"),
+            Logger.getLogger("dev.raddle"));
+
+    private final String namespace;
+    private final RedisFleet fleet;
+    private final @Nullable RedisClusterClient cluster;
+
+    private FleetAccess(String namespace, RedisFleet fleet, @Nullable RedisClusterClient cluster) {
+        this.namespace = namespace;
+        this.fleet = fleet;
+        this.cluster = cluster;
+    }
+
+    /**
+     * Connects to a fleet.
+     *
+     * @param uri the URI of the server, its Sentinels, or one node of its cluster
+     * @param namespace the namespace of the fleet
+     * @param clustered whether the server is a cluster
+     * @throws IllegalArgumentException if the URI or the namespace is invalid
+     * @throws IOException if the server does not answer
+     */
+    public static FleetAccess open(String uri, String namespace, boolean clustered) throws IOException {
+        LOGGERS.forEach(logger -> logger.setLevel(Level.OFF));
+        RedisURI server = parse(uri);
+        FleetOptions options = FleetOptions.builder()
+                .namespace(namespace)
+                .instanceName(OWN_NAME)
+                .build();
+        RedisClusterClient cluster = clustered ? RedisClusterClient.create(server) : null;
+        try {
+            RedisFleet fleet =
+                    cluster == null ? RedisFleet.connect(server, options) : RedisFleet.connect(cluster, options);
+            return new FleetAccess(namespace, fleet, cluster);
+        } catch (FleetException e) {
+            if (cluster != null) {
+                cluster.shutdown();
+            }
+            throw unavailable(e);
+        }
+    }
+
+    /** Parses a URI. The client's own messages repeat the URI, so they are dropped. */
+    private static RedisURI parse(String uri) {
+        try {
+            RedisURI server = RedisURI.create(uri);
+            if (server.getTimeout().equals(RedisURI.DEFAULT_TIMEOUT_DURATION)) {
+                server.setTimeout(PATIENCE);
+            }
+            return server;
+        } catch (IllegalArgumentException e) {
+            throw new IllegalArgumentException("the URI of the server must be like redis://host:6379,"
+                    + " rediss://user:password@host:6379 or redis-sentinel://host1,host2/0#name; in a password"
+                    + " : / ? # @ are written as %3A %2F %3F %23 %40");
+        }
+    }
+
+    /** Returns the state of the fleet as a text of several lines. */
+    public String table() throws IOException {
+        return ask(status -> new FleetTable(namespace, status).text());
+    }
+
+    /** Returns the state of the fleet as one line of JSON. */
+    public String json() throws IOException {
+        return ask(status -> FleetJson.text(namespace, status));
+    }
+
+    private String ask(Function<FleetStatus, String> form) throws IOException {
+        try {
+            return form.apply(withoutThisProcess(fleet.status()));
+        } catch (FleetException e) {
+            throw unavailable(e);
+        }
+    }
+
+    private static FleetStatus withoutThisProcess(FleetStatus status) {
+        List<FleetStatus.Instance> others = status.instances().stream()
+                .filter(instance -> !instance.name().equals(OWN_NAME))
+                .toList();
+        return new FleetStatus(
+                others, status.keys(), status.limit(), status.cap(), status.permits(), status.quarantine());
+    }
+
+    /** Sets the limit of all groups together; 0 means none. */
+    public void setCap(int permits) throws IOException {
+        change(() -> fleet.setCap(permits));
+    }
+
+    /** Sets the limit of groups without one of their own; 0 means none. */
+    public void setDefaultLimit(int permits) throws IOException {
+        change(() -> fleet.setDefaultLimit(permits));
+    }
+
+    /** Sets the limit of a group. */
+    public void setLimit(String key, int permits) throws IOException {
+        change(() -> fleet.setLimit(key, permits));
+    }
+
+    /** Sets the rate of a group. */
+    public void setRate(String key, Rate rate) throws IOException {
+        change(() -> fleet.setRate(key, rate));
+    }
+
+    /** Removes the limit and the rate of a group. */
+    public void reset(String key) throws IOException {
+        change(() -> {
+            fleet.resetLimit(key);
+            fleet.setRate(key, null);
+        });
+    }
+
+    private static void change(Runnable change) throws IOException {
+        try {
+            change.run();
+        } catch (FleetException e) {
+            throw unavailable(e);
+        }
+    }
+
+    private static IOException unavailable(FleetException e) {
+        return new IOException(Passwords.hidden(String.valueOf(e.getMessage())), e);
+    }
+
+    @Override
+    public void close() {
+        fleet.close();
+        if (cluster != null) {
+            cluster.shutdown();
+        }
+    }
+}
