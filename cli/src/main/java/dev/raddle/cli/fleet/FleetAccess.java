@@ -82,9 +82,9 @@ public final class FleetAccess implements AutoCloseable {
             }
             return server;
         } catch (IllegalArgumentException e) {
-            throw new IllegalArgumentException("the URI of the server must be like redis://host:6379,"
-                    + " rediss://user:password@host:6379 or redis-sentinel://host1,host2/0#name; in a password"
-                    + " : / ? # @ are written as %3A %2F %3F %23 %40");
+            throw new IllegalArgumentException("the URI of the server must begin with redis://, rediss:// or"
+                    + " redis-sentinel:// and name a host; in a password, the signs : / ? # are written as %3A %2F %3F"
+                    + " %23, and the at sign as %40");
         }
     }
 
