@@ -38,7 +38,8 @@ record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> row
             new Chapter("pool-paced", PoolPaced.class, PoolPaced::rows),
             new Chapter("pool-blocking", PoolBlocking.class, PoolBlocking::rows),
             new Chapter("pool-bytes", PoolBytes.class, PoolBytes::rows),
-            new Chapter("pool-isolation", PoolIsolation.class, PoolIsolation::rows));
+            new Chapter("pool-isolation", PoolIsolation.class, PoolIsolation::rows),
+            new Chapter("fleet-permits", FleetPermits.class, FleetPermits::rows));
 
     /** Returns the name of the section of the page that this chapter belongs to. */
     String section() {

@@ -62,6 +62,10 @@ record Row(
         return new Row(what, measured, unit, peerName, peer, new Goal(true, true, bound));
     }
 
+    Row ratioAtLeast(double bound) {
+        return new Row(what, measured, unit, peerName, peer, new Goal(true, false, bound));
+    }
+
     boolean isMissed() {
         return goal != null && !goal.isMet(goal.ofRatio ? ratio() : measured.median());
     }

@@ -15,6 +15,13 @@ final class Samples {
         nanos[count++] = time;
     }
 
+    /** Adds all times of another object, to which no thread adds further ones. */
+    synchronized void addAll(Samples others) {
+        for (int i = 0; i < others.count; i++) {
+            add(others.nanos[i]);
+        }
+    }
+
     synchronized int count() {
         return count;
     }
