@@ -27,12 +27,8 @@ public final class FleetAccess implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    /** The client logs what its exceptions say, too. A logger that is not referred to may lose its level. */
-    private static final List<Logger> LOGGERS = List.of(
-            Logger.getLogger("io.lettuce"),
-            Logger.getLogger("io.netty"),
-            Logger.getLogger("reactor"),
-            Logger.getLogger("dev.raddle"));
+    /** The fleet logs what its exceptions say, too. A logger that is not referred to may lose its level. */
+    private static final Logger LOGGER = Logger.getLogger("dev.raddle");
 
     private final String namespace;
     private final RedisFleet fleet;
@@ -54,7 +50,7 @@ public final class FleetAccess implements AutoCloseable {
      * @throws IOException if the server does not answer
      */
     public static FleetAccess open(String uri, String namespace, boolean clustered) throws IOException {
-        LOGGERS.forEach(logger -> logger.setLevel(Level.OFF));
+        LOGGER.setLevel(Level.OFF);
         RedisURI server = parse(uri);
         FleetOptions options = FleetOptions.builder()
                 .namespace(namespace)
