@@ -36,6 +36,17 @@ class RunCommandTest {
     }
 
     @Test
+    void the_redis_client_is_on_the_class_path_of_the_fleet_command_only() throws Exception {
+        write("self.yaml", "tasks: [{ id: self, run: \"ps -ww -o args= -p $PPID\" }]\n");
+
+        assertThat(raddle("run", "--out", "run", "self.yaml").exitCode()).isZero();
+
+        String commandLine = Files.readString(directory.resolve("run/output/self.log"));
+        assertThat(commandLine).contains("raddle-core").doesNotContain("netty");
+        assertThat(raddle("fleet", "--redis", "nonsense").err()).contains("must begin with redis://");
+    }
+
+    @Test
     void what_it_does_not_understand_has_exit_code_2_and_a_hint() throws Exception {
         Raddle.Ended misspelt = raddle("run", "--jsn", "checks.yaml");
         assertThat(misspelt.exitCode()).isEqualTo(2);
