@@ -153,7 +153,10 @@ public class FleetPermits {
             Measured.note(
                     "fairness",
                     waits.stream().mapToInt(Samples::count).min().orElseThrow()
-                            / (double) waits.stream().mapToInt(Samples::count).max().orElseThrow(),
+                            / (double) waits.stream()
+                                    .mapToInt(Samples::count)
+                                    .max()
+                                    .orElseThrow(),
                     "");
         }
 
@@ -203,7 +206,11 @@ public class FleetPermits {
                         .ratioAtLeast(20),
                 throughput(results, "32 threads in a group of 4, tasks of 1 ms", Load.HOT_1MS, "raddle"),
                 throughput(results, "the same, with slices", Load.HOT_1MS, "raddleWithSlices"),
-                throughput(results, "64 threads in 8 groups of 4 under a cap of 16, tasks of 1 ms", Load.CAPPED, "raddle")
+                throughput(
+                                results,
+                                "64 threads in 8 groups of 4 under a cap of 16, tasks of 1 ms",
+                                Load.CAPPED,
+                                "raddle")
                         .ratioAtLeast(2.5),
                 throughput(results, "the same, with slices", Load.CAPPED, "raddleWithSlices"),
                 note(results, "p99", "ms", "p99 wait, 8 groups under a cap of 16", Load.CAPPED, "raddle")

@@ -94,7 +94,8 @@ public final class Main implements Runnable {
 
     @Override
     public void run() {
-        throw new ParameterException(spec.commandLine(), "Name a command: run, map, check, graph, explain, schema or fleet");
+        throw new ParameterException(
+                spec.commandLine(), "Name a command: run, map, check, graph, explain, schema or fleet");
     }
 
     private static int misused(ParameterException e) {

@@ -105,7 +105,10 @@ class FleetCommandTest {
         Ended ended = raddle("fleet", "--redis", "redis://:wrong-word@127.0.0.1:" + locked.port());
 
         assertThat(ended.exitCode()).isEqualTo(70);
-        assertThat(ended.err()).startsWith("raddle: ").doesNotContain("wrong-word").hasLineCount(1);
+        assertThat(ended.err())
+                .startsWith("raddle: ")
+                .doesNotContain("wrong-word")
+                .hasLineCount(1);
     }
 
     @Test

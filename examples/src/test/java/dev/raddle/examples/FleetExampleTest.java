@@ -19,7 +19,8 @@ import redis.embedded.RedisServer;
 /** Runs the example as real processes with a real server, and watches it with the real command. */
 @Timeout(200)
 class FleetExampleTest {
-    private static final Pattern SUMMARY = Pattern.compile("pages: \\{worker-1=(\\d+), worker-2=(\\d+), worker-3=(\\d+)}");
+    private static final Pattern SUMMARY =
+            Pattern.compile("pages: \\{worker-1=(\\d+), worker-2=(\\d+), worker-3=(\\d+)}");
 
     @TempDir
     private Path directory;

@@ -31,8 +31,7 @@ class FleetTextTest {
             16,
             3,
             Duration.ZERO);
-    private static final FleetStatus UNUSED =
-            new FleetStatus(List.of(), List.of(), 2, 0, 0, Duration.ofMillis(2500));
+    private static final FleetStatus UNUSED = new FleetStatus(List.of(), List.of(), 2, 0, 0, Duration.ofMillis(2500));
 
     @Test
     void a_table_shows_instances_with_their_leases_and_keys_with_their_holders() {
@@ -78,7 +77,8 @@ class FleetTextTest {
 
     @Test
     void a_password_is_hidden_in_any_text_even_if_it_has_signs_that_should_have_been_encoded() {
-        assertThat(Passwords.hidden("no redis://u:p@ss/w ord@host:1/0 there")).isEqualTo("no redis://***@host:1/0 there");
+        assertThat(Passwords.hidden("no redis://u:p@ss/w ord@host:1/0 there"))
+                .isEqualTo("no redis://***@host:1/0 there");
         assertThat(Passwords.hidden("--x=rediss://:secret@h")).isEqualTo("--x=rediss://***@h");
         assertThat(Passwords.hidden("redis-sentinel://:secret@h1,h2/0#m")).isEqualTo("redis-sentinel://***@h1,h2/0#m");
         assertThat(Passwords.hidden("redis://host:6379")).isEqualTo("redis://host:6379");

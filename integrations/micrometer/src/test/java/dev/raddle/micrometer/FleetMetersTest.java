@@ -117,8 +117,9 @@ class FleetMetersTest {
                 new FleetMeters(fleet).bindTo(registry);
                 session.demand("vip", 3, 0);
                 holder.granted.await();
-                FunctionTimer acquire =
-                        registry.get("raddle.fleet.acquire").tag("fleet", "shop").functionTimer();
+                FunctionTimer acquire = registry.get("raddle.fleet.acquire")
+                        .tag("fleet", "shop")
+                        .functionTimer();
 
                 assertThat(acquire.count()).isEqualTo(2);
                 assertThat(acquire.totalTime(TimeUnit.NANOSECONDS)).isPositive();
