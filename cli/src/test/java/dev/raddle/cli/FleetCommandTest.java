@@ -2,9 +2,22 @@ package dev.raddle.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.raddle.group.GroupExecutor;
+import dev.raddle.group.GroupPolicy;
+import dev.raddle.group.TaskHandle;
+import dev.raddle.redis.FleetOptions;
+import dev.raddle.redis.RedisFleet;
+import dev.raddle.task.TaskContext;
+import io.lettuce.core.RedisURI;
+import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
+import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.Socket;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
@@ -158,5 +171,44 @@ class FleetCommandTest {
 
         assertThat(ended.err()).contains(message).contains("See: raddle fleet");
         assertThat(ended.exitCode()).isEqualTo(2);
+    }
+
+    /** Returns the rule of the guide for a user who may use nothing but the fleet, for a server before version 7. */
+    private static String ruleOfTheGuide() throws Exception {
+        String guide = Files.readString(Path.of("..", "docs", "guide", "fleet.md"));
+        int begin = guide.indexOf("ACL SETUSER");
+        String rule = guide.substring(begin, guide.indexOf("```", begin)).replaceAll("\\s+", " ");
+        return rule.replaceAll(" \\+(ssubscribe|sunsubscribe|spublish)", "").strip();
+    }
+
+    private static String answerTo(String command, int port) throws Exception {
+        try (Socket socket = new Socket(InetAddress.getLoopbackAddress(), port)) {
+            socket.getOutputStream().write((command + "\r\n").getBytes(StandardCharsets.UTF_8));
+            BufferedReader answer =
+                    new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.UTF_8));
+            return answer.readLine();
+        }
+    }
+
+    @Test
+    void the_rule_of_the_guide_suffices_for_the_command_and_for_tasks() throws Exception {
+        assertThat(answerTo(ruleOfTheGuide(), redis.port())).isEqualTo("+OK");
+        String uri = "redis://shop-fleet:password@127.0.0.1:" + redis.port();
+
+        assertThat(succeeded(raddle("fleet", "set", "vip", "--limit", "1", "--redis", uri, "--namespace", "shop")))
+                .isEqualTo("limit of \"vip\": 1\n");
+        assertThat(raddle("fleet", "--redis", uri, "--namespace", "other").exitCode())
+                .isEqualTo(70);
+        FleetOptions options = FleetOptions.builder().namespace("shop").build();
+        try (RedisFleet fleet = RedisFleet.connect(RedisURI.create(uri), options);
+                GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(
+                        GroupPolicy.builder().permits(fleet).build())) {
+            TaskHandle<Long> first = executor.submit(
+                    "vip", "first", () -> TaskContext.current().fence().orElseThrow());
+            TaskHandle<Long> second = executor.submit(
+                    "vip", "second", () -> TaskContext.current().fence().orElseThrow());
+
+            assertThat(second.join().value()).isGreaterThanOrEqualTo(first.join().value());
+        }
     }
 }
