@@ -82,21 +82,21 @@ class FleetCommandTest {
 
     @Test
     void limits_that_were_set_are_shown_until_they_are_removed() {
-        assertThat(succeeded(fleet("set", "set", "vip", "--limit", "4", "--rate", "100/s", "--burst", "10")))
+        assertThat(succeeded(fleet("limits", "set", "vip", "--limit", "4", "--rate", "100/s", "--burst", "10")))
                 .isEqualTo("limit of \"vip\": 4\nrate of \"vip\": 100 per 1 s with a burst of 10\n");
-        assertThat(succeeded(fleet("set", "set", "--default-limit", "2", "--cap", "16")))
+        assertThat(succeeded(fleet("limits", "set", "--default-limit", "2", "--cap", "16")))
                 .isEqualTo("default limit: 2\ncap: 16\n");
 
-        assertThat(succeeded(fleet("set")))
-                .startsWith("fleet set: 0 permits held, cap 16, default limit 2\n")
+        assertThat(succeeded(fleet("limits")))
+                .startsWith("fleet limits: 0 permits held, cap 16, default limit 2\n")
                 .containsPattern("\nvip +4 +100 per 1 s with a burst of 10 +0 +0\n");
 
-        assertThat(succeeded(fleet("set", "set", "vip", "--reset"))).isEqualTo("limit and rate of \"vip\": removed\n");
-        assertThat(succeeded(fleet("set", "set", "--default-limit", "0", "--cap", "0")))
+        assertThat(succeeded(fleet("limits", "set", "vip", "--reset"))).isEqualTo("limit and rate of \"vip\": removed\n");
+        assertThat(succeeded(fleet("limits", "set", "--default-limit", "0", "--cap", "0")))
                 .isEqualTo("default limit: none\ncap: none\n");
 
-        assertThat(succeeded(fleet("set")))
-                .startsWith("fleet set: 0 permits held, cap none, default limit none\n")
+        assertThat(succeeded(fleet("limits")))
+                .startsWith("fleet limits: 0 permits held, cap none, default limit none\n")
                 .doesNotContain("vip");
     }
 
@@ -135,7 +135,7 @@ class FleetCommandTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "fleet --redis redis://:open-sesame@host:port",
+                "fleet --redis redis:/:open-sesame@host",
                 "fleet --redis htp://:open-sesame@host",
                 "fleet --reddis=redis://:open-sesame@host",
                 "fleet --reddis redis://:open-sesame@host",

@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.logging.Logger;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -27,8 +28,13 @@ public final class FleetAccess implements AutoCloseable {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
-    /** The fleet logs what its exceptions say, too. A logger that is not referred to may lose its level. */
-    private static final Logger LOGGER = Logger.getLogger("dev.raddle");
+    /**
+     * The client and the fleet log what their exceptions say, too. Loggers to which nothing refers may lose their
+     * levels.
+     */
+    private static final List<Logger> LOGGERS = Stream.of("dev.raddle", "io.lettuce", "io.netty")
+            .map(Logger::getLogger)
+            .toList();
 
     private final String namespace;
     private final RedisFleet fleet;
@@ -50,7 +56,7 @@ public final class FleetAccess implements AutoCloseable {
      * @throws IOException if the server does not answer
      */
     public static FleetAccess open(String uri, String namespace, boolean clustered) throws IOException {
-        LOGGER.setLevel(Level.OFF);
+        LOGGERS.forEach(logger -> logger.setLevel(Level.OFF));
         RedisURI server = parse(uri);
         FleetOptions options = FleetOptions.builder()
                 .namespace(namespace)

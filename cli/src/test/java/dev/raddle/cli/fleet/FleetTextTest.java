@@ -42,9 +42,9 @@ class FleetTextTest {
                         pod-1     2.90 s left       3 min 5 s
                         pod-27    ended 1.50 s ago  0.40 s
 
-                        KEY   LIMIT  RATE                                HELD  WAITING  HELD BY
-                        vip   4      300 per 1 min with a burst of 10    3     7        pod-1 2 for 4.12 s, pod-27 1 for 2 h 0 min
-                        a\\nb  none   none                                0     0
+                        KEY   LIMIT  RATE                              HELD  WAITING  HELD BY
+                        vip   4      300 per 1 min with a burst of 10  3     7        pod-1 2 for 4.12 s, pod-27 1 for 2 h 0 min
+                        a\\nb  none   none                              0     0
                         """);
     }
 
