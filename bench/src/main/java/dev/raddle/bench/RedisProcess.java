@@ -74,10 +74,15 @@ final class RedisProcess implements AutoCloseable {
     }
 
     @Override
-    public void close() throws InterruptedException {
+    public void close() {
         process.destroy();
-        if (!process.waitFor(PATIENCE, TimeUnit.NANOSECONDS)) {
-            process.destroyForcibly().waitFor();
+        try {
+            if (!process.waitFor(PATIENCE, TimeUnit.NANOSECONDS)) {
+                process.destroyForcibly();
+            }
+        } catch (InterruptedException e) {
+            process.destroyForcibly();
+            Thread.currentThread().interrupt();
         }
     }
 }
