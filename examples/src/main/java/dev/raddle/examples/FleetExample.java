@@ -9,6 +9,7 @@ import io.lettuce.core.RedisURI;
 import java.io.BufferedReader;
 import java.io.FileOutputStream;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -18,7 +19,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -86,8 +86,7 @@ public final class FleetExample {
     /**
      * Runs the example, or one worker.
      *
-     * @param args the URI of a Redis or Valkey server, and the number of pages to be printed before and after the kill;
-     *     or of a worker: the URI, its name and the record
+     * @param args the URI of a Redis or Valkey server; for a worker also its name and the record
      * @throws Exception if the server or a worker fails
      */
     public static void main(String[] args) throws Exception {
@@ -97,7 +96,7 @@ public final class FleetExample {
         }
         Path record = Files.createTempFile("raddle-fleet-", ".txt");
         try {
-            run(args[0], args.length == 2 ? Integer.parseInt(args[1]) : 200, record);
+            run(args[0], record);
             Count count = Count.of(Files.readAllLines(record));
             System.out.println("pages: " + count.pages());
             System.out.println("at most " + count.most() + " at once, the limit is " + LIMIT);
@@ -107,30 +106,34 @@ public final class FleetExample {
     }
 
     /** Starts the workers, kills one of them and ends the others. */
-    private static void run(String uri, int pages, Path record) throws IOException, InterruptedException {
+    private static void run(String uri, Path record) throws IOException, InterruptedException {
         try (RedisFleet fleet = connect(uri, "starter")) {
             fleet.setLimit(KEY, LIMIT);
         }
-        CountDownLatch before = new CountDownLatch(pages);
-        CountDownLatch after = new CountDownLatch(2 * pages);
         Map<String, Process> workers = new TreeMap<>();
         List<Thread> readers = new ArrayList<>();
         for (int i = 1; i <= WORKERS; i++) {
             Process worker = start(uri, "worker-" + i, record);
             workers.put("worker-" + i, worker);
-            readers.add(Thread.ofVirtual().start(() -> show(worker, before, after)));
+            readers.add(Thread.ofVirtual().start(() -> show(worker)));
         }
-        before.await();
+        awaitEnter("Enter kills " + VICTIM);
         Process victim = workers.get(VICTIM);
         victim.destroyForcibly().waitFor();
         append(record, KILLED + VICTIM);
-        System.out.println("--- " + VICTIM + " is killed; its permits are granted to others when its lease has ended");
-        after.await();
+        awaitEnter(VICTIM + " is killed; the others get its permits when its lease has ended. Enter ends them");
         for (Process worker : workers.values()) {
             worker.getOutputStream().close(); // ends it
         }
         for (Thread reader : readers) {
             reader.join();
+        }
+    }
+
+    private static void awaitEnter(String message) throws IOException {
+        System.out.println("--- " + message);
+        for (int c = System.in.read(); c >= 0 && c != '\n'; c = System.in.read()) {
+            // until the end of the line
         }
     }
 
@@ -148,14 +151,10 @@ public final class FleetExample {
         return builder.redirectError(ProcessBuilder.Redirect.INHERIT).start();
     }
 
-    private static void show(Process worker, CountDownLatch before, CountDownLatch after) {
+    private static void show(Process worker) {
         try (BufferedReader lines = worker.inputReader(StandardCharsets.UTF_8)) {
-            for (String line; (line = lines.readLine()) != null; ) {
-                System.out.println(line);
-                before.countDown();
-                after.countDown();
-            }
-        } catch (IOException closed) {
+            lines.lines().forEach(System.out::println);
+        } catch (IOException | UncheckedIOException closed) {
             // the worker was killed
         }
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -21,6 +22,8 @@ import redis.embedded.RedisServer;
 class FleetExampleTest {
     private static final Pattern SUMMARY =
             Pattern.compile("pages: \\{worker-1=(\\d+), worker-2=(\\d+), worker-3=(\\d+)}");
+
+    private static final int LOOKS = 100; // more than a lease lasts
 
     @TempDir
     private Path directory;
@@ -70,19 +73,38 @@ class FleetExampleTest {
         return Raddle.json(ended.out());
     }
 
+    private static List<Object> names(Map<?, ?> status) {
+        List<Object> names = new ArrayList<>();
+        for (Object instance : (List<?>) status.get("instances")) {
+            names.add(((Map<?, ?>) instance).get("name"));
+        }
+        return names;
+    }
+
+    private static Map<?, ?> key(Map<?, ?> status) {
+        return (Map<?, ?>) ((List<?>) status.get("keys")).getFirst();
+    }
+
     @Test
     void three_processes_keep_one_limit_and_the_permits_of_a_killed_one_come_back() throws Exception {
-        Raddle.Run example = example(uri, "60");
-        example.awaitLine("worker-2 prints page");
+        Raddle.Run example = example(uri);
+        for (String worker : List.of("worker-1", "worker-2", "worker-3")) {
+            example.awaitLine(worker + " prints page");
+        }
 
         Map<?, ?> status = status();
-        assertThat((List<?>) status.get("instances")).hasSize(3);
-        Map<?, ?> key = (Map<?, ?>) ((List<?>) status.get("keys")).getFirst();
-        assertThat(key.get("key")).isEqualTo(FleetExample.KEY);
-        assertThat(key.get("limit")).isEqualTo(4);
-        assertThat((Integer) key.get("permits")).isBetween(1, 4);
+        assertThat(names(status)).containsExactly("worker-1", "worker-2", "worker-3");
+        assertThat(key(status).get("key")).isEqualTo(FleetExample.KEY);
+        assertThat(key(status).get("limit")).isEqualTo(4);
+        assertThat((Integer) key(status).get("permits")).isBetween(1, 4);
 
+        example.type("\n");
         example.awaitLine("worker-2 is killed");
+        for (int i = 0; i < LOOKS && names(status).contains("worker-2"); i++) {
+            status = status();
+        }
+        assertThat(names(status)).containsExactly("worker-1", "worker-3");
+        example.type("\n");
         Raddle.Ended ended = example.end();
 
         assertThat(ended.exitCode()).as(ended.out() + ended.err()).isZero();
@@ -92,8 +114,8 @@ class FleetExampleTest {
         for (int worker = 1; worker <= 3; worker++) {
             assertThat(Integer.parseInt(summary.group(worker))).isPositive();
         }
-        assertThat((List<?>) ((Map<?, ?>) ((List<?>) status().get("keys")).getFirst()).get("holders"))
+        assertThat(key(status()).get("holders"))
                 .as("all permits are returned, those of the killed worker too")
-                .isEmpty();
+                .isEqualTo(List.of());
     }
 }
