@@ -102,15 +102,16 @@ public final class FleetAccess implements AutoCloseable {
 
     private String ask(Function<FleetStatus, String> form) throws IOException {
         try {
-            return form.apply(withoutThisProcess(fleet.status()));
+            return form.apply(without(OWN_NAME, fleet.status()));
         } catch (FleetException e) {
             throw unavailable(e);
         }
     }
 
-    private static FleetStatus withoutThisProcess(FleetStatus status) {
+    /** Returns the status without the instances of a name. */
+    static FleetStatus without(String name, FleetStatus status) {
         List<FleetStatus.Instance> others = status.instances().stream()
-                .filter(instance -> !instance.name().equals(OWN_NAME))
+                .filter(instance -> !instance.name().equals(name))
                 .toList();
         return new FleetStatus(
                 others, status.keys(), status.limit(), status.cap(), status.permits(), status.quarantine());

@@ -76,6 +76,14 @@ class FleetTextTest {
     }
 
     @Test
+    void the_command_leaves_itself_out() {
+        FleetStatus status = FleetAccess.without("pod-1", STATUS);
+
+        assertThat(status.instances()).containsExactly(STATUS.instances().getLast());
+        assertThat(status.keys()).isEqualTo(STATUS.keys());
+    }
+
+    @Test
     void a_password_is_hidden_in_any_text_even_if_it_has_signs_that_should_have_been_encoded() {
         assertThat(Passwords.hidden("no redis://u:p@ss/w ord@host:1/0 there"))
                 .isEqualTo("no redis://***@host:1/0 there");
