@@ -91,7 +91,8 @@ class FleetCommandTest {
                 .startsWith("fleet limits: 0 permits held, cap 16, default limit 2\n")
                 .containsPattern("\nvip +4 +100 per 1 s with a burst of 10 +0 +0\n");
 
-        assertThat(succeeded(fleet("limits", "set", "vip", "--reset"))).isEqualTo("limit and rate of \"vip\": removed\n");
+        assertThat(succeeded(fleet("limits", "set", "vip", "--reset")))
+                .isEqualTo("limit and rate of \"vip\": removed\n");
         assertThat(succeeded(fleet("limits", "set", "--default-limit", "0", "--cap", "0")))
                 .isEqualTo("default limit: none\ncap: none\n");
 
@@ -208,7 +209,8 @@ class FleetCommandTest {
             TaskHandle<Long> second = executor.submit(
                     "vip", "second", () -> TaskContext.current().fence().orElseThrow());
 
-            assertThat(second.join().value()).isGreaterThanOrEqualTo(first.join().value());
+            assertThat(second.join().value())
+                    .isGreaterThanOrEqualTo(first.join().value());
         }
     }
 }
