@@ -2,6 +2,7 @@ package dev.raddle.bench;
 
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
+import dev.raddle.redis.FleetException;
 import dev.raddle.redis.FleetOptions;
 import dev.raddle.redis.RedisFleet;
 import io.lettuce.core.RedisURI;
@@ -33,8 +34,13 @@ interface FleetLimiter extends AutoCloseable {
         RedisFleet fleet = RedisFleet.connect(
                 RedisURI.create(uri),
                 FleetOptions.builder().namespace("bench").slice(slice).build());
-        fleet.setDefaultLimit(limit);
-        fleet.setCap(cap);
+        try {
+            fleet.setDefaultLimit(limit);
+            fleet.setCap(cap);
+        } catch (FleetException e) {
+            fleet.close(); // its threads would keep the JVM alive
+            throw e;
+        }
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(limit)
                 .permits(fleet)

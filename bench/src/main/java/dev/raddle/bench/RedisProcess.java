@@ -44,6 +44,7 @@ final class RedisProcess implements AutoCloseable {
                 .redirectOutput(ProcessBuilder.Redirect.DISCARD)
                 .redirectError(ProcessBuilder.Redirect.INHERIT)
                 .start();
+        Runtime.getRuntime().addShutdownHook(new Thread(process::destroyForcibly)); // if the benchmark fails
         RedisProcess server = new RedisProcess(process, port);
         server.awaitReady();
         return server;
