@@ -5,7 +5,7 @@ import dev.raddle.group.GroupPolicy;
 import dev.raddle.redis.FleetException;
 import dev.raddle.redis.FleetOptions;
 import dev.raddle.redis.RedisFleet;
-import io.lettuce.core.RedisURI;
+import io.lettuce.core.RedisClient;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,14 +31,16 @@ interface FleetLimiter extends AutoCloseable {
      * @param cap the limit of all groups together, or 0
      */
     static FleetLimiter raddle(String uri, int groups, int limit, int cap, Duration slice) {
+        RedisClient client = RedisClient.create(uri);
+        client.connect().close(); // the first connection loads the client's classes
         RedisFleet fleet = RedisFleet.connect(
-                RedisURI.create(uri),
-                FleetOptions.builder().namespace("bench").slice(slice).build());
+                client, FleetOptions.builder().namespace("bench").slice(slice).build());
         try {
             fleet.setDefaultLimit(limit);
             fleet.setCap(cap);
         } catch (FleetException e) {
-            fleet.close(); // its threads would keep the JVM alive
+            fleet.close();
+            client.shutdown(); // its threads would keep the JVM alive
             throw e;
         }
         GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
@@ -56,6 +58,7 @@ interface FleetLimiter extends AutoCloseable {
             public void close() {
                 executor.close();
                 fleet.close();
+                client.shutdown();
             }
         };
     }

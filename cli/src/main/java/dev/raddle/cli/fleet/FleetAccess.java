@@ -1,12 +1,18 @@
 package dev.raddle.cli.fleet;
 
+import dev.raddle.cli.file.value.Failure;
 import dev.raddle.redis.FleetException;
 import dev.raddle.redis.FleetOptions;
 import dev.raddle.redis.FleetStatus;
 import dev.raddle.redis.RedisFleet;
 import dev.raddle.task.Rate;
+import io.lettuce.core.AbstractRedisClient;
+import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
+import io.lettuce.core.api.StatefulRedisConnection;
 import io.lettuce.core.cluster.RedisClusterClient;
+import io.lettuce.core.cluster.api.StatefulRedisClusterConnection;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -14,7 +20,6 @@ import java.util.function.Function;
 import java.util.logging.Level;
 import java.util.logging.Logger;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The fleet at a Redis server, for one command. No message of its exceptions contains a password.
@@ -26,7 +31,7 @@ public final class FleetAccess implements AutoCloseable {
     private static final String OWN_NAME =
             "raddle-command-" + ProcessHandle.current().pid();
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     /**
      * The client and the fleet log what their exceptions say, too. Loggers to which nothing refers may lose their
@@ -38,12 +43,12 @@ public final class FleetAccess implements AutoCloseable {
 
     private final String namespace;
     private final RedisFleet fleet;
-    private final @Nullable RedisClusterClient cluster;
+    private final AbstractRedisClient client;
 
-    private FleetAccess(String namespace, RedisFleet fleet, @Nullable RedisClusterClient cluster) {
+    private FleetAccess(String namespace, RedisFleet fleet, AbstractRedisClient client) {
         this.namespace = namespace;
         this.fleet = fleet;
-        this.cluster = cluster;
+        this.client = client;
     }
 
     /**
@@ -62,15 +67,32 @@ public final class FleetAccess implements AutoCloseable {
                 .namespace(namespace)
                 .instanceName(OWN_NAME)
                 .build();
-        RedisClusterClient cluster = clustered ? RedisClusterClient.create(server) : null;
-        try {
-            RedisFleet fleet =
-                    cluster == null ? RedisFleet.connect(server, options) : RedisFleet.connect(cluster, options);
-            return new FleetAccess(namespace, fleet, cluster);
-        } catch (FleetException e) {
-            if (cluster != null) {
-                cluster.shutdown();
-            }
+        return clustered ? ofCluster(server, options) : ofServer(server, options);
+    }
+
+    /*
+     * The first connection only shows that the server answers. If it does not, the client's exception says why, at
+     * once; a fleet would try again and again.
+     */
+
+    private static FleetAccess ofServer(RedisURI server, FleetOptions options) throws IOException {
+        RedisClient client = RedisClient.create(server);
+        try (StatefulRedisConnection<String, String> first = client.connect()) {
+            first.sync().ping();
+            return new FleetAccess(options.namespace(), RedisFleet.connect(client, options), client);
+        } catch (RedisException | FleetException e) {
+            client.shutdown();
+            throw unavailable(e);
+        }
+    }
+
+    private static FleetAccess ofCluster(RedisURI server, FleetOptions options) throws IOException {
+        RedisClusterClient client = RedisClusterClient.create(server);
+        try (StatefulRedisClusterConnection<String, String> first = client.connect()) {
+            first.sync().ping();
+            return new FleetAccess(options.namespace(), RedisFleet.connect(client, options), client);
+        } catch (RedisException | FleetException e) {
+            client.shutdown();
             throw unavailable(e);
         }
     }
@@ -153,15 +175,17 @@ public final class FleetAccess implements AutoCloseable {
         }
     }
 
-    private static IOException unavailable(FleetException e) {
-        return new IOException(Passwords.hidden(String.valueOf(e.getMessage())), e);
+    private static IOException unavailable(RuntimeException e) {
+        Throwable root = e;
+        while (e instanceof RedisException && root.getCause() != null) {
+            root = root.getCause();
+        }
+        return new IOException(Passwords.hidden(Failure.text(root)), e);
     }
 
     @Override
     public void close() {
         fleet.close();
-        if (cluster != null) {
-            cluster.shutdown();
-        }
+        client.shutdown();
     }
 }
