@@ -176,11 +176,14 @@ public final class FleetAccess implements AutoCloseable {
     }
 
     private static IOException unavailable(RuntimeException e) {
+        if (!(e instanceof RedisException)) {
+            return new IOException(Passwords.hidden(Failure.text(e)), e);
+        }
         Throwable root = e;
-        while (e instanceof RedisException && root.getCause() != null) {
+        while (root.getCause() != null) {
             root = root.getCause();
         }
-        return new IOException(Passwords.hidden(Failure.text(root)), e);
+        return new IOException("the server cannot be used: " + Passwords.hidden(Failure.text(root)), e);
     }
 
     @Override
