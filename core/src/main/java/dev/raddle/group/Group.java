@@ -830,7 +830,12 @@ class Group extends TaskGate {
         GroupAlarm hold = engine.alarms.holds.get(this);
         if (hold != null) {
             return new Explanation(
-                    Explanation.WaitReason.HOLD, place, 0, null, Duration.ofNanos(Math.max(0, hold.moment - now)), null);
+                    Explanation.WaitReason.HOLD,
+                    place,
+                    0,
+                    null,
+                    Duration.ofNanos(Math.max(0, hold.moment - now)),
+                    null);
         }
         RateLimit limit = bounds().rate();
         long allowed = allowedAt(now);
