@@ -75,9 +75,9 @@ public abstract class Gate extends SpinLock {
      * lock.
      *
      * A gate whose bounds have a rate has a bucket (see Bucket), from which a permit takes its share in the step that
-     * takes its slots. Each decision needs the moment at which it is made; the caller reads it before it takes the lock.
-     * A decision that was begun before the gate had a rate has no such moment and grants nothing; the caller then reads
-     * the time and lets the gate proceed. The bucket is kept when the bounds are discarded, until it is full.
+     * takes its slots. Each decision needs the moment at which it is made; the caller reads it before it takes the
+     * lock. A decision that was begun before the gate had a rate has no such moment and grants nothing; the caller then
+     * reads the time and lets the gate proceed. The bucket is kept when the bounds are discarded, until it is full.
      *
      * A subclass may bound the slots further, by permits that it receives from elsewhere (`mayTake`). Then "fits" in
      * (3) means that these suffice, too. `took` and `returned` keep them in step with `running`: they are called in the

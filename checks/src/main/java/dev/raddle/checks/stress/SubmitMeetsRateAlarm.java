@@ -14,7 +14,9 @@ import org.openjdk.jcstress.annotations.Outcome;
 import org.openjdk.jcstress.annotations.State;
 import org.openjdk.jcstress.infra.results.LLL_Result;
 
-/** A task is submitted to a throttled group while its alarm starts the last waiting one: it starts an interval later. */
+/**
+ * A task is submitted to a throttled group while its alarm starts the last waiting one: it starts an interval later.
+ */
 @JCStressTest
 @Outcome(id = "2, SUCCESS, free", expect = ACCEPTABLE, desc = "the waiting one starts, then the submitted one")
 @Outcome(id = "3, .*", expect = FORBIDDEN, desc = "two started in one interval")

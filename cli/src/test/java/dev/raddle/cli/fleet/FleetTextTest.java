@@ -23,7 +23,7 @@ class FleetTextTest {
                             Rate.of(9, Duration.ofMinutes(1)).burst(1),
                             3,
                             List.of(
-                                    new FleetStatus.Holding("pod-1", 2, Duration.ofMillis(4120)),
+                                    new FleetStatus.Holding("pod", 2, Duration.ofMillis(4120)),
                                     new FleetStatus.Holding("p-7", 1, Duration.ofHours(2))),
                             7),
                     new FleetStatus.Key("a\nb", 0, null, 0, List.of(), 0)),
@@ -43,7 +43,7 @@ class FleetTextTest {
                         pod-27    ended 1.50 s ago  0.40 s
 
                         KEY   LIMIT  RATE                           HELD  WAITING  HELD BY
-                        vip   4      9 per 1 min with a burst of 1  3     7        pod-1 2 for 4.12 s, p-7 1 for 2 h 0 min
+                        vip   4      9 per 1 min with a burst of 1  3     7        pod 2 for 4.12 s, p-7 1 for 2 h 0 min
                         a\\nb  none   none                           0     0
                         """);
     }
@@ -70,7 +70,7 @@ class FleetTextTest {
                         + " instances=[{name=pod-1, id=a1, ageMillis=185000, leaseLeftMillis=2900},"
                         + " {name=pod-27, id=b2, ageMillis=400, leaseLeftMillis=-1500}],"
                         + " keys=[{key=vip, limit=4, rate={count=9, periodMillis=60000, burst=1}, permits=3,"
-                        + " waiting=7, holders=[{instance=pod-1, permits=2, heldMillis=4120},"
+                        + " waiting=7, holders=[{instance=pod, permits=2, heldMillis=4120},"
                         + " {instance=p-7, permits=1, heldMillis=7200000}]},"
                         + " {key=a\nb, limit=null, rate=null, permits=0, waiting=0, holders=[]}]}");
     }
