@@ -39,17 +39,15 @@ final class Ledger {
      * no other instance waits, it is extended instead, and only those permits of the pool are returned that were not
      * needed in it.
      *
-     * An executor reports what it lacks; a grant is counted against its last report, before the executor receives the
-     * permit. So the number is never too low, unless the executor wants another permit in the same moment and finds
-     * that its number has not changed. Therefore a number that is not reported again soon after a grant counts in full
-     * again. If it is too high, a permit is granted that is not used, and comes back.
+     * An executor reports what it lacks, and each permit that it accepts counts against that. A report that was made
+     * before a grant and arrives after it is too high; then a permit is granted that is not used, and comes back. The
+     * number is never too low.
      *
      * During an outage executors may receive local permits. When an executor returns permits, they are counted as local
      * ones first; so an executor never uses more permits of the server than are counted as out.
      */
 
     private static final int WINDOW = 1024; // most tickets of an instance in a group, as in the script
-    private static final long CREDIT_NANOS = 20_000_000;
     private static final int MOST_WATCHED = 64;
 
     private final FleetOptions options;
@@ -61,8 +59,6 @@ final class Ledger {
     private final Map<String, LocalGroup> byName = new HashMap<>();
     private final ArrayDeque<LocalGroup> dirty = new ArrayDeque<>();
     private final Set<LocalGroup> slices = new LinkedHashSet<>(); // groups with a slice that has not ended
-    private final Set<LocalGroup> credits = new LinkedHashSet<>(); // groups with a grant since creditsSince
-    private long creditsSince;
     private boolean isTickDue;
     private long nextTick; // if isTickDue
     private int localPermits; // of each group; positive only during an outage
@@ -83,7 +79,6 @@ final class Ledger {
         boolean isNew = group.find(session) == null;
         Share share = group.share(session);
         share.wanted = wanted;
-        share.credited = 0;
         if (isNew && group.limit > 0) {
             limit(share, group);
         }
@@ -190,9 +185,13 @@ final class Ledger {
             group.pool--;
             share.out++;
             group.isActive = true;
-            if (!grant(group, share, group.useFence())) {
+            Outcome outcome = grant(group, share, group.useFence());
+            if (outcome != Outcome.ACCEPTED) {
                 share.out--;
                 group.pool++;
+            }
+            if (outcome == Outcome.FAILED) {
+                return; // the group is served again when its slice ends, or after the next call
             }
         }
     }
@@ -205,31 +204,33 @@ final class Ledger {
             }
             share.local++;
             highestFence++;
-            if (!grant(group, share, highestFence)) {
+            Outcome outcome = grant(group, share, highestFence);
+            if (outcome != Outcome.ACCEPTED) {
                 share.local--;
+            }
+            if (outcome == Outcome.FAILED) {
+                return;
             }
         }
     }
 
-    /** Returns whether the executor has accepted the permit. If it fails, it may have. */
-    private boolean grant(LocalGroup group, Share share, long fence) {
-        share.credited++;
-        if (credits.isEmpty()) {
-            creditsSince = now();
-            tickBy(creditsSince + CREDIT_NANOS);
-        }
-        credits.add(group);
+    /** What an executor did with a permit. */
+    private enum Outcome {
+        ACCEPTED,
+        REFUSED,
+        FAILED
+    }
+
+    private Outcome grant(LocalGroup group, Share share, long fence) {
+        boolean isAccepted;
         try {
-            if (share.holder.grantOnce(group.key, fence)) {
-                return true;
-            }
+            isAccepted = share.holder.grantOnce(group.key, fence);
         } catch (Throwable failure) {
             options.sink().report("grantOnce() of an executor", failure);
-            return true;
+            return Outcome.FAILED;
         }
-        share.wanted = 0;
-        share.credited = 0;
-        return false;
+        share.wanted = isAccepted ? share.wanted - 1 : 0;
+        return isAccepted ? Outcome.ACCEPTED : Outcome.REFUSED;
     }
 
     /** Receives permits from the server. */
@@ -315,13 +316,6 @@ final class Ledger {
                 tickBy(group.sliceEnd);
             }
         }
-        if (!credits.isEmpty() && now - creditsSince >= CREDIT_NANOS) {
-            List<LocalGroup> overdue = List.copyOf(credits);
-            credits.clear();
-            overdue.forEach(this::forgetCredits);
-        } else if (!credits.isEmpty()) {
-            tickBy(creditsSince + CREDIT_NANOS);
-        }
     }
 
     private void ask(LocalGroup group) {
@@ -330,11 +324,6 @@ final class Ledger {
             group.asksInfo = true;
             mark(group);
         }
-    }
-
-    private void forgetCredits(LocalGroup group) {
-        group.shares.forEach(share -> share.credited = 0);
-        settle(group);
     }
 
     private void tickBy(long moment) {
@@ -583,7 +572,6 @@ final class Ledger {
             groups.remove(group.key);
             byName.remove(group.name);
             slices.remove(group);
-            credits.remove(group);
         }
     }
 

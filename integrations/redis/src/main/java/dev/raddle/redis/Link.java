@@ -113,8 +113,9 @@ final class Link {
                 : "";
     }
 
-    /** Closes both connections, without waiting. Calls without an answer fail. */
-    void close() {
-        CompletableFuture<Void> ignored = CompletableFuture.allOf(calls.closeAsync(), messages.closeAsync());
+    /** Closes both connections. Calls without an answer fail. */
+    CompletableFuture<Void> close() {
+        isLive = false;
+        return CompletableFuture.allOf(calls.closeAsync(), messages.closeAsync());
     }
 }

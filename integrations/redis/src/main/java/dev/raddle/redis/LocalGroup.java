@@ -71,7 +71,7 @@ final class LocalGroup {
     long missing() {
         long sum = 0;
         for (Share share : shares) {
-            sum += share.missing();
+            sum += share.wanted;
         }
         return sum;
     }
@@ -81,7 +81,7 @@ final class LocalGroup {
     Share nextMissing() {
         for (int i = 0; i < shares.size(); i++) {
             turn = (turn + 1) % shares.size();
-            if (shares.get(turn).missing() > 0) {
+            if (shares.get(turn).wanted > 0) {
                 return shares.get(turn);
             }
         }

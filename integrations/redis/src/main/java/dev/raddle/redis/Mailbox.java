@@ -29,13 +29,14 @@ final class Mailbox {
         thread.start();
     }
 
-    /** Adds an action. It is not run after {@link #close}. */
-    void post(Runnable action) {
+    /** Adds an action; returns false if it may not be run, because {@link #close} was called before. */
+    boolean post(Runnable action) {
         actions.add(action);
         LockSupport.unpark(thread);
+        return !isClosed;
     }
 
-    /** Ends the thread after the current action. */
+    /** Ends the thread after the actions that were added before. */
     void close() {
         isClosed = true;
         LockSupport.unpark(thread);
@@ -43,15 +44,20 @@ final class Mailbox {
 
     private void loop() {
         while (!isClosed) {
-            for (Runnable action; !isClosed && (action = actions.poll()) != null; ) {
-                run(action);
-            }
+            runActions();
             if (!isClosed) {
                 run(afterAll);
             }
             if (!isClosed && actions.isEmpty()) {
                 LockSupport.park(this);
             }
+        }
+        runActions();
+    }
+
+    private void runActions() {
+        for (Runnable action; (action = actions.poll()) != null; ) {
+            run(action);
         }
     }
 

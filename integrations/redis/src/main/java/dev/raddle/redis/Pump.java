@@ -16,7 +16,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** Exchanges what an instance wants and holds for what the server grants. */
@@ -40,13 +39,16 @@ final class Pump {
      * number of messages sent. If one of them has not arrived after a while, a sync asks for everything that the server
      * knows of this instance; messages that arrive meanwhile wait for its answer.
      *
+     * An attempt to connect runs in a thread of its own until it ends, but only the latest attempt counts. When the pump
+     * ends, the connections are closed after the last attempt, so that none is opened with a client that was closed.
+     *
      * Another incarnation means that the server has lost data. It has not executed the call. The next one restores the
      * settings, states all that is held, and syncs.
      */
 
     private static final long LEASE_TENTHS = 9;
     private static final long SHORTEST_PAUSE = 10_000_000;
-    private static final long SHORTEST_CONNECT = 2_000_000_000;
+    private static final long SLOW_CONNECT = 2_000_000_000; // an outage begins
     private static final long LONGEST_PAUSE = 1_000_000_000;
     private static final long CLOCK_ALARM_MICROS = 1_000_000;
 
@@ -62,12 +64,14 @@ final class Pump {
     private final Mailbox mailbox;
     private final String channelId = Long.toString(ThreadLocalRandom.current().nextLong(1L << 60), 36);
     private final CompletableFuture<Void> closed = new CompletableFuture<>();
-    private final List<Consumer<Link>> forLink = new ArrayList<>(); // wait for a link
+    private final CompletableFuture<Void> ended = new CompletableFuture<>();
+    private final List<CompletableFuture<Link>> forLink = new ArrayList<>(); // wait for a link
 
     private @Nullable Link link;
     private boolean isLinkFresh; // no call of this link was answered
     private @Nullable Object connecting; // the attempt that is under way
-    private long connectBy;
+    private int attempts; // that have not ended
+    private long connectBegan; // if connecting != null
     private long connectAt;
     private int failures; // since the last answer
 
@@ -93,9 +97,10 @@ final class Pump {
     private boolean needsSync;
     private boolean needsRestore;
     private boolean isBehind;
-    private String trouble = "not connected yet";
+    private volatile String trouble = "not connected yet";
 
     private boolean isClosing;
+    private boolean isEnding;
     private boolean isLeaving; // the last call is under way
     private @Nullable Alarm alarm;
     private long alarmAt; // if alarm != null
@@ -166,19 +171,28 @@ final class Pump {
         return group.status;
     }
 
-    /** Passes the next link that is open to an action. */
-    void withLink(Consumer<Link> action) {
-        post(() -> {
-            if (link != null) {
-                action.accept(link);
-            } else {
-                forLink.add(action);
-            }
-        });
+    /** Returns why the server does not answer. */
+    String trouble() {
+        return trouble;
     }
 
-    void forgetLinkAction(Consumer<Link> action) {
-        post(() -> forLink.remove(action));
+    /** Returns the next link that is open; fails if the server refuses this user. */
+    CompletableFuture<Link> link() {
+        CompletableFuture<Link> result = new CompletableFuture<>();
+        boolean isOpen = mailbox.post(() -> {
+            forLink.removeIf(CompletableFuture::isDone);
+            if (isEnding) {
+                result.completeExceptionally(new FleetException("the fleet was closed"));
+            } else if (link != null) {
+                result.complete(link);
+            } else {
+                forLink.add(result);
+            }
+        });
+        if (!isOpen) {
+            result.completeExceptionally(new FleetException("the fleet was closed"));
+        }
+        return result;
     }
 
     /** Returns everything, then completes the result. It may never complete if the server does not answer. */
@@ -187,18 +201,29 @@ final class Pump {
         return closed;
     }
 
-    /** Ends the thread and the connections. */
-    void end() {
-        mailbox.post(() -> {
+    /** Ends the thread and the connections, then completes the result. */
+    CompletableFuture<Void> end() {
+        post(() -> {
+            isEnding = true;
+            hasLease = false;
             if (alarm != null) {
                 alarm.cancel();
             }
             if (ledger.isAnyOut()) {
                 ledger.loseAll("the fleet was closed");
             }
-            server.close(link);
-            mailbox.close();
+            forLink.forEach(waiting -> waiting.completeExceptionally(new FleetException("the fleet was closed")));
+            forLink.clear();
+            closeConnections();
         });
+        return ended;
+    }
+
+    private void closeConnections() {
+        if (attempts == 0) {
+            server.close(link).whenComplete((any, failure) -> ended.complete(null));
+            mailbox.close();
+        }
     }
 
     private boolean isLeaseValid() {
@@ -208,6 +233,9 @@ final class Pump {
     // What is due.
 
     private void proceed() {
+        if (isEnding) {
+            return;
+        }
         long now = time.nanoTime();
         if (hasLease && now - leaseEnd >= 0) {
             loseLease(now, "the lease ended without an answer of the server: " + trouble, true);
@@ -215,9 +243,8 @@ final class Pump {
         if (call != null && call.isSent && now - (call.sentAt + ttl / 3) >= 0) {
             fail(now, "no answer within " + ttl / 3_000_000 + " ms");
         }
-        if (connecting != null && now - connectBy >= 0) {
-            connecting = null;
-            fail(now, "no connection within " + connectTimeout() / 1_000_000 + " ms");
+        if (connecting != null && now - (connectBegan + slowConnect()) >= 0) {
+            noteSlowConnect(now);
         }
         ledger.tick(now);
         if (link == null) {
@@ -322,7 +349,7 @@ final class Pump {
 
     private void answered(
             Link used, Call answered, long sentAt, @Nullable List<Object> raw, @Nullable Throwable failure) {
-        if (answered != call || used != link || !answered.isSent) {
+        if (isEnding || answered != call || used != link || !answered.isSent) {
             return; // given up
         }
         long now = time.nanoTime();
@@ -472,7 +499,7 @@ final class Pump {
     private void connect(long now) {
         Object attempt = new Object();
         connecting = attempt;
-        connectBy = now + connectTimeout();
+        connectBegan = now;
         Thread.ofVirtual().name("raddle-fleet-connect").start(() -> {
             try {
                 String channel = keys.channelPrefix() + channelId;
@@ -483,47 +510,82 @@ final class Pump {
                 post(() -> notConnected(attempt, failure));
             }
         });
+        attempts++;
     }
 
     /** A connection was lost: that of the link, or one that was closed by this pump. */
     private void lossNoticed() {
-        if (link != null && !link.isConnected()) {
+        if (!isEnding && link != null && !link.isConnected()) {
             fail(time.nanoTime(), "the connection was closed");
         }
     }
 
-    private long connectTimeout() {
-        return Math.max(ttl, SHORTEST_CONNECT);
+    private long slowConnect() {
+        return Math.max(ttl, SLOW_CONNECT);
+    }
+
+    private long longestConnect() {
+        return Math.max(ttl, server.connectTimeout().toNanos());
+    }
+
+    /** Begins an outage, although the attempt may still succeed, and gives it up after a longer time. */
+    private void noteSlowConnect(long now) {
+        String reason = "no connection within " + (now - connectBegan) / 1_000_000 + " ms";
+        if (now - (connectBegan + longestConnect()) >= 0) {
+            connecting = null;
+            fail(now, reason);
+        } else if (!hasLease) {
+            trouble = reason;
+            beginOutage(now, reason);
+        }
     }
 
     private void connected(Object attempt, Link opened) {
-        if (connecting != attempt) {
-            opened.close();
+        attempts--;
+        if (isEnding || connecting != attempt) {
+            opened.close().whenComplete((any, failure) -> post(this::attemptEnded));
             return;
         }
         connecting = null;
         link = opened;
         isLinkFresh = true;
-        List<Consumer<Link>> actions = List.copyOf(forLink);
+        List<CompletableFuture<Link>> waiting = List.copyOf(forLink);
         forLink.clear();
-        actions.forEach(action -> action.accept(opened));
+        waiting.forEach(each -> each.complete(opened));
+    }
+
+    private void attemptEnded() {
+        if (isEnding) {
+            closeConnections();
+        }
     }
 
     private void notConnected(Object attempt, Throwable failure) {
-        if (connecting == attempt) {
+        attempts--;
+        if (isEnding) {
+            closeConnections();
+        } else if (connecting == attempt) {
             connecting = null;
+            if (isRefusal(failure)) {
+                List<CompletableFuture<Link>> waiting = List.copyOf(forLink);
+                forLink.clear();
+                waiting.forEach(each -> each.completeExceptionally(new FleetException(textOf(failure))));
+            }
             fail(time.nanoTime(), textOf(failure));
         }
+    }
+
+    /** Returns whether the server does not accept this user or its password, which another attempt would not change. */
+    private static boolean isRefusal(Throwable failure) {
+        String text = textOf(failure);
+        return text.startsWith("WRONGPASS") || text.startsWith("NOAUTH") || text.startsWith("NOPERM");
     }
 
     /** Gives the link up. The call under way is repeated on the next one. */
     private void fail(long now, String reason) {
         trouble = reason;
         counters.backendUp = false;
-        if (link != null) {
-            link.close();
-            link = null;
-        }
+        giveUpLink();
         if (call != null) {
             call.isSent = false;
         }
@@ -535,12 +597,18 @@ final class Pump {
         }
     }
 
+    private void giveUpLink() {
+        if (link != null) {
+            CompletableFuture<Void> ignored = link.close();
+            link = null;
+        }
+    }
+
     /** Revokes everything and continues under another id. */
     private void loseLease(long now, String reason, boolean isOutage) {
         hasLease = false;
         if (call != null && call.isSent && link != null) {
-            link.close();
-            link = null;
+            giveUpLink();
             connectAt = now;
         }
         call = null;
@@ -583,6 +651,9 @@ final class Pump {
     /** An action has failed in a way that should not happen: begins anew. */
     private void recover(Throwable failure) {
         options.sink().report("pump of fleet \"" + options.namespace() + "\"", failure);
+        if (isEnding) {
+            return;
+        }
         try {
             long now = time.nanoTime();
             loseLease(now, "internal failure: " + failure, true);
@@ -625,7 +696,8 @@ final class Pump {
             delay = Math.min(delay, leaseEnd - now);
         }
         if (connecting != null) {
-            delay = Math.min(delay, connectBy - now);
+            long most = now - (connectBegan + slowConnect()) < 0 ? slowConnect() : longestConnect();
+            delay = Math.min(delay, connectBegan + most - now);
         } else if (link == null) {
             delay = Math.min(delay, connectAt - now);
         } else if (call != null) {

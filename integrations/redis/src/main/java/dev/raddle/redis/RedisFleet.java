@@ -11,7 +11,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,7 +45,6 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
     /** The highest limit. */
     public static final int HIGHEST_LIMIT = 1_000_000_000;
 
-    private static final Duration LEAST_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration LONGEST_CLOSE = Duration.ofSeconds(2);
 
     private final FleetOptions options;
@@ -220,8 +218,18 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException unanswered) {
             // the permits come back when the lease has ended
-        } finally {
-            pump.end();
+        }
+        awaitEnd(pump.end());
+    }
+
+    /** Waits for the connections to be closed, since the caller may close its client next. */
+    private static void awaitEnd(CompletableFuture<Void> end) {
+        try {
+            end.get(LONGEST_CLOSE.toMillis(), TimeUnit.MILLISECONDS);
+        } catch (InterruptedException interrupt) {
+            Thread.currentThread().interrupt();
+        } catch (ExecutionException | TimeoutException unfinished) {
+            // goes on without the caller
         }
     }
 
@@ -244,20 +252,18 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
         ask("change a limit", ServerScript.Function.CONFIGURE, lease, keys.channelPrefix(), field, value);
     }
 
+    private String trouble() {
+        return pump.counters().backendUp ? "" : ": " + pump.trouble();
+    }
+
     private List<Object> ask(String what, ServerScript.Function function, String... arguments) {
         if (isClosed) {
             throw new FleetException(this + " is closed");
         }
-        CompletableFuture<List<Object>> answer = new CompletableFuture<>();
-        Consumer<Link> action = link -> link.call(function, arguments).whenComplete((result, failure) -> {
-            if (failure != null) {
-                answer.completeExceptionally(failure);
-            } else {
-                answer.complete(result);
-            }
-        });
-        pump.withLink(action);
-        Duration most = options.lease().compareTo(LEAST_TIMEOUT) > 0 ? options.lease() : LEAST_TIMEOUT;
+        CompletableFuture<Link> link = pump.link();
+        CompletableFuture<List<Object>> answer = link.thenCompose(to -> to.call(function, arguments));
+        Duration timeout = server.timeout();
+        Duration most = options.lease().compareTo(timeout) > 0 ? options.lease() : timeout;
         String failed = this + ": could not " + what;
         try {
             return answer.get(most.toMillis(), TimeUnit.MILLISECONDS);
@@ -265,8 +271,8 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
             Thread.currentThread().interrupt();
             throw new FleetException(failed + ", the thread was interrupted", interrupt);
         } catch (TimeoutException unanswered) {
-            pump.forgetLinkAction(action);
-            throw new FleetException(failed + ", no answer within " + most.toMillis() + " ms", unanswered);
+            link.cancel(false);
+            throw new FleetException(failed + ", no answer within " + most.toMillis() + " ms" + trouble(), unanswered);
         } catch (ExecutionException failure) {
             throw new FleetException(failed + ": " + failure.getCause(), failure);
         }

@@ -24,9 +24,28 @@ import org.jspecify.annotations.Nullable;
 /** Opens links to a server or a cluster. */
 abstract class Server {
 
-    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(10);
 
     final ServerScript script = new ServerScript();
+    private volatile Duration timeout; // for an answer, by the URI or the client
+
+    private Server(Duration timeout) {
+        this.timeout = timeout;
+    }
+
+    /** Returns how long a caller should wait for an answer, which is at least the time of a connection. */
+    Duration timeout() {
+        return timeout.compareTo(CONNECT_TIMEOUT) > 0 ? timeout : CONNECT_TIMEOUT;
+    }
+
+    /** Returns how long an attempt to connect may take. */
+    Duration connectTimeout() {
+        return CONNECT_TIMEOUT;
+    }
+
+    final void timeoutOf(StatefulConnection<?, ?> connection) {
+        timeout = connection.getTimeout();
+    }
 
     /**
      * Opens both connections and subscribes to a channel. Blocks.
@@ -38,14 +57,13 @@ abstract class Server {
     abstract Link connect(Keys keys, String channel, Consumer<String> onMessage, Runnable onLoss) throws Exception;
 
     /**
-     * Closes the last link, without waiting, and a client of the fleet's own.
+     * Closes the last link, and then a client of the fleet's own. No attempt to connect may be under way.
      *
      * @param last the link that is open, or null
+     * @return completed when all is closed
      */
-    void close(@Nullable Link last) {
-        if (last != null) {
-            last.close();
-        }
+    CompletableFuture<Void> close(@Nullable Link last) {
+        return last == null ? CompletableFuture.completedFuture(null) : last.close();
     }
 
     static Server at(RedisURI uri) {
@@ -56,11 +74,11 @@ abstract class Server {
                 .socketOptions(
                         SocketOptions.builder().connectTimeout(CONNECT_TIMEOUT).build())
                 .build());
-        return new Standalone(client, true, nameOf(uri));
+        return new Standalone(client, true, nameOf(uri), uri.getTimeout());
     }
 
     static Server of(RedisClient client) {
-        return new Standalone(client, false, "the client's server");
+        return new Standalone(client, false, "the client's server", RedisURI.DEFAULT_TIMEOUT_DURATION);
     }
 
     static Server of(RedisClusterClient client) {
@@ -124,7 +142,8 @@ abstract class Server {
         private final boolean isOwned;
         private final String name;
 
-        Standalone(RedisClient client, boolean isOwned, String name) {
+        Standalone(RedisClient client, boolean isOwned, String name, Duration timeout) {
+            super(timeout);
             this.client = client;
             this.isOwned = isOwned;
             this.name = name;
@@ -138,6 +157,9 @@ abstract class Server {
                 connection.addListener(new Listener(onMessage));
                 connection.async().subscribe(channel).get(CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
                 StatefulRedisConnection<String, String> calls = client.connect(StringCodec.UTF8);
+                if (!isOwned) {
+                    timeoutOf(calls);
+                }
                 Link opened = new Link(calls, connection, calls.async(), calls.async(), script, keys.all(), "PUBLISH");
                 link[0] = opened;
                 connection.addListener(new LossListener(opened, onLoss));
@@ -147,13 +169,13 @@ abstract class Server {
         }
 
         @Override
-        void close(@Nullable Link last) {
-            if (isOwned) { // with its connections
-                CompletableFuture<Void> ignored =
-                        client.shutdownAsync(0, CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
-            } else {
-                super.close(last);
-            }
+        CompletableFuture<Void> close(@Nullable Link last) {
+            CompletableFuture<Void> closed = super.close(last);
+            return isOwned ? closed.handle((any, failure) -> null).thenCompose(any -> shutDown()) : closed;
+        }
+
+        private CompletableFuture<Void> shutDown() {
+            return client.shutdownAsync(0, CONNECT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         }
 
         @Override
@@ -167,6 +189,7 @@ abstract class Server {
         private final RedisClusterClient client;
 
         Cluster(RedisClusterClient client) {
+            super(RedisURI.DEFAULT_TIMEOUT_DURATION);
             this.client = client;
         }
 
@@ -179,6 +202,7 @@ abstract class Server {
                 connection.addListener(new Listener(onMessage));
                 String publish = subscribe(connection, channel);
                 StatefulRedisClusterConnection<String, String> calls = client.connect(StringCodec.UTF8);
+                timeoutOf(calls);
                 link[0] = new Link(calls, connection, calls.async(), null, script, keys.all(), publish);
             });
             return link[0];

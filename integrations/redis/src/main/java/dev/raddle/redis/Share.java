@@ -7,19 +7,13 @@ final class Share {
 
     final PermitSource.Holder holder;
     final FleetSession session;
-    int wanted; // in the last report of the executor
-    int credited; // granted since that report
+    int wanted; // in the last report of the executor, less what was granted since; a report under way may lower it
     int out; // permits of the server that the executor has
     int local; // permits that were granted to it during an outage, without the server
 
     Share(FleetSession session) {
         this.session = session;
         holder = session.holder();
-    }
-
-    /** Returns the number of permits that the executor still lacks. A report that is under way may lower it. */
-    int missing() {
-        return Math.max(0, wanted - credited);
     }
 
     boolean isIdle() {

@@ -445,8 +445,9 @@ class RedisFleetTest {
 
     @Test
     void a_rate_holds_over_instances() {
-        RedisFleet a = fleet();
-        RedisFleet b = fleet();
+        // a lost lease would lose what was paid for
+        RedisFleet a = fleet(options -> options.lease(Duration.ofSeconds(3)));
+        RedisFleet b = fleet(options -> options.lease(Duration.ofSeconds(3)));
         a.setRate("g", Rate.of(1, Duration.ofHours(1)).burst(5));
         FakeExecutor first = executor(a);
         FakeExecutor second = executor(b);
