@@ -77,7 +77,7 @@ class FleetControlTest {
         try (TestFleet fleet =
                 TestFleet.start(twoHolders(Duration.ofSeconds(40)).withPatch(patch))) {
             fleet.worker(0).send("hold 0");
-            fleet.worker(0).await("entered");
+            fleet.await(0, "entered");
             fleet.proxy(0).refuse();
             fleet.server().kill();
             fleet.server().restartEmpty();
@@ -93,7 +93,7 @@ class FleetControlTest {
         Duration lease = Duration.ofMillis(500);
         try (TestFleet fleet = TestFleet.start(twoHolders(lease).withFrozenClock())) {
             fleet.worker(0).send("hold 0");
-            fleet.worker(0).await("entered");
+            fleet.await(0, "entered");
             fleet.proxy(0).refuse();
             fleet.worker(1)
                     .send("load"); // enters again and again, so one moment without processor time excuses nothing

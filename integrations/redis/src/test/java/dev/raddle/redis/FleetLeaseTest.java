@@ -12,6 +12,7 @@ import org.junit.jupiter.api.Test;
 /** What becomes of the permits of processes that hold them, and who gets them next. */
 class FleetLeaseTest {
     private static final int GROUP = 0;
+    private static final int OTHER_GROUP = 1;
 
     private static FleetSetup setup(Duration lease) {
         return FleetSetup.standard(ServerKind.newest(), 1, lease)
@@ -23,12 +24,13 @@ class FleetLeaseTest {
     void the_permit_of_a_killed_process_comes_back_when_its_lease_has_ended() {
         Duration lease = Duration.ofSeconds(1);
         try (TestFleet fleet = TestFleet.start(setup(lease))) {
+            fleet.warmUp(OTHER_GROUP);
             fleet.worker(0).send("hold 0");
-            fleet.worker(0).await("entered");
+            fleet.await(0, "entered");
             fleet.worker(1).send("hold 0");
             fleet.kill(0);
             long killed = System.nanoTime();
-            long entered = fleet.worker(1).awaitMoment("entered");
+            long entered = WorkerProcess.momentOf(fleet.await(1, "entered"));
             fleet.judge().judgeUntil(System.nanoTime());
             System.out.printf(
                     Locale.ROOT,
@@ -45,8 +47,9 @@ class FleetLeaseTest {
     void a_live_process_keeps_its_permit_for_many_leases() {
         Duration lease = Duration.ofSeconds(1);
         try (TestFleet fleet = TestFleet.start(setup(lease))) {
+            fleet.warmUp(OTHER_GROUP);
             fleet.worker(0).send("hold 0");
-            fleet.worker(0).await("entered");
+            fleet.await(0, "entered");
             fleet.worker(1).send("hold 0");
             Await.pass(lease.multipliedBy(3));
             boolean stalled = fleet.judge().longestStall().compareTo(lease.dividedBy(20)) > 0;
@@ -55,9 +58,9 @@ class FleetLeaseTest {
                     .isTrue();
             fleet.worker(0).send("drop");
             if (!stalled) {
-                fleet.worker(0).await("dropped");
+                fleet.await(0, "dropped");
             }
-            fleet.worker(1).await("entered");
+            fleet.await(1, "entered");
         }
     }
 
@@ -68,18 +71,19 @@ class FleetLeaseTest {
     @Test
     void a_process_that_was_stopped_within_a_task_finds_its_permit_granted_again() {
         try (TestFleet fleet = TestFleet.start(setup(Duration.ofMillis(500)))) {
+            fleet.warmUp(OTHER_GROUP);
             fleet.worker(0).send("hold 0");
-            long firstFence = fleet.worker(0).awaitFence("entered");
+            long firstFence = WorkerProcess.fenceOf(fleet.await(0, "entered"));
             fleet.worker(1).send("hold 0");
             fleet.worker(0).stop();
-            long secondFence = fleet.worker(1).awaitFence("entered");
+            long secondFence = WorkerProcess.fenceOf(fleet.await(1, "entered"));
             assertThat(fleet.file().peak(GROUP)).isEqualTo(2); // beyond the limit of 1
             assertThat(secondFence).isGreaterThan(firstFence);
 
             fleet.worker(0).proceed();
-            fleet.worker(0).await("interrupted");
+            fleet.await(0, "interrupted");
             fleet.worker(1).send("drop");
-            fleet.worker(1).await("dropped");
+            fleet.await(1, "dropped");
             fleet.judge().judgeUntil(System.nanoTime());
             assertThat(fleet.judge().violations()).isZero();
             assertThat(fleet.judge().late()).isPositive();
@@ -89,16 +93,17 @@ class FleetLeaseTest {
     @Test
     void a_released_permit_reaches_the_process_that_waits_for_it() {
         try (TestFleet fleet = TestFleet.start(setup(Duration.ofSeconds(3)))) {
+            fleet.warmUp(OTHER_GROUP);
             int holder = 0;
             fleet.worker(holder).send("hold 0");
-            fleet.worker(holder).await("entered");
+            fleet.await(holder, "entered");
             long[] nanos = new long[50];
             for (int i = 0; i < nanos.length; i++) {
                 int waiter = 1 - holder;
                 fleet.worker(waiter).send("hold 0");
                 fleet.worker(holder).send("drop");
-                long dropped = fleet.worker(holder).awaitMoment("dropped");
-                nanos[i] = fleet.worker(waiter).awaitMoment("entered") - dropped;
+                long dropped = WorkerProcess.momentOf(fleet.await(holder, "dropped"));
+                nanos[i] = WorkerProcess.momentOf(fleet.await(waiter, "entered")) - dropped;
                 holder = waiter;
             }
             long[] sorted = IntStream.range(0, nanos.length)
@@ -123,7 +128,7 @@ class FleetLeaseTest {
                 .withTaskMicros(1_000);
         try (TestFleet fleet = TestFleet.start(setup)) {
             fleet.load();
-            Await.until("every thread has run 100 tasks", () -> slowest(fleet, threads) >= 100);
+            Await.until(() -> "every thread has run 100 tasks" + fleet.state(), () -> slowest(fleet, threads) >= 100);
             fleet.idle();
             System.out.printf(
                     Locale.ROOT,

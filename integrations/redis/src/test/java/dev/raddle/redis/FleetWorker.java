@@ -47,7 +47,7 @@ final class FleetWorker {
     private final int groups;
     private final long taskNanos;
     private final RedisFleet fleet;
-    private final Engine engine;
+    private final FencedExecutor executor;
     private final Phaser loadThreads = new Phaser(1);
     private final Phaser held = new Phaser(1);
     private volatile boolean loading;
@@ -69,7 +69,7 @@ final class FleetWorker {
             options.timeSource(new FrozenTime());
         }
         fleet = RedisFleet.connect(RedisURI.create(text("uri")), options.build());
-        engine = slot % 2 == 0 ? new ExecutorEngine(fleet) : new SmallExecutor(fleet);
+        executor = new FencedExecutor(fleet);
         Thread.ofPlatform().daemon().name("stalls").start(() -> measureStalls(lease.toNanos() / 25));
     }
 
@@ -104,7 +104,7 @@ final class FleetWorker {
                 case "idle" -> idle();
                 case "hold" -> hold(Integer.parseInt(words[1]));
                 case "drop" -> drop();
-                case "state" -> answer("state " + fleet + ", " + fleet.stats() + ", " + engine);
+                case "state" -> answer("state " + fleet + ", " + fleet.stats() + ", " + executor);
                 case "exit" -> {
                     exit();
                     return;
@@ -152,7 +152,7 @@ final class FleetWorker {
         long begin = System.nanoTime();
         AtomicInteger entered = new AtomicInteger();
         try {
-            engine.run(key(group), fence -> {
+            executor.run(key(group), fence -> {
                 long waited = System.nanoTime() - begin;
                 runInside(group, fence);
                 entered.incrementAndGet();
@@ -183,7 +183,7 @@ final class FleetWorker {
         held.register();
         Thread.ofVirtual().start(() -> {
             try {
-                engine.run(key(group), fence -> holdInside(group, fence, latch));
+                executor.run(key(group), fence -> holdInside(group, fence, latch));
             } catch (InterruptedException e) {
                 answer("interrupted " + System.nanoTime());
             } finally {
@@ -212,7 +212,7 @@ final class FleetWorker {
 
     private void exit() {
         file.publish(slot, fleet.stats());
-        engine.close();
+        executor.close();
         fleet.close();
         answer("closed");
     }

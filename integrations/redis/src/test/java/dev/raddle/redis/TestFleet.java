@@ -135,6 +135,25 @@ final class TestFleet implements AutoCloseable {
         return proxies.get(i);
     }
 
+    /** Waits until a worker has had a permit, so that it is connected and its lease runs. */
+    void warmUp(int group) {
+        for (WorkerProcess worker : workers) {
+            worker.send("hold " + group);
+            worker.await("entered");
+            worker.send("drop");
+            worker.await("dropped");
+        }
+    }
+
+    /** Waits for the answer of a worker, and says what is known if there is none. */
+    String await(int i, String word) {
+        try {
+            return workers.get(i).await(word);
+        } catch (AssertionError e) {
+            throw new AssertionError(e.getMessage() + state(), e);
+        }
+    }
+
     /** Makes all workers busy. */
     void load() {
         workers.forEach(TestFleet::load);
@@ -283,7 +302,7 @@ final class TestFleet implements AutoCloseable {
     }
 
     /** Returns what the workers and the server know, for a test that fails. */
-    private String state() {
+    String state() {
         StringBuilder text = new StringBuilder(System.lineSeparator());
         for (WorkerProcess worker : workers) {
             worker.send("state");

@@ -139,13 +139,13 @@ final class WorkerProcess implements AutoCloseable {
     }
 
     /** Returns the moment in an answer, in nanoseconds. */
-    long awaitMoment(String word) {
-        return Long.parseLong(await(word).split(" ")[1]);
+    static long momentOf(String answer) {
+        return Long.parseLong(answer.split(" ")[1]);
     }
 
     /** Returns the fencing number in an answer. */
-    long awaitFence(String word) {
-        return Long.parseLong(await(word).split(" ")[2]);
+    static long fenceOf(String answer) {
+        return Long.parseLong(answer.split(" ")[2]);
     }
 
     void stop() {

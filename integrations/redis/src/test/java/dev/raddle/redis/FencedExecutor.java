@@ -11,21 +11,21 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** Runs tasks in a {@link GroupExecutor}: by turns in the caller's thread and in a thread of their own. */
-final class ExecutorEngine implements Engine {
+final class FencedExecutor implements AutoCloseable {
     private static final int MORE_THAN_ANY_FLEET = 1_000;
 
     private final GroupExecutor executor;
     private final AtomicLong tasks = new AtomicLong();
 
-    ExecutorEngine(PermitSource source) {
+    FencedExecutor(PermitSource source) {
         executor = GroupExecutor.newVirtualThreadExecutor(GroupPolicy.builder()
                 .defaultMaxConcurrencyPerGroup(MORE_THAN_ANY_FLEET)
                 .permits(source)
                 .build());
     }
 
-    @Override
-    public void run(String key, FencedTask task) throws InterruptedException {
+    /** Waits for a permit of a group and runs a task with it. */
+    void run(String key, FencedTask task) throws InterruptedException {
         Callable<Boolean> callable = () -> {
             task.run(TaskContext.current()
                     .fence()
@@ -57,6 +57,11 @@ final class ExecutorEngine implements Engine {
             throw interrupted(result.error());
         }
         result.orElseThrow();
+    }
+
+    /** A task that knows its fencing number. */
+    interface FencedTask {
+        void run(long fence) throws InterruptedException;
     }
 
     /** Returns what a task that lost its permit ends with. */
