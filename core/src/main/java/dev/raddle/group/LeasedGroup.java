@@ -179,7 +179,7 @@ final class LeasedGroup extends Group {
                 return null;
             }
             reported = demand.wanted;
-            isOffered |= demand.unused > 0;
+            isOffered = demand.unused > 0;
             return demand;
         });
     }

@@ -808,6 +808,24 @@ class PermitSourceTest {
     }
 
     @Test
+    void permits_that_were_used_again_after_their_offer_are_offered_again() {
+        try (GroupExecutor executor = executor(policy())) {
+            submit(executor, "a", 1);
+            grant("a", 1);
+            perform(steps::runAll);
+            assertThat(source.demands()).containsExactly("a 1 0", "a 0 1");
+            submit(executor, "a", 2);
+            assertThat(source.demands()).containsExactly("a 1 0"); // the source takes back nothing now
+            grant("a", 1);
+
+            perform(steps::runAll);
+
+            assertThat(source.demands()).last().isEqualTo("a 0 2");
+            assertThat(reclaim("a", 2)).isEqualTo(new PermitSource.Reclaimed(0, 2));
+        }
+    }
+
+    @Test
     void a_permit_that_is_wanted_again_at_once_is_reported_again() {
         try (GroupExecutor executor = executor(policy())) {
             submit(executor, "a", 1);
