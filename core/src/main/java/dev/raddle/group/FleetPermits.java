@@ -16,8 +16,9 @@ final class FleetPermits {
      *
      * A permit of the source is granted ─► free ⇄ held ─► taken back; one for a single task goes from held to spent
      * instead, and is taken back from there. Each of them is an object from its grant on, which is linked into the list
-     * of free ones, or, through the map, to the task that holds it. The map is large enough for all permits, so only
-     * `add` allocates memory. A task may hold several, or none if all of its permits were revoked.
+     * of free ones, or, through the map, to the task that holds it. A permit that is revoked while a task holds it stays
+     * linked to the task until that ends: it is held no more, but the task keeps its number. The map is large enough for
+     * all permits, so only `add` and the list that `revoke` returns allocate memory. A task may hold several.
      */
 
     /** One permit of the source. */
@@ -25,6 +26,9 @@ final class FleetPermits {
         final long fence;
         final boolean isForOneTask;
         boolean used;
+
+        @Nullable
+        String loss; // the reason, if it was revoked while a task held it
 
         @Nullable
         Granted next; // in the list of free ones, or of the same task
@@ -42,6 +46,7 @@ final class FleetPermits {
     private int free;
     private int held;
     private int spent;
+    private int lost; // linked to tasks, but revoked
     private IdentityHashMap<Permit, Granted> byTask =
             new IdentityHashMap<>(SMALLEST_MAP); // to the first of its permits
     private int capacity = SMALLEST_MAP; // of the map
@@ -68,7 +73,7 @@ final class FleetPermits {
     /** Adds a permit. Has no effect if it throws. */
     void add(long fence, boolean isForOneTask) {
         Granted granted = new Granted(fence, isForOneTask);
-        if (free + held >= capacity) {
+        if (free + held + lost >= capacity) {
             IdentityHashMap<Permit, Granted> larger = new IdentityHashMap<>(2 * capacity);
             larger.putAll(byTask);
             byTask = larger;
@@ -137,17 +142,31 @@ final class FleetPermits {
         while (granted != null) {
             Granted next = granted.next;
             granted.next = null;
-            held--;
-            if (granted.isForOneTask) {
-                spent++;
+            if (granted.loss != null) {
+                lost--;
             } else {
-                append(granted);
+                held--;
+                if (granted.isForOneTask) {
+                    spent++;
+                } else {
+                    append(granted);
+                }
             }
             granted = next;
         }
     }
 
-    /** Returns the largest fencing number of a task's permits; empty if it has none. */
+    /** Returns the reason for which a task has lost a permit, or null if it has all that it was granted. */
+    @Nullable
+    String lossOf(Permit task) {
+        Granted granted = byTask.get(task);
+        while (granted != null && granted.loss == null) {
+            granted = granted.next;
+        }
+        return granted == null ? null : granted.loss;
+    }
+
+    /** Returns the largest fencing number of the permits that a task was granted; empty if it was granted none. */
     OptionalLong fenceOf(Permit task) {
         Granted granted = byTask.get(task);
         if (granted == null) {
@@ -176,9 +195,10 @@ final class FleetPermits {
      *
      * @param count the number of permits, at most all
      * @param newestFirst the tasks, in the order in which they lose permits
+     * @param reason the reason of the loss
      * @return the tasks that have lost at least one
      */
-    List<Permit> revoke(int count, List<Permit> newestFirst) {
+    List<Permit> revoke(int count, List<Permit> newestFirst, String reason) {
         List<Permit> losing = new ArrayList<>(Math.min(count, newestFirst.size())); // before the first change
         int left = count;
         for (; left > 0 && free > 0; left--) {
@@ -189,28 +209,29 @@ final class FleetPermits {
         left -= gone;
         for (int i = 0; i < newestFirst.size() && left > 0; i++) {
             Permit task = newestFirst.get(i);
-            Granted granted = byTask.get(task);
-            if (granted != null) {
+            int taken = lose(task, left, reason);
+            if (taken > 0) {
                 losing.add(task);
             }
-            for (; granted != null && left > 0; left--) {
-                granted = granted.next;
-                held--;
-            }
-            replace(task, granted);
+            left -= taken;
         }
         return losing;
     }
 
-    private void replace(Permit task, @Nullable Granted rest) {
-        if (rest == null) {
-            byTask.remove(task);
-        } else {
-            byTask.put(task, rest);
+    private int lose(Permit task, int most, String reason) {
+        int taken = 0;
+        for (Granted each = byTask.get(task); each != null && taken < most; each = each.next) {
+            if (each.loss == null) {
+                each.loss = reason;
+                taken++;
+            }
         }
+        held -= taken;
+        lost += taken;
+        return taken;
     }
 
-    /** Returns whether the map contains the tasks that hold permits and no others, for tests. */
+    /** Returns whether the map contains the permits of tasks and no others, for tests. */
     boolean isConsistent() {
         int linked = 0;
         for (Map.Entry<Permit, Granted> entry : byTask.entrySet()) {
@@ -222,6 +243,6 @@ final class FleetPermits {
         for (Granted each = firstFree; each != null; each = each.next) {
             listed++;
         }
-        return linked == held && listed == free;
+        return linked == held + lost && listed == free;
     }
 }

@@ -603,9 +603,15 @@ class Group extends TaskGate {
         return false;
     }
 
-    /** Returns the fencing number of a running task. */
+    /** Returns the fencing number of a running task, which is the one that it was granted. */
     OptionalLong fenceOf(GroupRun<?> run) {
         return OptionalLong.empty();
+    }
+
+    /** Returns the reason for which a running task is cancelled because it has lost its permit, or null. */
+    @Nullable
+    String lossOf(GroupRun<?> run) {
+        return null;
     }
 
     /** Returns the statistics of the permits, or null if tasks need none. Called under the lock. */

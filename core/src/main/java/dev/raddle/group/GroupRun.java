@@ -220,7 +220,14 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
 
     @Override
     protected T enter(Callable<? extends T> callable) throws Exception {
-        OptionalLong fence = group.isLeased() ? group.fenceOf(this) : OptionalLong.empty();
+        if (!group.isLeased()) {
+            return callWithRetries(callable);
+        }
+        String loss = group.lossOf(this);
+        if (loss != null) { // the thread that has revoked the permit is about to cancel this run
+            throw new CancelledException(loss);
+        }
+        OptionalLong fence = group.fenceOf(this);
         return fence.isPresent()
                 ? TaskContext.callWithFence(fence.getAsLong(), () -> callWithRetries(callable))
                 : callWithRetries(callable);

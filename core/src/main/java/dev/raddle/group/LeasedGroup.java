@@ -243,10 +243,11 @@ final class LeasedGroup extends Group {
     /**
      * Removes permits, even if tasks use them.
      *
+     * @param reason the reason, for the tasks
      * @param losing the list to which the runs are added that have lost permits
      * @return the number of permits that were removed
      */
-    int revoke(int most, List<GroupRun<?>> losing) {
+    int revoke(int most, String reason, List<GroupRun<?>> losing) {
         long now = engine.time.nanoTime();
         Signal empty;
         int count;
@@ -256,7 +257,7 @@ final class LeasedGroup extends Group {
             count = Math.min(most, permits.total());
             boolean ofTasks = count > permits.free() + permits.spent();
             List<Permit> newestFirst = ofTasks ? heldNewestFirst() : List.of();
-            permits.revoke(count, newestFirst).forEach(permit -> losing.add((GroupRun<?>) permit));
+            permits.revoke(count, newestFirst, reason).forEach(permit -> losing.add((GroupRun<?>) permit));
             empty = afterLoss(now);
         } finally {
             unlock();
@@ -308,6 +309,12 @@ final class LeasedGroup extends Group {
     @Override
     OptionalLong fenceOf(GroupRun<?> run) {
         return locked(() -> isHeld(run) ? permits.fenceOf(run) : OptionalLong.empty());
+    }
+
+    @Override
+    @Nullable
+    String lossOf(GroupRun<?> run) {
+        return engine.policy.lostPermits() == LostPermitPolicy.CONTINUE ? null : locked(() -> permits.lossOf(run));
     }
 
     @Override

@@ -249,9 +249,10 @@ final class PermitExchange implements PermitSource.Holder {
             return 0;
         }
         List<GroupRun<?>> losing = new ArrayList<>();
-        int revoked = group.revoke(permits, losing);
+        String loss = "lost a permit of group \"" + groupKey + "\": " + reason;
+        int revoked = group.revoke(permits, loss, losing);
         if (engine.policy.lostPermits() == LostPermitPolicy.INTERRUPT) {
-            losing.forEach(run -> cancel(run, reason));
+            losing.forEach(run -> cancel(run, loss));
         }
         afterLoss(group);
         return revoked;
@@ -259,7 +260,7 @@ final class PermitExchange implements PermitSource.Holder {
 
     private void cancel(GroupRun<?> run, String reason) {
         try {
-            run.losePermits("lost a permit of group \"" + run.groupKey() + "\": " + reason);
+            run.losePermits(reason);
         } catch (Throwable failure) {
             engine.policy.exceptionSink().report("cancellation of a task that has lost its permit", failure);
         }

@@ -189,7 +189,7 @@ public final class TaskContext {
      * Returns the fencing number of the permit with which the calling task runs, if it runs in a group whose permits
      * come from a permit source. A resource that refuses numbers smaller than the largest one that it has seen is
      * protected from tasks that go on after their permits were lost. A task with several permits has the largest of
-     * their numbers.
+     * their numbers. The number is that of the grant, also after the permit was lost.
      *
      * {@snippet :
      * long fence = TaskContext.current().fence().orElseThrow();
