@@ -565,16 +565,19 @@ class Group extends TaskGate {
         signalEmpty(locked(() -> recordIfEmpty(now)));
     }
 
-    /** Makes a cap that was introduced count the slots that are held here. */
+    /** Makes a cap that was introduced count the slots that are held here; a changed one changes what tasks cost. */
     void recountForCap(GrantedPermits grants) {
-        grants.setNow(engine.time.nanoTime());
+        long now = engine.time.nanoTime();
+        grants.setNow(now);
         StackRoom.ensure();
         lock();
         try {
             recount(grants);
+            demandChanged(now, false);
         } finally {
             unlock();
         }
+        reportDemand();
     }
 
     // Permits of a source: what LeasedGroup adds.

@@ -60,6 +60,9 @@ final class PermitExchange implements PermitSource.Holder {
     /** Keeps a group that is removed with permits, so that the source can take these back. */
     void keep(LeasedGroup group) {
         removed.putIfAbsent(group.key, group);
+        if (closed.isSet()) { // the source has returned all permits
+            removed.clear();
+        }
     }
 
     // The reporter.
@@ -174,8 +177,8 @@ final class PermitExchange implements PermitSource.Holder {
         } catch (Throwable failure) {
             engine.policy.exceptionSink().report("close() of the permit source", failure);
         } finally {
-            removed.clear();
             closed.set();
+            removed.clear(); // afterwards, so that no group is kept for ever
         }
     }
 
@@ -204,6 +207,9 @@ final class PermitExchange implements PermitSource.Holder {
 
     private @Nullable LeasedGroup find(String key) {
         Objects.requireNonNull(key, "groupKey");
+        if (closed.isSet()) {
+            return null;
+        }
         LeasedGroup kept = removed.isEmpty() ? null : removed.get(key);
         return kept != null ? kept : (LeasedGroup) engine.groups.get(key);
     }

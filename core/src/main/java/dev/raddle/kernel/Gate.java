@@ -588,7 +588,8 @@ public abstract class Gate extends SpinLock {
 
     /**
      * Returns whether the limit of this gate is what bounds the permits that run here: at least three quarters of the
-     * slots are taken, or the first permit in the queue does not fit.
+     * slots are taken, or the first permit in the queue does not fit beside them. What {@link #mayTake} bounds is
+     * disregarded, as are the cap and the rate.
      *
      * @return false if more permits could run than do
      */
@@ -596,7 +597,7 @@ public abstract class Gate extends SpinLock {
         assert isLocked();
         int most = bounds.slots();
         Permit first = first();
-        boolean blocked = first != null && !paused && !suspended && freeSlots(first) == 0;
+        boolean blocked = first != null && !paused && !suspended && slotsWithinBounds(first) == 0;
         return running >= most - most / 4 || blocked;
     }
 

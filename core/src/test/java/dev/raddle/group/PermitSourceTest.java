@@ -856,4 +856,64 @@ class PermitSourceTest {
         assertThat(permits.isConsistent()).isTrue();
         assertThat(permits.reclaim(1)).isEqualTo(new PermitSource.Reclaimed(1, 0));
     }
+
+    @Test
+    void a_limit_does_not_adapt_while_the_permits_of_the_source_keep_tasks_waiting() {
+        List<AdaptiveLimit.Sample> samples = new ArrayList<>();
+        AdaptiveLimit adaptive = AdaptiveLimit.custom(sample -> {
+                    samples.add(sample);
+                    return sample.limit() + 1;
+                })
+                .initial(20);
+        try (GroupExecutor executor = executor(policy().adaptiveLimit(key -> adaptive))) {
+            perform(() -> {
+                for (int i = 0; i < 200; i++) {
+                    executor.submit("a", () -> time.advance(Duration.ofMillis(10)));
+                }
+            });
+            grant("a", 2);
+            for (int i = 0; i < 190; i++) {
+                assertThat(steps.runNext()).isTrue();
+            }
+
+            assertThat(samples).isEmpty();
+        }
+    }
+
+    // P2
+    @Test
+    void a_raised_cap_makes_a_wide_task_want_more_permits() {
+        GroupPolicy.Builder policy = policy().defaultMaxConcurrencyPerGroup(8).globalMaxInFlight(4);
+        try (GroupExecutor executor = executor(policy)) {
+            submit(executor, "b", 1);
+            grant("b", 1);
+            submit(executor, "a", "wide", TaskOptions.DEFAULTS.cost(8));
+            grant("a", 4); // enough under this cap, of which the other group has taken one slot
+            assertThat(source.demands()).containsExactly("b 1 0", "a 4 0");
+
+            perform(() -> executor.setGlobalMaxInFlight(8));
+            assertThat(source.demands()).containsExactly("a 4 0");
+            grant("a", 4);
+            perform(steps::runAll);
+            assertThat(ran).containsExactly("b0", "wide");
+        }
+    }
+
+    @Test
+    void a_holder_has_no_effect_after_the_session_was_closed() {
+        GroupExecutor executor = executor(policy());
+        submit(executor, "a", 1);
+        grant("a", 1);
+        perform(() -> executor.shutdown());
+        perform(steps::runAll); // the end of the rejected task removes the group once more
+        perform(executor::close);
+
+        assertThat(source.closed).isEqualTo(1);
+        assertThat(source.holder().grant("a", 2)).isFalse();
+        assertThat(source.holder().grantOnce("a", 3)).isFalse();
+        assertThat(source.holder().reclaim("a", 9)).isEqualTo(PermitSource.Reclaimed.NONE);
+        assertThat(source.holder().revoke("a", 9, "late")).isZero();
+        source.holder().limit("a", 1);
+        assertThat(executor.groupStats("a")).isEmpty();
+    }
 }
