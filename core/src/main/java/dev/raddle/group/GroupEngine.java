@@ -487,16 +487,17 @@ final class GroupEngine {
         }
         GrantedPermits grants = new GrantedPermits();
         run.group.release(run, ranNanos, nowNanos, grants);
-        return dispatchAfter(run, grants);
+        return dispatchAfter(run, grants, run.group);
     }
 
-    private @Nullable TaskRun<?> dispatchAfter(GroupRun<?> run, GrantedPermits grants) {
+    /** Starts the granted runs; may return one of the given group for the calling thread. */
+    private @Nullable TaskRun<?> dispatchAfter(GroupRun<?> run, GrantedPermits grants, @Nullable Group sameGroup) {
         if (Thread.currentThread().isVirtual()) { // starts the handed-off runs on its carrier
             for (GroupRun<?> waiting; (waiting = carrierHandoff.poll()) != null; ) {
                 start(waiting, grants);
             }
         }
-        return dispatch(grants, reuseThreads && run.mayRunNext() ? run.group : null);
+        return dispatch(grants, reuseThreads && run.mayRunNext() ? sameGroup : null);
     }
 
     // Adaptive limits.
@@ -508,7 +509,7 @@ final class GroupEngine {
         boolean decides = false;
         try {
             decides = run.group.release(run, ranNanos, nowNanos, grants, adaptation, kind);
-            return dispatchAfter(run, grants);
+            return dispatchAfter(run, grants, decides ? null : run.group); // an algorithm may wait for the next run
         } finally {
             if (decides) {
                 decide(run, adaptation, nowNanos);
