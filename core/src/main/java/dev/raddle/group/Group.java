@@ -323,6 +323,7 @@ class Group extends TaskGate {
      */
     boolean adjust(UnaryOperator<GroupBounds.Known> change, GrantedPermits grants) {
         long now = engine.time.nanoTime();
+        Signal empty;
         grants.setNow(now);
         StackRoom.ensure();
         lock();
@@ -338,9 +339,11 @@ class Group extends TaskGate {
                 case GroupBounds.Pending lookup -> lookup.addChange(change);
             }
             demandChanged(now, false);
+            empty = recordIfEmpty(now); // a limit that adapts again does not retain this group
         } finally {
             unlock();
         }
+        signalEmpty(empty);
         reportDemand();
         return true;
     }

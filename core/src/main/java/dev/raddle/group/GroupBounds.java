@@ -77,8 +77,14 @@ sealed interface GroupBounds extends Bounds {
             @Nullable RateLimit rate,
             Scheduler scheduler,
             @Nullable Adaptation adaptation, // null unless the concurrency is adaptive
-            boolean isAdjusted)
+            boolean isLimitSet, // by hand; false again when it adapts
+            boolean isOtherwiseAdjusted)
             implements GroupBounds {
+
+        @Override
+        public boolean isAdjusted() {
+            return isLimitSet || isOtherwiseAdjusted;
+        }
 
         @Override
         public int slots() {
@@ -97,12 +103,14 @@ sealed interface GroupBounds extends Bounds {
                     limits.of(policy.resolveRate(key)),
                     policy.resolveScheduler(key),
                     adaptation,
+                    false,
                     false);
         }
 
         /** Returns these limits with another concurrency, which an adaptation has decided. */
         Known withAdapted(int limit) {
-            return new Known(limit, maxInFlight, maxWaiting, weight, rate, scheduler, adaptation, isAdjusted);
+            return new Known(
+                    limit, maxInFlight, maxWaiting, weight, rate, scheduler, adaptation, isLimitSet, isOtherwiseAdjusted);
         }
 
         /** Returns these limits with an adaptation that begins at the concurrency, or these if they have one. */
@@ -111,19 +119,22 @@ sealed interface GroupBounds extends Bounds {
                 return this;
             }
             Adaptation resumed = new Adaptation(limit, concurrency, maxInFlight);
-            return new Known(resumed.steady(), maxInFlight, maxWaiting, weight, rate, scheduler, resumed, isAdjusted);
+            return new Known(
+                    resumed.steady(), maxInFlight, maxWaiting, weight, rate, scheduler, resumed, false, isOtherwiseAdjusted);
         }
 
         Known withConcurrency(int limit) {
-            return new Known(limit, maxInFlight, maxWaiting, weight, rate, scheduler, null, true);
+            return new Known(limit, maxInFlight, maxWaiting, weight, rate, scheduler, null, true, isOtherwiseAdjusted);
         }
 
         Known withWeight(int newWeight) {
-            return new Known(concurrency, maxInFlight, maxWaiting, newWeight, rate, scheduler, adaptation, true);
+            return new Known(
+                    concurrency, maxInFlight, maxWaiting, newWeight, rate, scheduler, adaptation, isLimitSet, true);
         }
 
         Known withRate(@Nullable RateLimit newRate) {
-            return new Known(concurrency, maxInFlight, maxWaiting, weight, newRate, scheduler, adaptation, true);
+            return new Known(
+                    concurrency, maxInFlight, maxWaiting, weight, newRate, scheduler, adaptation, isLimitSet, true);
         }
     }
 }

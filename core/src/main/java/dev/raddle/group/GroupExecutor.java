@@ -494,7 +494,8 @@ public final class GroupExecutor implements AutoCloseable {
 
     /**
      * Lets the limit of a group adapt again, from the current one on, after {@link #setMaxConcurrency} has stopped it.
-     * Has no effect if the limit adapts, or if the policy has no adaptive limit for the group.
+     * Has no effect if the limit adapts, or if the policy has no adaptive limit for the group. The group may be removed
+     * again when it is idle, unless it was changed in other ways, too.
      *
      * @param groupKey the key of the group
      * @throws IllegalStateException if this executor is shut down

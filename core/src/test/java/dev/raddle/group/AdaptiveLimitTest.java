@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import jdk.jfr.Recording;
 import jdk.jfr.consumer.RecordedEvent;
 import jdk.jfr.consumer.RecordingFile;
@@ -491,5 +492,42 @@ class AdaptiveLimitTest {
 
         assertThat(changes.getFirst().reason()).isEqualTo("gradient 1.00: mean 10.0 ms against 10.0 ms");
         assertThat(changes.getFirst().after()).isEqualTo(6);
+    }
+
+    @Test
+    void a_limit_that_adapts_again_does_not_retain_its_group() {
+        executor.setMaxConcurrency("a", 2);
+        time.advance(Duration.ofMinutes(3));
+        assertThat(executor.activeGroupKeys()).containsExactly("a");
+
+        executor.resumeAdaptive("a");
+        time.advance(Duration.ofMinutes(3));
+        assertThat(executor.activeGroupKeys()).isEmpty();
+
+        executor.setMaxConcurrency("a", 2);
+        executor.setWeight("a", 3);
+        executor.resumeAdaptive("a");
+        time.advance(Duration.ofMinutes(3));
+        assertThat(executor.activeGroupKeys()).containsExactly("a");
+    }
+
+    @Test
+    void an_algorithm_may_wait_for_another_task_of_its_group_if_threads_are_reused() throws Exception {
+        AtomicReference<GroupResult<String>> inner = new AtomicReference<>();
+        AdaptiveLimit waiting = AdaptiveLimit.custom(sample -> {
+                    inner.set(executor.submit("a", () -> "inner").join(Duration.ofSeconds(20)));
+                    return sample.limit();
+                })
+                .initial(1);
+        use(GroupPolicy.builder().reuseThreads(true).adaptiveLimit(key -> waiting));
+        List<TaskHandle<String>> tasks = new ArrayList<>();
+        for (int i = 0; i < FIRST_WINDOW + 10; i++) {
+            tasks.add(executor.submit("a", () -> "outer"));
+        }
+        for (TaskHandle<String> task : tasks) {
+            task.await();
+        }
+
+        assertThat(inner.get().value()).isEqualTo("inner");
     }
 }
