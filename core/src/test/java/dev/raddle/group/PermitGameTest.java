@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Rate;
+import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
 import dev.raddle.testing.StepScheduler;
 import dev.raddle.testing.VirtualTime;
@@ -45,6 +46,7 @@ class PermitGameTest {
     private final List<String> violations = new ArrayList<>();
     private long fence;
     private int started; // callables that were entered
+    private boolean isAdaptive; // whether the limits are adaptive
     private boolean isFair; // whether the source answers what it is asked
 
     private Account account(String key) {
@@ -143,6 +145,10 @@ class PermitGameTest {
         if (random.nextInt(3) == 0) {
             policy.globalMaxInFlight(1 + random.nextInt(4));
         }
+        isAdaptive = random.nextInt(3) == 0;
+        if (isAdaptive) {
+            policy.adaptiveLimit(key -> limit(random));
+        }
         int largestCost = random.nextBoolean() ? 1 : 4;
         try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy.build())) {
             for (int step = 0; step < 200; step++) {
@@ -153,10 +159,31 @@ class PermitGameTest {
             assertThat(handles.stream().filter(each -> !each.isDone()))
                     .as("tasks that never end, seed %d", seed)
                     .isEmpty();
+            perform(steps::runAll); // granted tasks whose timeout has passed
             perform(() -> executor.shutdown(Duration.ZERO));
         }
         assertThat(source.closed).isEqualTo(1);
         assertThat(violations).as("seed %d", seed).isEmpty();
+    }
+
+    /** Returns a limit whose algorithm, with the drops and their predicate, does whatever it likes. */
+    private static AdaptiveLimit limit(Random random) {
+        AdaptiveLimit limit =
+                switch (random.nextInt(4)) {
+                    case 0 -> AdaptiveLimit.gradient();
+                    case 1 -> AdaptiveLimit.vegas();
+                    default -> AdaptiveLimit.custom(sample -> wild(random));
+                };
+        return limit.initial(1 + random.nextInt(4)).max(4).dropWhen(error -> wild(random) > 0);
+    }
+
+    private static int wild(Random random) {
+        return switch (random.nextInt(6)) {
+            case 0 -> throw new IllegalStateException("the algorithm fails");
+            case 1 -> Integer.MAX_VALUE;
+            case 2 -> Integer.MIN_VALUE;
+            default -> random.nextInt(5);
+        };
     }
 
     /** Makes the source fair and lets everything end. From here on it only answers what it is notified of. */
@@ -214,16 +241,23 @@ class PermitGameTest {
         if (own > fence || (fencesForOneTask.contains(own) && !usedFences.add(own))) {
             violations.add("fence " + own);
         }
+        time.advance(Duration.ofNanos(own % 50));
         return ++started;
     }
 
     private static TaskOptions options(Random random) {
-        return random.nextInt(8) == 0 ? TaskOptions.DEFAULTS.queueTimeout(Duration.ofNanos(700)) : TaskOptions.DEFAULTS;
+        return switch (random.nextInt(16)) {
+            case 0, 1 -> TaskOptions.DEFAULTS.queueTimeout(Duration.ofNanos(700));
+            case 2 -> TaskOptions.DEFAULTS.queueTimeout(Duration.ZERO);
+            case 3 -> TaskOptions.DEFAULTS.timeout(Duration.ofNanos(900));
+            case 4 -> TaskOptions.DEFAULTS.retry(RetryPolicy.fixedDelay(2, Duration.ZERO));
+            default -> TaskOptions.DEFAULTS;
+        };
     }
 
     private void step(GroupExecutor executor, Source source, Random random, int largestCost) {
         String key = KEYS.get(random.nextInt(KEYS.size()));
-        switch (random.nextInt(19)) {
+        switch (random.nextInt(20)) {
             case 0, 1, 2, 3 ->
                 handles.add(executor.submit(
                         key,
@@ -257,14 +291,27 @@ class PermitGameTest {
                 }
             }
             case 15 -> {
-                if (random.nextInt(4) == 0) {
+                int rare = isAdaptive ? 20 : 4;
+                if (random.nextInt(rare) == 0) {
                     executor.evictGroup(key);
-                } else if (random.nextInt(4) == 0) {
+                } else if (random.nextInt(rare) == 0) {
                     executor.shutdownGroup(key);
                 }
             }
-            case 16 -> executor.setMaxConcurrency(key, 1 + random.nextInt(4));
+            case 16 -> {
+                if (!isAdaptive || random.nextInt(20) == 0) {
+                    executor.setMaxConcurrency(key, 1 + random.nextInt(4));
+                }
+            }
             case 17 -> {
+                switch (random.nextInt(4)) {
+                    case 0 -> executor.setGlobalMaxInFlight(1 + random.nextInt(4));
+                    case 1 -> executor.setRate(key, Rate.of(1 + random.nextInt(5), Duration.ofNanos(1_000)));
+                    case 2 -> executor.setRate(key, null);
+                    default -> executor.resumeAdaptive(key);
+                }
+            }
+            case 18 -> {
                 if (random.nextBoolean()) {
                     executor.pauseGroup(key);
                 } else if (random.nextBoolean()) {
