@@ -12,7 +12,8 @@ import org.jspecify.annotations.Nullable;
  * @param rank the number of groups before its own at the global cap; 0 unless it waits for the cap
  * @param rate the rate for which it waits, or null if it does not wait for a rate
  * @param nextStart the time after which the next task of the group may start, or of all groups if the rate is the
- *     global one; null unless it waits for a rate or the end of a hold
+ *     global one; during a hold the rest of it, although the rate may allow the next start only later; null unless it
+ *     waits for a rate or the end of a hold
  * @param limitChange the latest change of the adaptive limit for which it waits; null if it does not wait for one
  * @param permits the number of permits of the fleet that it needs; 0 unless it waits for these
  * @param fleet what the {@link PermitSource} knows about them; null unless the task waits for these

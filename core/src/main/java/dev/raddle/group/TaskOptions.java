@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param priority its rank among the waiting tasks of its group: higher priorities start first, equal ones in order of
  *     arrival
  * @param cost the number of slots that it takes, of the group and of the global cap, all at once; if it exceeds a
- *     limit, the task takes all slots of that limit
+ *     limit, the task takes all slots of that limit. It takes as many permits of a permit source as slots, and the
+ *     whole cost of the rates of its group and of all groups: if that exceeds a burst, the task starts when a whole
+ *     burst could, and delays the tasks after it
  * @param queueTimeout the longest time that it may wait, or null if the policy's queue timeout holds
  * @param retry the retry policy, or null for one attempt; the task keeps its slots between attempts
  * @param timeout the time limit from its submission on, which includes waiting and all attempts, or null for no limit
@@ -80,7 +82,7 @@ public record TaskOptions(
     }
 
     /**
-     * Returns these options with another cost.
+     * Returns these options with another cost, of slots, permits and rates.
      *
      * @param slots the cost, at least 1
      * @return new options
