@@ -18,7 +18,6 @@ record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> row
             new Chapter("cpu", CpuPerTask.class, CpuPerTask::rows),
             new Chapter("cpu-serial", CpuPerSerialTask.class, CpuPerSerialTask::rows),
             new Chapter("cpu-reuse", CpuPerReusingTask.class, CpuPerReusingTask::rows),
-            new Chapter("rate", CpuPerRatedTask.class, CpuPerRatedTask::rows),
             new Chapter("round-trip", RoundTrip.class, RoundTrip::rows),
             new Chapter("flood", WaitBehindFlood.class, WaitBehindFlood::rows),
             new Chapter("shares", ShareOfCap.class, ShareOfCap::rows),
@@ -39,6 +38,8 @@ record Chapter(String name, Class<?> benchmark, Function<Results, List<Row>> row
             new Chapter("pool-blocking", PoolBlocking.class, PoolBlocking::rows),
             new Chapter("pool-bytes", PoolBytes.class, PoolBytes::rows),
             new Chapter("pool-isolation", PoolIsolation.class, PoolIsolation::rows),
+            new Chapter("rate-start", CpuPerRatedTask.class, CpuPerRatedTask::rows),
+            new Chapter("adaptive-sample", CpuPerSampledTask.class, CpuPerSampledTask::rows),
             new Chapter("fleet-permits", FleetPermits.class, FleetPermits::rows));
 
     /** Returns the name of the section of the page that this chapter belongs to. */
