@@ -2,14 +2,10 @@ package dev.raddle.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
-import io.lettuce.core.api.sync.RedisCommands;
 import io.lettuce.core.cluster.RedisClusterClient;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedClass;
@@ -17,33 +13,27 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A fleet on a cluster of one node. */
 @ParameterizedClass
-@MethodSource("binaries")
+@MethodSource("kinds")
 @Timeout(30)
 class ClusterTest {
 
-    private final String binary;
+    private final ServerKind kind;
 
-    ClusterTest(String binary) {
-        this.binary = binary;
+    ClusterTest(ServerKind kind) {
+        this.kind = kind;
     }
 
-    static List<String> binaries() throws IOException {
-        return TestServer.binaries();
+    static List<ServerKind> kinds() {
+        return ServerKind.all();
     }
 
     @Test
     void two_instances_on_a_cluster_share_a_limit() throws Exception {
         FakeExecutor.Peak peak = new FakeExecutor.Peak();
-        try (TestServer server = TestServer.start(binary, "--cluster-enabled", "yes");
-                RedisClient node = RedisClient.create(RedisURI.create("127.0.0.1", server.port))) {
-            RedisCommands<String, String> redis = node.connect().sync();
-            redis.clusterAddSlots(IntStream.range(0, 16384).toArray());
-            while (!redis.clusterInfo().contains("cluster_state:ok")) {
-                Thread.yield();
-            }
+        try (RedisServer server = RedisServer.start(kind, RedisServer.Options.CLUSTER)) {
             FleetOptions options =
                     FleetOptions.builder().lease(Duration.ofSeconds(1)).build();
-            try (RedisClusterClient client = RedisClusterClient.create(RedisURI.create("127.0.0.1", server.port));
+            try (RedisClusterClient client = RedisClusterClient.create(RedisURI.create("127.0.0.1", server.port()));
                     RedisFleet a = RedisFleet.connect(client, options);
                     RedisFleet b = RedisFleet.connect(client, options);
                     FakeExecutor first = new FakeExecutor(a, peak);

@@ -22,10 +22,10 @@ final class Instance implements AutoCloseable {
     boolean isFresh;
     List<String> header = List.of();
 
-    Instance(TestServer at, String namespace, String id) throws Exception {
+    Instance(RedisServer at, String namespace, String id) throws Exception {
         this.id = id;
         keys = new Keys(namespace);
-        server = Server.at(RedisURI.create("127.0.0.1", at.port));
+        server = Server.at(RedisURI.create("127.0.0.1", at.port()));
         link = server.connect(keys, keys.channelPrefix() + id.replaceFirst("\\..*", ""), messages::add, () -> {});
     }
 

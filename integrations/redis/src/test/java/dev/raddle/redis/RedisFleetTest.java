@@ -3,11 +3,11 @@ package dev.raddle.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.group.PermitSource;
 import dev.raddle.task.Rate;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -30,29 +30,29 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Fleets on a real server, of each kind that is here. Each test has a server of its own. */
 @ParameterizedClass
-@MethodSource("binaries")
+@MethodSource("kinds")
 @Timeout(20)
 class RedisFleetTest {
 
     private static final LongConsumer NOTHING = fence -> {};
 
-    private final String binary;
+    private final ServerKind kind;
     private final FakeExecutor.Peak peak = new FakeExecutor.Peak();
     private final LinkedBlockingQueue<String> events = new LinkedBlockingQueue<>();
     private final Deque<AutoCloseable> open = new ArrayDeque<>();
-    private TestServer server;
+    private RedisServer server;
 
-    RedisFleetTest(String binary) {
-        this.binary = binary;
+    RedisFleetTest(ServerKind kind) {
+        this.kind = kind;
     }
 
-    static List<String> binaries() throws IOException {
-        return TestServer.binaries();
+    static List<ServerKind> kinds() {
+        return ServerKind.all();
     }
 
     @BeforeEach
-    void start() throws IOException {
-        server = TestServer.start(binary);
+    void start() {
+        server = RedisServer.start(kind, RedisServer.Options.PLAIN);
     }
 
     @AfterEach
@@ -101,7 +101,7 @@ class RedisFleetTest {
     }
 
     private RedisURI uri() {
-        return RedisURI.create("127.0.0.1", server.port);
+        return RedisURI.create("127.0.0.1", server.port());
     }
 
     private FakeExecutor executor(RedisFleet fleet) {
@@ -175,6 +175,52 @@ class RedisFleetTest {
 
         until(() -> first.ended.get() == 300 && second.ended.get() == 300);
         assertThat(all.of("*")).isBetween(1, 4);
+    }
+
+    @Test
+    void each_accepted_grant_counts_against_a_demand_that_is_reported_once() {
+        RedisFleet fleet = fleet(options -> options.slice(Duration.ZERO));
+        fleet.setLimit("g", 3);
+        AtomicInteger granted = new AtomicInteger();
+        PermitSource.Session session = fleet.open(new PermitSource.Holder() {
+            @Override
+            public boolean grant(String key, long fence) {
+                throw new AssertionError("not used");
+            }
+
+            @Override
+            public boolean grantOnce(String key, long fence) {
+                if (granted.get() == 2) {
+                    granted.incrementAndGet();
+                    throw new IllegalStateException("a failed grant has no effect");
+                }
+                granted.incrementAndGet();
+                return true;
+            }
+
+            @Override
+            public PermitSource.Reclaimed reclaim(String key, int most) {
+                return PermitSource.Reclaimed.NONE;
+            }
+
+            @Override
+            public int revoke(String key, int permits, String reason) {
+                return 0;
+            }
+
+            @Override
+            public void limit(String key, int permits) {}
+        });
+
+        session.demand("g", 4, 0);
+
+        until(() -> granted.get() == 4); // one of them failed, and its permit was granted again
+        until(() -> fleet.stats().wanted() == 1);
+        long calls = fleet.stats().calls();
+        until(() -> fleet.stats().calls() > calls + 3);
+        assertThat(granted.get()).isEqualTo(4);
+        assertThat(fleet.stats().wanted()).isEqualTo(1);
+        assertThat(fleet.stats().leases()).isEqualTo(3);
     }
 
     @Test
@@ -306,7 +352,7 @@ class RedisFleetTest {
         assertThat(first.revoked.get()).isEqualTo(1);
         assertThat(first.reason).contains("the lease ended without an answer of the server");
         assertThat(second.ended.get()).isZero();
-        server.start();
+        server.restart();
 
         b.setLimit("g", 1);
         until(() -> second.ended.get() == 5);
@@ -327,7 +373,7 @@ class RedisFleetTest {
         until(() -> b.stats().wanted() == 3);
 
         server.kill();
-        server.start();
+        server.restart();
 
         event("quarantine");
         until(() -> a.status().keys().stream().anyMatch(key -> key.permits() == 1 && key.limit() == 1));
@@ -347,7 +393,7 @@ class RedisFleetTest {
         until(() -> executor.ended.get() == 1);
 
         redis.scriptFlush();
-        if (!TestServer.versionOf(binary).contains("v=6")) {
+        if (kind.hasFunctions()) {
             redis.functionFlush(io.lettuce.core.FlushMode.SYNC);
         }
         executor.submit("h", 50, NOTHING);
@@ -407,7 +453,7 @@ class RedisFleetTest {
         event("outage: ");
         assertThat(executor.ended.get()).isZero();
 
-        server.start();
+        server.restart();
 
         event("outage ended");
         until(() -> executor.ended.get() == 3);
@@ -423,7 +469,7 @@ class RedisFleetTest {
 
         until(() -> executor.ended.get() == 50);
         assertThat(peak.of("g")).isBetween(1, 2);
-        server.start();
+        server.restart();
         event("outage ended");
         executor.submit("g", 5, NOTHING);
         until(() -> executor.ended.get() == 55);
@@ -632,10 +678,10 @@ class RedisFleetTest {
 
     @Test
     void a_password_is_never_shown() {
-        RedisURI secret = RedisURI.create("redis://user:hunter2@127.0.0.1:" + server.port);
+        RedisURI secret = RedisURI.create("redis://user:hunter2@127.0.0.1:" + server.port());
         RedisFleet fleet = closing(RedisFleet.connect(secret, FleetOptions.defaults()));
 
-        assertThat(fleet.toString()).isEqualTo("fleet \"raddle\" on 127.0.0.1:" + server.port + ", no answer");
+        assertThat(fleet.toString()).isEqualTo("fleet \"raddle\" on 127.0.0.1:" + server.port() + ", no answer");
         assertThatThrownBy(() -> fleet.setCap(1)).hasMessageNotContaining("hunter2");
     }
 }

@@ -7,7 +7,6 @@ import dev.raddle.task.Rate;
 import io.lettuce.core.RedisClient;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.api.sync.RedisCommands;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,28 +23,27 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** The script alone, on each kind of server that is here. */
 @ParameterizedClass
-@MethodSource("binaries")
+@MethodSource("kinds")
 class ScriptTest {
 
     private static final AtomicInteger namespaces = new AtomicInteger();
 
-    private static TestServer server;
+    private static RedisServer server;
     private static RedisClient client;
     private static RedisCommands<String, String> redis;
     private String namespace;
     private final List<Instance> instances = new ArrayList<>();
 
-    ScriptTest(String binary) {}
+    ScriptTest(ServerKind kind) {}
 
-    static List<String> binaries() throws IOException {
-        return TestServer.binaries();
+    static List<ServerKind> kinds() {
+        return ServerKind.all();
     }
 
     @BeforeParameterizedClassInvocation
-    static void start(String binary) throws IOException {
-        System.out.println("ScriptTest on " + TestServer.versionOf(binary));
-        server = TestServer.start(binary);
-        client = RedisClient.create(RedisURI.create("127.0.0.1", server.port));
+    static void start(ServerKind kind) {
+        server = RedisServer.start(kind, RedisServer.Options.PLAIN);
+        client = RedisClient.create(RedisURI.create("127.0.0.1", server.port()));
         redis = client.connect().sync();
     }
 
