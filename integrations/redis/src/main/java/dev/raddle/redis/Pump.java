@@ -221,7 +221,8 @@ final class Pump {
 
     private void closeConnections() {
         if (attempts == 0) {
-            server.close(link).whenComplete((any, failure) -> ended.complete(null));
+            CompletableFuture<Void> ignored =
+                    server.close(link).whenComplete((any, failure) -> ended.complete(null));
             mailbox.close();
         }
     }
@@ -543,7 +544,8 @@ final class Pump {
     private void connected(Object attempt, Link opened) {
         attempts--;
         if (isEnding || connecting != attempt) {
-            opened.close().whenComplete((any, failure) -> post(this::attemptEnded));
+            CompletableFuture<Void> ignored =
+                    opened.close().whenComplete((any, failure) -> post(this::attemptEnded));
             return;
         }
         connecting = null;
