@@ -221,8 +221,7 @@ final class Pump {
 
     private void closeConnections() {
         if (attempts == 0) {
-            CompletableFuture<Void> ignored =
-                    server.close(link).whenComplete((any, failure) -> ended.complete(null));
+            CompletableFuture<Void> ignored = server.close(link).whenComplete((any, failure) -> ended.complete(null));
             mailbox.close();
         }
     }
@@ -544,8 +543,7 @@ final class Pump {
     private void connected(Object attempt, Link opened) {
         attempts--;
         if (isEnding || connecting != attempt) {
-            CompletableFuture<Void> ignored =
-                    opened.close().whenComplete((any, failure) -> post(this::attemptEnded));
+            CompletableFuture<Void> ignored = opened.close().whenComplete((any, failure) -> post(this::attemptEnded));
             return;
         }
         connecting = null;
