@@ -208,7 +208,8 @@ public final class AdaptiveLimit {
      * Returns this limit with another notion of a drop, besides timeouts.
      *
      * @param isDrop returns whether a task that has thrown an exception was dropped because the callee is overloaded;
-     *     called by the thread that ran the task, outside every lock; if it throws, the task does not count, and the
+     *     called by the thread that ran the task, outside every lock and before the task's slots are free, so it must
+     *     not wait for tasks of the group; if it throws, the task does not count, and the
      *     exception is reported to the policy's sink
      * @return a changed copy
      */

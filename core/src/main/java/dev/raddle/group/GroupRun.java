@@ -340,11 +340,12 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         if (ranNanos <= 0 || !isDecided()) {
             return null;
         }
-        return switch (settledOutcome()) {
-            case Outcome.Success<T> success -> settings != null && settings.wasRetried ? null : Adaptation.Kind.RAN;
-            case Outcome.Failure<T>(TaskTimeoutException late) ->
+        Outcome<?> outcome = placement() instanceof PlacedTask placed ? placed.outcome(settledOutcome()) : settledOutcome();
+        return switch (outcome) {
+            case Outcome.Success<?> success -> settings != null && settings.wasRetried ? null : Adaptation.Kind.RAN;
+            case Outcome.Failure<?>(TaskTimeoutException late) ->
                 ranNanos >= Deadline.nanos(late.budget()) / 2 ? Adaptation.Kind.DROPPED : null; // else it has waited
-            case Outcome.Failure<T> failure -> limit.isDrop(failure.error()) ? Adaptation.Kind.DROPPED : null;
+            case Outcome.Failure<?> failure -> limit.isDrop(failure.error()) ? Adaptation.Kind.DROPPED : null;
             default -> null;
         };
     }

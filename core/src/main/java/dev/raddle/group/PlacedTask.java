@@ -49,6 +49,12 @@ final class PlacedTask implements Placement, Callable<Object> {
         return !(task instanceof TaskRun<?>);
     }
 
+    /** Returns how the task has ended: as the run of another API says, if it is one, or else as its own run in the group. */
+    Outcome<?> outcome(Outcome<?> inGroup) {
+        Outcome<?> own = task instanceof TaskRun<?> run ? run.decided() : null;
+        return own != null && inGroup instanceof Outcome.Success<?> ? own : inGroup;
+    }
+
     /** Reports the failure of a run that has ended without calling the task. */
     void reportFailedStart(String groupKey, Outcome<?> outcome) {
         if (!begun && outcome instanceof Outcome.Failure<?> failure) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.raddle.group.AdaptiveLimit.Sample;
+import dev.raddle.scope.FailurePolicy;
+import dev.raddle.scope.ThreadScope;
 import dev.raddle.task.ExceptionSink;
 import dev.raddle.task.Rate;
 import dev.raddle.task.RetryPolicy;
@@ -529,5 +531,25 @@ class AdaptiveLimitTest {
         }
 
         assertThat(inner.get().value()).isEqualTo("inner");
+    }
+
+    @Test
+    void a_failed_task_of_a_scope_that_runs_in_a_group_counts_as_a_failed_task_of_the_group() {
+        use(AdaptiveLimit.custom(this::record).initial(1).dropWhen(error -> error instanceof IOException));
+        try (ThreadScope scope = ThreadScope.open("s")
+                .withScheduler(executor.scheduler("a"))
+                .withFailurePolicy(FailurePolicy.SUPERVISOR)) {
+            for (int i = 0; i < 60; i++) {
+                Exception failure = i % 2 == 0 ? new IOException("busy") : new IllegalArgumentException("wrong");
+                scope.submit("call", () -> {
+                    time.advance(Duration.ofMillis(10));
+                    throw failure;
+                });
+                steps.runAll();
+            }
+        }
+
+        assertThat(samples.getFirst().drops()).isEqualTo(FIRST_WINDOW);
+        assertThat(samples.getFirst().count()).isZero();
     }
 }
