@@ -110,7 +110,15 @@ sealed interface GroupBounds extends Bounds {
         /** Returns these limits with another concurrency, which an adaptation has decided. */
         Known withAdapted(int limit) {
             return new Known(
-                    limit, maxInFlight, maxWaiting, weight, rate, scheduler, adaptation, isLimitSet, isOtherwiseAdjusted);
+                    limit,
+                    maxInFlight,
+                    maxWaiting,
+                    weight,
+                    rate,
+                    scheduler,
+                    adaptation,
+                    isLimitSet,
+                    isOtherwiseAdjusted);
         }
 
         /** Returns these limits with an adaptation that begins at the concurrency, or these if they have one. */
@@ -120,7 +128,15 @@ sealed interface GroupBounds extends Bounds {
             }
             Adaptation resumed = new Adaptation(limit, concurrency, maxInFlight);
             return new Known(
-                    resumed.steady(), maxInFlight, maxWaiting, weight, rate, scheduler, resumed, false, isOtherwiseAdjusted);
+                    resumed.steady(),
+                    maxInFlight,
+                    maxWaiting,
+                    weight,
+                    rate,
+                    scheduler,
+                    resumed,
+                    false,
+                    isOtherwiseAdjusted);
         }
 
         Known withConcurrency(int limit) {

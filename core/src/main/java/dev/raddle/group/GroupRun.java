@@ -340,7 +340,8 @@ final class GroupRun<T> extends TaskRun<T> implements TaskHandle<T>, Scheduler.P
         if (ranNanos <= 0 || !isDecided()) {
             return null;
         }
-        Outcome<?> outcome = placement() instanceof PlacedTask placed ? placed.outcome(settledOutcome()) : settledOutcome();
+        Outcome<?> outcome =
+                placement() instanceof PlacedTask placed ? placed.outcome(settledOutcome()) : settledOutcome();
         return switch (outcome) {
             case Outcome.Success<?> success -> settings != null && settings.wasRetried ? null : Adaptation.Kind.RAN;
             case Outcome.Failure<?>(TaskTimeoutException late) ->

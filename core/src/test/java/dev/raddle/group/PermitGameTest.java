@@ -168,12 +168,11 @@ class PermitGameTest {
 
     /** Returns a limit whose algorithm, with the drops and their predicate, does whatever it likes. */
     private static AdaptiveLimit limit(Random random) {
-        AdaptiveLimit limit =
-                switch (random.nextInt(4)) {
-                    case 0 -> AdaptiveLimit.gradient();
-                    case 1 -> AdaptiveLimit.vegas();
-                    default -> AdaptiveLimit.custom(sample -> wild(random));
-                };
+        AdaptiveLimit limit = switch (random.nextInt(4)) {
+            case 0 -> AdaptiveLimit.gradient();
+            case 1 -> AdaptiveLimit.vegas();
+            default -> AdaptiveLimit.custom(sample -> wild(random));
+        };
         return limit.initial(1 + random.nextInt(4)).max(4).dropWhen(error -> wild(random) > 0);
     }
 
