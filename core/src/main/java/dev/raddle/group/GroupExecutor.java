@@ -540,7 +540,8 @@ public final class GroupExecutor implements AutoCloseable {
     /**
      * Keeps the tasks of a group from starting for some time, for example because the server that they call has asked
      * for that ({@code Retry-After}). Running tasks go on, submitted ones wait while the queue is not full, and are
-     * rejected otherwise. If the group is already on hold for longer, this method has no effect. A group on hold is not removed.
+     * rejected otherwise. If the group is already on hold for longer, this method has no effect. A group on hold is not
+     * removed.
      *
      * @param groupKey the key of the group, which need not have had a task
      * @param time the length of the hold, not negative

@@ -847,8 +847,8 @@ public final class GroupPolicy {
 
         /**
          * Sets whether a thread that has run a task runs the next waiting task of the same group, which is faster.
-         * Interrupts and task contexts are not visible to the next task; thread-locals are. A listener must not wait for
-         * other tasks of the group then, because its thread may be the one that runs them next.
+         * Interrupts and task contexts are not visible to the next task; thread-locals are. A listener must not wait
+         * for other tasks of the group then, because its thread may be the one that runs them next.
          *
          * @param reuse whether to reuse threads; the default is false
          * @return this builder

@@ -49,7 +49,7 @@ final class PlacedTask implements Placement, Callable<Object> {
         return !(task instanceof TaskRun<?>);
     }
 
-    /** Returns how the task has ended: as the run of another API says, if it is one, or else as its own run in the group. */
+    /** Returns how the task has ended: its own outcome if it is a run of another API, or else that in the group. */
     Outcome<?> outcome(Outcome<?> inGroup) {
         Outcome<?> own = task instanceof TaskRun<?> run ? run.decided() : null;
         return own != null && inGroup instanceof Outcome.Success<?> ? own : inGroup;
