@@ -18,7 +18,8 @@ final class FleetPermits {
      * instead, and is taken back from there. Each of them is an object from its grant on, which is linked into the list
      * of free ones, or, through the map, to the task that holds it. A permit that is revoked while a task holds it
      * stays linked to the task until that ends: it is held no more, but the task keeps its number. The map is large
-     * enough for all permits, so only `add` and the list that `revoke` returns allocate memory. A task may hold several.
+     * enough for all permits, so only `add` and the list that `revoke` returns allocate memory. A task may hold
+     * several.
      */
 
     /** One permit of the source. */
