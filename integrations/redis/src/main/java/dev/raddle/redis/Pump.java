@@ -29,7 +29,7 @@ final class Pump {
      * under way; so a call contains all that has gathered since the last one, and renews the lease.
      *
      * A lease ends 0.9 ttl after its last successful call was sent. The server counts from when it executed the call,
-     * and until all of ttl, so it instance gives up first. It then revokes what it has granted, forgets the call under
+     * and until all of ttl, so the instance gives up first. It then revokes what it has granted, forgets the call under
      * way, and goes on with another id: what the old one holds at the server comes back when its lease has ended there.
      *
      * A call is repeated under its number, on a new link, until it has an answer or the lease has ended. The server
@@ -39,11 +39,14 @@ final class Pump {
      * number of messages sent. If one of them has not arrived after a while, a sync asks for everything that the server
      * knows of this instance; messages that arrive meanwhile wait for its answer.
      *
-     * An attempt to connect runs in a thread of its own until it ends, but only the latest attempt counts. When the pump
-     * ends, the connections are closed after the last attempt, so that none is opened with a client that was closed.
+     * An attempt to connect runs in a thread of its own until it ends, but only the latest attempt counts. When the
+     * pump ends, the connections are closed after the last attempt, so that none is opened with a client that was
+     * closed.
      *
-     * Another incarnation means that the server has lost data. It has not executed the call. The next one restores the
-     * settings, states all that is held, and syncs.
+     * Another incarnation means that the server has lost data. It has not executed the call. The next one states all
+     * that is held, and syncs. An instance that has lost its lease meanwhile has nothing to state, and its first call
+     * is executed; in both cases the next call restores the settings, which this instance knows from an earlier
+     * incarnation. So the settings are back before the server grants again, if one instance that knows them is there.
      */
 
     private static final long LEASE_TENTHS = 9;
@@ -81,6 +84,8 @@ final class Pump {
     private String incarnation = "";
     private long longestLease; // that any instance has, in ms
     private Map<String, String> settings = Map.of();
+    private String settingsOf = ""; // the incarnation that has these settings
+    private boolean needsSettings; // the server has lost them
     private @Nullable Call call; // under way
     private final List<Ledger.Message> sinceSent = new ArrayList<>(); // messages since the call was sent
     private final List<String> deferred = new ArrayList<>(); // messages that wait for the end of a sync
@@ -109,12 +114,14 @@ final class Pump {
     private static final class Call {
         final String[] arguments;
         final boolean isSync;
+        final boolean restoresSettings;
         boolean isSent;
         long sentAt;
 
-        Call(String[] arguments, boolean isSync) {
+        Call(String[] arguments, boolean isSync, boolean restoresSettings) {
             this.arguments = arguments;
             this.isSync = isSync;
+            this.restoresSettings = restoresSettings;
         }
     }
 
@@ -277,6 +284,7 @@ final class Pump {
                 || isClosing
                 || needsSync
                 || needsRestore
+                || needsSettings
                 || isLinkFresh
                 || ledger.hasOperations()) {
             isDue = isDue && !isNowDue;
@@ -289,12 +297,14 @@ final class Pump {
         Batch batch = new Batch();
         checkGap(now);
         boolean isFirst = incarnation.isEmpty();
-        if (needsRestore) {
+        if (needsSettings) {
             settings.forEach((field, value) -> {
                 if (!field.equals("v") && !field.equals("t")) {
                     batch.restore(field, value);
                 }
             });
+        }
+        if (needsRestore) {
             ledger.reassertAll();
         }
         if ((needsSync || needsRestore) && !isFirst) {
@@ -322,7 +332,7 @@ final class Pump {
                 keys.channelPrefix(),
                 options.instanceName(),
                 settings.getOrDefault("v", "-"));
-        return new Call(batch.arguments(header), batch.isSync());
+        return new Call(batch.arguments(header), batch.isSync(), needsSettings);
     }
 
     private void checkGap(long now) {
@@ -368,29 +378,24 @@ final class Pump {
             loseLease(now, "the answer came after the end of the lease", true);
             return;
         }
+        boolean isRestored = answered.restoresSettings;
         call = null;
         isLinkFresh = false;
         failures = 0;
         longestLease = Math.max(longestLease, answer.longestLease);
         counters.backendUp = true;
         switch (answer.state) {
-            case "ok" -> accept(answer, sentAt, now);
+            case "ok" -> accept(answer, isRestored, sentAt, now);
             case "new" -> restart(answer, sentAt, now);
             default -> loseLease(now, "the server has ended the lease", false);
         }
     }
 
-    private void accept(Answer answer, long sentAt, long now) {
+    private void accept(Answer answer, boolean isRestored, long sentAt, long now) {
         number++;
         incarnation = answer.incarnation;
         renew(sentAt, now);
-        if (answer.settings != null) {
-            boolean isChange = settings.containsKey("v");
-            settings = answer.settings;
-            if (isChange) {
-                ledger.askAll();
-            }
-        }
+        acceptSettings(answer, isRestored);
         noteClock(answer);
         noteMessages(answer, now);
         ledger.answered(answer, sinceSent);
@@ -412,6 +417,29 @@ final class Pump {
         }
     }
 
+    private void acceptSettings(Answer answer, boolean isRestored) {
+        boolean isLost = !isRestored && !settings.isEmpty() && !settingsOf.equals(incarnation);
+        needsSettings = isLost;
+        if (isLost) {
+            askForSettings();
+            return;
+        }
+        settingsOf = incarnation;
+        if (answer.settings != null) {
+            boolean isChange = settings.containsKey("v");
+            settings = answer.settings;
+            if (isChange) {
+                ledger.askAll();
+            }
+        }
+    }
+
+    /** Lets the next answer contain all settings. */
+    private void askForSettings() {
+        settings = new HashMap<>(settings);
+        settings.put("v", "-");
+    }
+
     /** The server has lost data, and not executed the call. */
     private void restart(Answer answer, long sentAt, long now) {
         number++;
@@ -423,9 +451,9 @@ final class Pump {
         isLeaving = false;
         needsRestore = true;
         outage.quarantineBegan(Duration.ofMillis(answer.quarantineMillis));
-        if (!settings.isEmpty()) {
-            settings = new HashMap<>(settings);
-            settings.put("v", "-");
+        needsSettings = !settings.isEmpty();
+        if (needsSettings) {
+            askForSettings();
         }
     }
 

@@ -385,6 +385,27 @@ class RedisFleetTest {
     }
 
     @Test
+    void a_server_that_lost_its_data_gets_its_limits_back_from_an_instance_that_had_lost_its_lease() throws Exception {
+        RedisFleet fleet = fleet();
+        fleet.setLimit("g", 1);
+        fleet.setCap(7);
+        FakeExecutor executor = executor(fleet);
+        executor.submit("g", 1, NOTHING);
+        until(() -> executor.ended.get() == 1);
+
+        server.kill();
+        event("outage: ");
+        server.restart();
+
+        event("outage ended");
+        until(() -> fleet.status().keys().stream().anyMatch(key -> key.key().equals("g") && key.limit() == 1));
+        assertThat(fleet.status().cap()).isEqualTo(7);
+        executor.submit("g", 50, NOTHING);
+        until(() -> executor.ended.get() == 51);
+        assertThat(peak.of("g")).isEqualTo(1);
+    }
+
+    @Test
     void flushed_scripts_and_functions_are_loaded_again() {
         RedisCommands<String, String> redis = redis();
         RedisFleet fleet = fleet();
