@@ -12,6 +12,8 @@ import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Phaser;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
@@ -132,7 +134,13 @@ final class FleetWorker {
 
     private void idle() {
         loading = false;
-        loadThreads.arriveAndAwaitAdvance();
+        int phase = loadThreads.arrive();
+        try {
+            loadThreads.awaitAdvanceInterruptibly(phase, 20, TimeUnit.SECONDS);
+        } catch (TimeoutException | InterruptedException late) { // shows what the tasks wait for
+            System.err.println("not idle: " + fleet + ", " + fleet.stats() + ", " + executor);
+            loadThreads.awaitAdvance(phase);
+        }
         file.publish(slot, fleet.stats());
         answer("idle");
     }
