@@ -8,7 +8,6 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
-import dev.raddle.group.AdaptiveLimit;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
@@ -591,24 +590,6 @@ class TaskMetersTest {
             meters.close();
             assertThat(registry.getMeters()).isEmpty();
         }
-    }
-
-    @Test
-    void the_gauge_of_a_limit_follows_an_adaptive_one() {
-        TaskMeters meters = TaskMeters.forGroups(registry);
-        GroupPolicy policy = metered(meters)
-                .adaptiveLimit(key -> AdaptiveLimit.custom(sample -> 9).initial(1))
-                .build();
-        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
-            meters.watch(executor);
-            for (int i = 0; i < 30; i++) {
-                executor.submit("a", "task", () -> "value");
-            }
-            assertThat(gauge("raddle.group.limit", "a")).isEqualTo(1);
-            steps.runAll();
-            assertThat(gauge("raddle.group.limit", "a")).isEqualTo(9);
-        }
-        meters.close();
     }
 
     @Test
