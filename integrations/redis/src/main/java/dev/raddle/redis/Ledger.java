@@ -437,15 +437,14 @@ final class Ledger {
         }
         group.isContended = info.isContended();
         group.isInformed = true;
-        group.position = info.position();
         setRate(group, info.hasRate());
         if (group.limit != info.limit()) {
             group.limit = info.limit();
             group.shares.forEach(share -> limit(share, group));
         }
         List<PermitStatus.Holding> holders = answer.holders.get(info.group());
-        if (holders != null) {
-            group.holdersAt = now();
+        if (holders != null || info.tickets() == 0) { // else the server has not counted those before
+            group.position = info.position();
         }
         group.status =
                 new PermitStatus(group.limit, group.position, holders != null ? holders : group.status.holders());

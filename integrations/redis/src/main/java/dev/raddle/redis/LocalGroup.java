@@ -39,7 +39,6 @@ final class LocalGroup {
     boolean isMissing;
     long missingCount; // when the group was settled last
     int position;
-    long holdersAt;
     volatile PermitStatus status = PermitStatus.UNKNOWN;
     volatile boolean isWatched; // status was asked for since the last heartbeat
 

@@ -32,12 +32,19 @@ been stopped, so no instance is buried for a whole lease from then (`base`): eac
 emptied namespace, or a server with another run id than before, gets a new incarnation, and grants nothing for the
 longest lease (`quar`): what the server has forgotten has ended by then or was reasserted.
 
-A call that may have been lost is sent again with its number. It is executed once: the number is stored before the
-operations, so a call that failed in their midst is not executed again either; its instance is lost then. All data is
-checked before the step that changes it, so a step is never half done because of foreign data.
+A call that may have been lost is sent again with its number. It is executed once: the number is stored even if the call
+fails in the midst of its operations, so it is not executed again either; its instance is lost then. All data is checked
+before the step that changes it, so a step is never half done because of foreign data, and what was done before stays.
+
+A command of the server costs more than a step here. So `begin` reads what the operations need with one command for each
+key, which also shows a key of another type. `used`, `held` and `own` are changed in memory, and `flush` writes them back:
+at the end of a call, also of one that has failed, and before their keys are read otherwise. `wait`, `ready`, `due` and
+`rate` are changed at once. `isWaiting`, `isReady` and `isDue` are false if the key has no elements.
 ]]
 local HIGHEST = 1000000000
 local WINDOW = 1024
+local CHUNK = 2000
+local READ = 8
 
 local function fmt(n)
   return string.format('%.0f', n)
@@ -53,16 +60,66 @@ end
 
 local TYPES = {'hash', 'hash', 'zset', 'zset', 'hash', 'zset', 'zset', 'hash', 'zset', 'hash'}
 
-local function open(keys)
+local function checkTypes(keys)
   for i = 1, 10 do
     local kind = redis.call('TYPE', keys[i])['ok']
     if kind ~= 'none' and kind ~= TYPES[i] then
       error('RADDLE ' .. keys[i] .. ' is a ' .. kind .. ', not a ' .. TYPES[i])
     end
   end
+end
+
+local function open(keys)
   return {used = keys[1], held = keys[2], own = keys[3], exp = keys[4], conf = keys[5], wait = keys[6], ready = keys[7],
     rate = keys[8], due = keys[9], meta = keys[10], touched = {}, order = {}, results = {}, notices = {}, limits = {},
-    rates = {}}
+    rates = {}, counts = {}, written = {}, records = {}, values = {}, changed = {}, settings = {}, leases = {},
+    queues = {}}
+end
+
+-- Calls a command with a list of arguments, so many at once as the stack can take.
+local function callAll(command, key, list)
+  for i = 1, #list, CHUNK do
+    redis.call(command, key, unpack(list, i, math.min(#list, i + CHUNK - 1)))
+  end
+end
+
+-- Reads fields of a hash into a table; false for those that do not exist.
+local function readAll(key, fields, into)
+  for i = 1, #fields, CHUNK do
+    local last = math.min(#fields, i + CHUNK - 1)
+    local values = redis.call('HMGET', key, unpack(fields, i, last))
+    for j = i, last do
+      into[fields[j]] = values[j - i + 1]
+    end
+  end
+end
+
+-- Reads at least something of each key.
+local function read(c, groups)
+  local held, used, conf = {''}, {'*'}, {'t', '?', '*'}
+  for _, g in ipairs(groups) do
+    if c.me then
+      held[#held + 1] = c.me .. '|' .. g
+    end
+    used[#used + 1] = g
+    conf[#conf + 1] = 'l:' .. g
+    conf[#conf + 1] = 'r:' .. g
+  end
+  readAll(c.held, held, c.values)
+  readAll(c.used, used, c.written)
+  readAll(c.conf, conf, c.settings)
+  if c.me then
+    c.leases[c.me] = redis.call('ZSCORE', c.exp, c.me)
+  else
+    redis.call('ZCARD', c.exp)
+  end
+  redis.call('ZCARD', c.own)
+  redis.call('HLEN', c.rate)
+  c.isWaiting = redis.call('ZCARD', c.wait) > 0
+  c.isReady = redis.call('ZCARD', c.ready) > 0
+  c.isDue = redis.call('ZCARD', c.due) > 0
+  return redis.call('HMGET', c.meta, 'inc', 'quar', 'last', 'base', 'seq', 'fence', 'turn', 'version', 'pending', 'run',
+    'c:' .. (c.me or ''), 'n:' .. (c.me or ''))
 end
 
 local function renewIncarnation(c)
@@ -72,11 +129,15 @@ local function renewIncarnation(c)
   c.pending = 1
 end
 
--- Reads the clock and the counters. `ttl` is the longest lease that the caller knows of, ms.
-local function begin(keys, ttl)
+-- Reads the clock, the counters and the groups. `ttl` is the longest lease that the caller knows of, ms.
+local function begin(keys, ttl, me, groups)
   local c = open(keys)
-  local m = redis.call('HMGET', c.meta, 'inc', 'quar', 'last', 'base', 'seq', 'fence', 'turn', 'version', 'pending',
-    'run')
+  c.me = me
+  local isRead, m = pcall(read, c, groups)
+  if not isRead then
+    checkTypes(keys)
+    error(m, 0)
+  end
   local time = redis.call('TIME')
   c.us = time[1] * 1000000 + time[2]
   local known = m[1]
@@ -90,10 +151,12 @@ local function begin(keys, ttl)
   c.version = int(m[8] or 0, 'meta version')
   c.pending = int(m[9] or 0, 'meta pending')
   c.run = m[10]
+  c.before = int(m[11] or 0, 'number of the last call')
+  c.sent = m[12] or '0'
   c.behind = math.max(0, last - c.us)
   c.us = math.max(c.us, last)
   c.ms = math.floor(c.us / 1000)
-  c.longest = int(redis.call('HGET', c.conf, 't') or 0, 'conf t')
+  c.longest = int(c.settings['t'] or 0, 'conf t')
   if ttl > c.longest then
     c.longest = ttl
     redis.call('HSET', c.conf, 't', fmt(ttl))
@@ -117,11 +180,23 @@ local function checkRun(c)
   c.run = run or c.run
 end
 
+local function setting(c, field)
+  local v = c.settings[field]
+  if v == nil then
+    v = redis.call('HGET', c.conf, field)
+    c.settings[field] = v
+  end
+  return v
+end
+
+local function forgetSettings(c)
+  c.settings, c.limits, c.rates, c.cap = {}, {}, {}, nil
+end
+
 local function limit(c, g)
   local l = c.limits[g]
   if not l then
-    local own = redis.call('HMGET', c.conf, 'l:' .. g, '?')
-    l = int(own[1] or own[2] or HIGHEST, 'limit of ' .. g)
+    l = int(setting(c, 'l:' .. g) or setting(c, '?') or HIGHEST, 'limit of ' .. g)
     if l < 1 then
       error('RADDLE limit of ' .. g .. ' must be at least 1')
     end
@@ -132,7 +207,7 @@ end
 
 local function cap(c)
   if not c.cap then
-    c.cap = int(redis.call('HGET', c.conf, '*') or HIGHEST, 'cap')
+    c.cap = int(setting(c, '*') or HIGHEST, 'cap')
   end
   return c.cap
 end
@@ -142,47 +217,103 @@ local function hasCap(c)
 end
 
 local function used(c, g)
-  return int(redis.call('HGET', c.used, g) or 0, 'used ' .. g)
+  local n = c.counts[g]
+  if not n then
+    local v = c.written[g]
+    if v == nil then
+      v = redis.call('HGET', c.used, g)
+      c.written[g] = v
+    end
+    n = int(v or 0, 'used ' .. g)
+    c.counts[g] = n
+  end
+  return n
 end
 
 -- Adds to the permits of a group and to their sum; both were checked.
 local function addUsed(c, g, ofGroup, ofAll, n)
-  if ofGroup + n > 0 then
-    redis.call('HSET', c.used, g, fmt(ofGroup + n))
-  else
-    redis.call('HDEL', c.used, g)
-  end
-  if ofAll + n > 0 then
-    redis.call('HSET', c.used, '*', fmt(ofAll + n))
-  else
-    redis.call('HDEL', c.used, '*')
-  end
+  c.counts[g] = math.max(0, ofGroup + n)
+  c.counts['*'] = math.max(0, ofAll + n)
 end
 
+-- What an instance has of a group. A change must be stored.
 local function record(c, inst, g)
-  local v = redis.call('HGET', c.held, inst .. '|' .. g)
-  if not v then
-    return {n = 0, since = c.ms, t = 0, isNew = true}
+  local field = inst .. '|' .. g
+  local r = c.records[field]
+  if r then
+    return r
   end
-  local n, since, t = string.match(v, '^(%d+) (%d+) (%d+)$')
-  if not n then
-    error('RADDLE held ' .. inst .. '|' .. g .. ' is not a record: ' .. string.sub(v, 1, 40))
+  local v = c.values[field]
+  if v == nil then
+    v = redis.call('HGET', c.held, field)
+    c.values[field] = v
   end
-  return {n = int(n, 'held'), since = int(since, 'held'), t = int(t, 'held')}
+  if v then
+    local n, since, t = string.match(v, '^(%d+) (%d+) (%d+)$')
+    if not n then
+      error('RADDLE held ' .. field .. ' is not a record: ' .. string.sub(v, 1, 40))
+    end
+    r = {n = int(n, 'held'), since = int(since, 'held'), t = int(t, 'held')}
+  else
+    r = {n = 0, since = c.ms, t = 0}
+  end
+  c.records[field] = r
+  return r
 end
 
 local function store(c, inst, g, r)
   local field = inst .. '|' .. g
-  if r.n <= 0 and r.t <= 0 then
-    redis.call('HDEL', c.held, field)
-    redis.call('ZREM', c.own, inst .. '\0' .. g)
-    return
+  c.records[field] = r
+  c.changed[field] = inst .. '\0' .. g
+end
+
+local function flushUsed(c)
+  local set, removed = {}, {}
+  for g, n in pairs(c.counts) do
+    local v = n > 0 and fmt(n)
+    if v ~= c.written[g] then
+      c.written[g] = v
+      if v then
+        set[#set + 1] = g
+        set[#set + 1] = v
+      else
+        removed[#removed + 1] = g
+      end
+    end
   end
-  redis.call('HSET', c.held, field, fmt(r.n) .. ' ' .. fmt(r.since) .. ' ' .. fmt(r.t))
-  if r.isNew then
-    redis.call('ZADD', c.own, 0, inst .. '\0' .. g)
-    r.isNew = false
+  callAll('HSET', c.used, set)
+  callAll('HDEL', c.used, removed)
+end
+
+local function flushHeld(c)
+  local set, removed, added, gone = {}, {}, {}, {}
+  for field, member in pairs(c.changed) do
+    local r = c.records[field]
+    local v = (r.n > 0 or r.t > 0) and fmt(r.n) .. ' ' .. fmt(r.since) .. ' ' .. fmt(r.t)
+    local old = c.values[field]
+    c.values[field] = v
+    if v and v ~= old then
+      set[#set + 1] = field
+      set[#set + 1] = v
+    end
+    if v and not old then
+      added[#added + 1] = 0
+      added[#added + 1] = member
+    elseif old and not v then
+      removed[#removed + 1] = field
+      gone[#gone + 1] = member
+    end
   end
+  c.changed = {}
+  callAll('HSET', c.held, set)
+  callAll('ZADD', c.own, added)
+  callAll('HDEL', c.held, removed)
+  callAll('ZREM', c.own, gone)
+end
+
+local function flush(c)
+  flushUsed(c)
+  flushHeld(c)
 end
 
 -- Rates. A task costs `cost` units of its group's bucket, `drain` units flow out per us, at most burst * cost fit in.
@@ -190,7 +321,7 @@ end
 local function rateOf(c, g)
   local r = c.rates[g]
   if r == nil then
-    local v = redis.call('HGET', c.conf, 'r:' .. g)
+    local v = setting(c, 'r:' .. g)
     r = false
     if v then
       local cost, drain, burst = string.match(v, '^(%d+) (%d+) (%d+) ')
@@ -223,6 +354,7 @@ local function setDebt(c, g, rate, d)
   else
     redis.call('HSET', c.rate, g, fmt(d) .. ' ' .. fmt(c.us))
     redis.call('ZADD', c.due, fmt(c.us + math.ceil(d / rate.drain)), 'f:' .. g)
+    c.isDue = true
   end
 end
 
@@ -242,7 +374,12 @@ end
 -- Instances.
 
 local function isAlive(c, inst)
-  local lease = tonumber(redis.call('ZSCORE', c.exp, inst) or nil)
+  local score = c.leases[inst]
+  if score == nil then
+    score = redis.call('ZSCORE', c.exp, inst)
+    c.leases[inst] = score
+  end
+  local lease = tonumber(score or nil)
   return lease ~= nil and lease >= 0 and (lease > c.ms or c.ms < c.base + c.longest)
 end
 
@@ -255,6 +392,7 @@ end
 
 -- Frees what a dead instance holds, a bounded number of groups in each call.
 local function bury(c, inst)
+  flush(c)
   local mine = redis.call('ZRANGEBYLEX', c.own, '[' .. inst .. '\0', '(' .. inst .. '\1', 'LIMIT', 0, 500)
   for _, member in ipairs(mine) do
     local g = string.sub(member, #inst + 2)
@@ -270,6 +408,7 @@ local function bury(c, inst)
   else
     redis.call('ZADD', c.exp, -1, inst)
   end
+  c.leases[inst] = nil
 end
 
 local function buryDead(c)
@@ -321,11 +460,29 @@ local function range(g)
   return '[' .. g .. '\0', '(' .. g .. '\1'
 end
 
+-- Reads the next tickets of a group, when all that were read before are gone.
+local function queue(c, g)
+  local q = c.queues[g]
+  if q and (q.first <= #q or q.isAll) then
+    return q
+  end
+  local from, to = range(g)
+  if q and q.last then
+    from = '(' .. q.last
+  end
+  local found = c.isWaiting and redis.call('ZRANGEBYLEX', c.wait, from, to, 'LIMIT', 0, READ) or {}
+  found.last = found[#found] or q and q.last
+  found.isAll = #found < READ
+  found.first = 1
+  c.queues[g] = found
+  return found
+end
+
 -- The first ticket of a living instance, and that instance. Drops those before it.
 local function head(c, g)
-  local from, to = range(g)
   while true do
-    local ticket = redis.call('ZRANGEBYLEX', c.wait, from, to, 'LIMIT', 0, 1)[1]
+    local q = queue(c, g)
+    local ticket = q[q.first]
     if not ticket then
       return nil
     end
@@ -334,11 +491,14 @@ local function head(c, g)
       return ticket, inst
     end
     redis.call('ZREM', c.wait, ticket)
+    q.first = q.first + 1
   end
 end
 
 local function serveTicket(c, g, ticket, inst)
   redis.call('ZREM', c.wait, ticket)
+  local q = c.queues[g]
+  q.first = q.first + 1
   grant(c, inst, g, 1, 1)
 end
 
@@ -346,8 +506,12 @@ end
 local function admissible(c, g)
   local ticket, inst = head(c, g)
   if not ticket then
-    redis.call('ZREM', c.due, 'd:' .. g)
-    redis.call('ZREM', c.ready, g)
+    if c.isDue then
+      redis.call('ZREM', c.due, 'd:' .. g)
+    end
+    if c.isReady then
+      redis.call('ZREM', c.ready, g)
+    end
     return nil
   end
   if c.ms < c.quar or used(c, g) >= limit(c, g) then
@@ -356,6 +520,7 @@ local function admissible(c, g)
   local _, pause = allowance(c, g)
   if pause > 0 then
     redis.call('ZADD', c.due, fmt(c.us + pause), 'd:' .. g)
+    c.isDue = true
     return nil
   end
   return ticket, inst
@@ -369,9 +534,10 @@ local function serve(c, g)
       return
     end
     if hasCap(c) then
-      if not redis.call('ZSCORE', c.ready, g) then
+      if not (c.isReady and redis.call('ZSCORE', c.ready, g)) then
         c.turn = c.turn + 1
         redis.call('ZADD', c.ready, fmt(c.turn), g)
+        c.isReady = true
       end
       return
     end
@@ -381,7 +547,7 @@ end
 
 -- Grants permits under the cap, one to each ready group in turn.
 local function serveReady(c)
-  while used(c, '*') < cap(c) do
+  while c.isReady and used(c, '*') < cap(c) do
     local g = redis.call('ZPOPMIN', c.ready)[1]
     if not g then
       return
@@ -416,7 +582,8 @@ local function serveAll(c)
     c.pending = 0
     touchWaiting(c)
   end
-  for _, entry in ipairs(redis.call('ZRANGEBYSCORE', c.due, '-inf', fmt(c.us), 'LIMIT', 0, 200)) do
+  local due = c.isDue and redis.call('ZRANGEBYSCORE', c.due, '-inf', fmt(c.us), 'LIMIT', 0, 200) or {}
+  for _, entry in ipairs(due) do
     redis.call('ZREM', c.due, entry)
     local g = string.sub(entry, 3)
     if string.sub(entry, 1, 2) == 'f:' then
@@ -431,8 +598,9 @@ local function serveAll(c)
   serveReady(c)
 end
 
--- Writes the counters and sends one message to each instance that was granted something.
+-- Writes what has changed and sends one message to each instance that was granted something.
 local function finish(c, prefix)
+  flush(c)
   for inst, lines in pairs(c.notices) do
     local number = redis.call('HINCRBY', c.meta, 'n:' .. inst, 1)
     local command = string.match(redis.call('HGET', c.meta, 'i:' .. inst) or '', '^(%u+) ')
@@ -441,11 +609,22 @@ local function finish(c, prefix)
       redis.pcall(command, channel, inst .. '\n' .. fmt(number) .. '\n' .. table.concat(lines, '\n'))
     end
   end
-  redis.call('HSET', c.meta, 'inc', fmt(c.inc), 'quar', fmt(c.quar), 'last', fmt(c.us), 'base', fmt(c.base), 'seq',
-    fmt(c.seq), 'fence', fmt(c.fence), 'turn', fmt(c.turn), 'version', fmt(c.version), 'pending', fmt(c.pending))
-  if c.run then
-    redis.call('HSET', c.meta, 'run', c.run)
+  local counters = {'inc', fmt(c.inc), 'quar', fmt(c.quar), 'last', fmt(c.us), 'base', fmt(c.base), 'seq', fmt(c.seq),
+    'fence', fmt(c.fence), 'turn', fmt(c.turn), 'version', fmt(c.version), 'pending', fmt(c.pending)}
+  local function add(field, value)
+    counters[#counters + 1] = field
+    counters[#counters + 1] = value
   end
+  if c.run then
+    add('run', c.run)
+  end
+  if c.number and not c.leave then
+    add('c:' .. c.me, c.number)
+  end
+  if c.stored and not c.leave then
+    add('a:' .. c.me, c.stored)
+  end
+  redis.call('HSET', c.meta, unpack(counters))
 end
 
 -- The operations of an instance.
@@ -459,7 +638,8 @@ function ops.a(c, g, n)
   if c.ms >= c.quar and not head(c, g) then
     local room = math.min(n, limit(c, g) - used(c, g), (allowance(c, g)))
     if hasCap(c) then
-      room = redis.call('ZCARD', c.ready) > 0 and 0 or math.min(room, cap(c) - used(c, '*'))
+      local isTaken = c.isReady and redis.call('ZCARD', c.ready) > 0
+      room = isTaken and 0 or math.min(room, cap(c) - used(c, '*'))
     end
     if room > 0 then
       grant(c, c.me, g, room, 0)
@@ -469,9 +649,16 @@ function ops.a(c, g, n)
   local r = record(c, c.me, g)
   local more = math.min(n, math.min(limit(c, g), WINDOW) - r.t)
   if more > 0 then
+    local tickets = {}
     for _ = 1, more do
       c.seq = c.seq + 1
-      redis.call('ZADD', c.wait, 0, g .. '\0' .. string.format('%015.0f', c.seq) .. '\0' .. c.me)
+      tickets[#tickets + 1] = 0
+      tickets[#tickets + 1] = g .. '\0' .. string.format('%015.0f', c.seq) .. '\0' .. c.me
+    end
+    callAll('ZADD', c.wait, tickets)
+    c.isWaiting = true
+    if c.queues[g] then
+      c.queues[g].isAll = false
     end
     r.t = r.t + more
     store(c, c.me, g, r)
@@ -495,6 +682,10 @@ function ops.r(c, g, n, unused)
 end
 
 local function dropTickets(c, g, r, n)
+  if not c.isWaiting then
+    return
+  end
+  c.queues[g] = nil
   local from, to = range(g)
   for _, ticket in ipairs(redis.call('ZREVRANGEBYLEX', c.wait, to, from)) do
     if n <= 0 then
@@ -544,6 +735,7 @@ end
 function ops.f(c, field, value)
   if redis.call('HSETNX', c.conf, field, value) == 1 then
     c.version = math.max(c.version + 1, c.us)
+    forgetSettings(c)
   end
 end
 
@@ -586,107 +778,62 @@ local function holders(c, g)
   return found
 end
 
--- The number of messages that were sent to the instance: what is said of tickets contains the grants in them.
-local function messages(c)
-  return redis.call('HGET', c.meta, 'n:' .. c.me) or '0'
-end
-
 local function describe(c, g)
-  local from, to = range(g)
   local r = record(c, c.me, g)
-  local all = redis.call('ZLEXCOUNT', c.wait, from, to)
-  local contended = all > r.t or (hasCap(c) and redis.call('ZCARD', c.ready) > 0)
+  local contended = hasCap(c) and c.isReady and redis.call('ZCARD', c.ready) > 0
+  if not contended and queue(c, g)[queue(c, g).first] then
+    local from, to = range(g)
+    contended = redis.call('ZLEXCOUNT', c.wait, from, to) > r.t
+  end
   local l = limit(c, g)
   c.results[#c.results + 1] = {'i', g, fmt(l == HIGHEST and 0 or l), fmt(r.t), contended and '1' or '0',
-    rateOf(c, g) and '1' or '0', fmt(r.t > 0 and position(c, g) or 0), messages(c)}
+    rateOf(c, g) and '1' or '0', fmt(r.t > 0 and c.detailed[g] and position(c, g) or 0), c.sent}
   if c.detailed[g] then
     c.results[#c.results + 1] = holders(c, g)
   end
 end
 
 local function describeInstance(c)
+  flush(c)
   for _, member in ipairs(redis.call('ZRANGEBYLEX', c.own, '[' .. c.me .. '\0', '(' .. c.me .. '\1')) do
     local g = string.sub(member, #c.me + 2)
     local r = record(c, c.me, g)
     c.fence = math.max(c.fence + r.n, c.us)
     c.results[#c.results + 1] = {'s', g, fmt(r.n), fmt(r.t), fmt(c.fence), rateOf(c, g) and '1' or '0'}
   end
-  c.results[#c.results + 1] = {'e', messages(c)}
+  c.results[#c.results + 1] = {'e', c.sent}
 end
 
 -- us until the next group that a rate delays may be served; -1 if there is none.
 local function nextDue(c)
-  for _, entry in ipairs(redis.call('ZRANGE', c.due, 0, 20, 'WITHSCORES')) do
-    if c.isDue then
-      return math.max(0, int(entry, 'due') - c.us)
+  local entries = c.isDue and redis.call('ZRANGE', c.due, 0, 20, 'WITHSCORES') or {}
+  for i = 1, #entries, 2 do
+    if string.sub(entries[i], 1, 2) == 'd:' then
+      return math.max(0, int(entries[i + 1], 'due') - c.us)
     end
-    c.isDue = string.sub(entry, 1, 2) == 'd:'
   end
   return -1
 end
 
 local function answer(c, state, results)
-  c.isDue = false
-  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), messages(c),
-    fmt(c.longest), fmt(nextDue(c)), fmt(c.behind), fmt(c.version), results}
+  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), c.sent, fmt(c.longest), fmt(nextDue(c)), fmt(c.behind), fmt(c.version), results}
 end
 
--- me, number, ttl, longest known ttl, believed incarnation, fresh, PUBLISH or SPUBLISH, channel prefix, name,
--- known version of conf, then for each operation its name and three arguments
-local function batch(keys, args)
-  local ttl = int(args[3], 'ttl')
-  local c = begin(keys, math.max(ttl, int(args[4], 'ttl')))
-  c.me = args[1]
-  c.asked, c.detailed = {}, {}
-  local number = int(args[2], 'number')
-  if args[6] == '1' then
-    checkRun(c)
-  end
-  local isKnown = redis.call('ZSCORE', c.exp, c.me)
-  local believes = args[5] == fmt(c.inc)
-  local before = int(redis.call('HGET', c.meta, 'c:' .. c.me) or 0, 'number of the last call')
-  local state = 'ok'
-  if isKnown and not isAlive(c, c.me) then
-    state = 'lost'
-  elseif not isKnown and args[5] ~= '' and believes then
-    state = 'lost'
-  elseif args[5] ~= '' and not believes then
-    state = 'new'
-  elseif number < before then
-    state = 'old'
-  elseif number == before and isKnown then
-    state = redis.call('HEXISTS', c.meta, 'a:' .. c.me) == 1 and 'again' or 'lost'
-  end
-  if state == 'lost' or state == 'old' then
-    buryDead(c)
-    serveAll(c)
-    finish(c, args[8])
-    return answer(c, state, {})
-  end
-  redis.call('ZADD', c.exp, fmt(c.ms + ttl), c.me)
-  if not isKnown then
-    redis.call('HSET', c.meta, 'i:' .. c.me, args[7] .. ' ' .. fmt(c.ms) .. ' ' .. args[9])
-  end
-  local results
-  if state == 'again' then
-    results = cmsgpack.unpack(redis.call('HGET', c.meta, 'a:' .. c.me))
-  elseif state == 'new' then
-    results = {}
-  else
-    redis.call('HSET', c.meta, 'c:' .. c.me, fmt(number))
-    redis.call('HDEL', c.meta, 'a:' .. c.me)
-    for i = 11, #args, 4 do
-      local op = ops[args[i]]
-      if not op then
-        error('RADDLE unknown operation ' .. string.sub(args[i], 1, 10))
-      end
-      if args[i] == 'f' then
-        op(c, args[i + 1], args[i + 2])
-      else
-        op(c, args[i + 1], int(args[i + 2], 'argument'), int(args[i + 3], 'argument'))
-      end
+local function execute(c, args)
+  for i = 11, #args, 4 do
+    local op = ops[args[i]]
+    if not op then
+      error('RADDLE unknown operation ' .. string.sub(args[i], 1, 10))
+    end
+    if args[i] == 'f' then
+      op(c, args[i + 1], args[i + 2])
+    else
+      op(c, args[i + 1], int(args[i + 2], 'argument'), int(args[i + 3], 'argument'))
     end
   end
+end
+
+local function serveAfter(c)
   buryDead(c)
   if c.leave then
     bury(c, c.me)
@@ -695,41 +842,122 @@ local function batch(keys, args)
   for g in pairs(c.asked) do
     describe(c, g)
   end
-  if state == 'again' then -- with what was granted since
-    for _, result in ipairs(c.results) do
-      results[#results + 1] = result
-    end
-    redis.call('HSET', c.meta, 'a:' .. c.me, cmsgpack.pack(results))
-    state = 'ok'
-  elseif not results then
-    if c.sync then
-      describeInstance(c)
-    end
-    results = c.results
-    if args[10] ~= fmt(c.version) and not c.leave then
-      local all = redis.call('HGETALL', c.conf)
-      all[#all + 1] = 'v'
-      all[#all + 1] = fmt(c.version)
-      table.insert(all, 1, 'v')
-      results[#results + 1] = all
-    end
-    if not c.leave then
-      redis.call('HSET', c.meta, 'a:' .. c.me, cmsgpack.pack(results))
+end
+
+-- Repeats the answer to the last call, with what was granted since.
+local function repeatAnswer(c)
+  local stored = redis.call('HGET', c.meta, 'a:' .. c.me)
+  local results = stored == '' and {} or cmsgpack.unpack(stored)
+  serveAfter(c)
+  for _, result in ipairs(c.results) do
+    results[#results + 1] = result
+  end
+  c.stored = #results > 0 and cmsgpack.pack(results) or ''
+  return results
+end
+
+local function executeNew(c, args)
+  execute(c, args)
+  serveAfter(c)
+  if c.sync then
+    describeInstance(c)
+  end
+  local results = c.results
+  if args[10] ~= fmt(c.version) and not c.leave then
+    local all = redis.call('HGETALL', c.conf)
+    all[#all + 1] = 'v'
+    all[#all + 1] = fmt(c.version)
+    table.insert(all, 1, 'v')
+    results[#results + 1] = all
+  end
+  c.stored = #results > 0 and cmsgpack.pack(results) or ''
+  return results
+end
+
+local function stateOf(c, args, number)
+  local isKnown, believes = c.leases[c.me], args[5] == fmt(c.inc)
+  if isKnown and not isAlive(c, c.me) then
+    return 'lost'
+  elseif not isKnown and args[5] ~= '' and believes then
+    return 'lost'
+  elseif args[5] ~= '' and not believes then
+    return 'new'
+  elseif number < c.before then
+    return 'old'
+  elseif number == c.before and isKnown then
+    return redis.call('HEXISTS', c.meta, 'a:' .. c.me) == 1 and 'again' or 'lost'
+  end
+  return 'ok'
+end
+
+local function renew(c, args, ttl)
+  if not c.leases[c.me] then
+    redis.call('HSET', c.meta, 'i:' .. c.me, args[7] .. ' ' .. fmt(c.ms) .. ' ' .. args[9])
+  end
+  redis.call('ZADD', c.exp, fmt(c.ms + ttl), c.me)
+  c.leases[c.me] = fmt(c.ms + ttl)
+end
+
+-- The groups of the operations.
+local function groupsOf(args)
+  local groups, seen = {}, {}
+  for i = 11, #args, 4 do
+    local g = args[i + 1]
+    if not seen[g] and args[i] ~= 'f' and g ~= '' then
+      seen[g] = true
+      groups[#groups + 1] = g
     end
   end
+  return groups
+end
+
+-- me, number, ttl, longest known ttl, believed incarnation, fresh, PUBLISH or SPUBLISH, channel prefix, name,
+-- known version of conf, then for each operation its name and three arguments
+local function batch(keys, args)
+  local ttl, number = int(args[3], 'ttl'), int(args[2], 'number')
+  local c = begin(keys, math.max(ttl, int(args[4], 'ttl')), args[1], groupsOf(args))
+  c.asked, c.detailed = {}, {}
+  if args[6] == '1' then
+    checkRun(c)
+  end
+  local state = stateOf(c, args, number)
+  if state == 'lost' or state == 'old' then
+    buryDead(c)
+    serveAll(c)
+    finish(c, args[8])
+    return answer(c, state, {})
+  end
+  renew(c, args, ttl)
+  local isDone, results = true, {}
+  if state == 'new' then
+    isDone, results = pcall(serveAfter, c)
+    results = isDone and {} or results
+  elseif state == 'again' then
+    isDone, results = pcall(repeatAnswer, c)
+    state = 'ok'
+  else
+    c.number = fmt(number)
+    isDone, results = pcall(executeNew, c, args)
+  end
+  if not isDone and c.number then
+    redis.call('HDEL', c.meta, 'a:' .. c.me)
+  end
   finish(c, args[8])
+  if not isDone then
+    error(results, 0)
+  end
   return answer(c, state, results)
 end
 
 -- ttl, channel prefix, field, value or empty to remove it
 local function configure(keys, args)
-  local c = begin(keys, int(args[1], 'ttl'))
+  local c = begin(keys, int(args[1], 'ttl'), nil, {})
   local field, value = args[3], args[4]
   if string.sub(field, 1, 2) == 'r:' then
     local g = string.sub(field, 3)
     local old = rateOf(c, g)
     local d = old and debt(c, g, old) or 0
-    c.rates[g] = nil
+    forgetSettings(c)
     if value == '' then
       redis.call('HDEL', c.rate, g)
       redis.call('ZREM', c.due, 'f:' .. g)
@@ -747,6 +975,7 @@ local function configure(keys, args)
     redis.call('HSET', c.conf, field, value)
   end
   c.version = math.max(c.version + 1, c.us)
+  forgetSettings(c)
   buryDead(c)
   if field == '?' or field == '*' then
     touchWaiting(c)
@@ -759,7 +988,6 @@ local function configure(keys, args)
     end
     redis.call('DEL', c.ready)
   end
-  c.rates, c.limits = {}, {}
   serveAll(c)
   finish(c, args[2])
   return {fmt(c.version)}
@@ -767,6 +995,7 @@ end
 
 -- Everything, for people. Writes nothing.
 local function status(keys)
+  checkTypes(keys)
   local c = open(keys)
   local time = redis.call('TIME')
   local meta = redis.call('HMGET', c.meta, 'last', 'quar')
