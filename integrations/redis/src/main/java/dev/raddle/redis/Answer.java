@@ -53,13 +53,18 @@ final class Answer {
             dueMicros = number(raw, 5);
             behindMicros = number(raw, 6);
             number(raw, 7);
-            results.forEach(result -> add((List<?>) result));
+            results.forEach(this::addResult);
         } catch (ClassCastException | NumberFormatException | IndexOutOfBoundsException malformed) {
             throw new FleetException("the answer of the script is malformed: " + malformed.getMessage(), malformed);
         }
         if (!List.of("ok", "new", "lost", "old").contains(state)) {
             throw new FleetException("the answer of the script is malformed: state \"" + state + "\"");
         }
+    }
+
+    /** Adds a result: the common kinds are one text with blanks, which names of groups do not contain. */
+    private void addResult(Object result) {
+        add(result instanceof String text ? List.of(text.split(" ", -1)) : (List<?>) result);
     }
 
     private void add(List<?> entry) {

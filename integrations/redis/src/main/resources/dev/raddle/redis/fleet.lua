@@ -47,6 +47,11 @@ local CHUNK = 2000
 local READ = 8
 
 local function fmt(n)
+  if n == 0 then
+    return '0'
+  elseif n == 1 then
+    return '1'
+  end
   return string.format('%.0f', n)
 end
 
@@ -450,9 +455,9 @@ local function grant(c, inst, g, k, tickets)
   c.fence = math.max(c.fence + 1, c.us) + k - 1
   if inst == c.me then
     c.asked[g] = true
-    c.results[#c.results + 1] = {'g', g, fmt(k), fmt(c.fence), rate and '1' or '0'}
+    c.results[#c.results + 1] = 'g ' .. g .. ' ' .. fmt(k) .. ' ' .. fmt(c.fence) .. (rate and ' 1' or ' 0')
   else
-    tell(c, inst, g .. ' ' .. fmt(k) .. ' ' .. fmt(c.fence) .. ' ' .. (rate and '1' or '0'))
+    tell(c, inst, g .. ' ' .. fmt(k) .. ' ' .. fmt(c.fence) .. (rate and ' 1' or ' 0'))
   end
 end
 
@@ -786,8 +791,9 @@ local function describe(c, g)
     contended = redis.call('ZLEXCOUNT', c.wait, from, to) > r.t
   end
   local l = limit(c, g)
-  c.results[#c.results + 1] = {'i', g, fmt(l == HIGHEST and 0 or l), fmt(r.t), contended and '1' or '0',
-    rateOf(c, g) and '1' or '0', fmt(r.t > 0 and c.detailed[g] and position(c, g) or 0), c.sent}
+  c.results[#c.results + 1] = 'i ' .. g .. ' ' .. fmt(l == HIGHEST and 0 or l) .. ' ' .. fmt(r.t)
+    .. (contended and ' 1' or ' 0') .. (rateOf(c, g) and ' 1 ' or ' 0 ')
+    .. fmt(r.t > 0 and c.detailed[g] and position(c, g) or 0) .. ' ' .. c.sent
   if c.detailed[g] then
     c.results[#c.results + 1] = holders(c, g)
   end

@@ -64,7 +64,8 @@ final class Instance implements AutoCloseable {
         incarnation = header.get(1);
         List<List<String>> results = new ArrayList<>();
         for (Object each : (List<?>) answer.get(8)) {
-            results.add(((List<?>) each).stream().map(String::valueOf).toList());
+            List<?> entry = each instanceof String text ? List.of(text.split(" ", -1)) : (List<?>) each;
+            results.add(entry.stream().map(String::valueOf).toList());
         }
         return results;
     }
