@@ -32,14 +32,15 @@ been stopped, so no instance is buried for a whole lease from then (`base`): eac
 emptied namespace, or a server with another run id than before, gets a new incarnation, and grants nothing for the
 longest lease (`quar`): what the server has forgotten has ended by then or was reasserted.
 
-A call that may have been lost is sent again with its number. It is executed once: the number is stored even if the call
-fails in the midst of its operations, so it is not executed again either; its instance is lost then. All data is checked
-before the step that changes it, so a step is never half done because of foreign data, and what was done before stays.
+A call that may have been lost is sent again with its number. It is executed once: the number is stored even if the
+call fails in the midst of its operations, so it is not executed again either; its instance is lost then. All data is
+checked before the step that changes it, so a step is never half done because of foreign data, and what was done before
+stays.
 
-A command of the server costs more than a step here. So `begin` reads what the operations need with one command for each
-key, which also shows a key of another type. `used`, `held` and `own` are changed in memory, and `flush` writes them back:
-at the end of a call, also of one that has failed, and before their keys are read otherwise. `wait`, `ready`, `due` and
-`rate` are changed at once. `isWaiting`, `isReady` and `isDue` are false if the key has no elements.
+A command of the server costs more than a step here. So `begin` reads what the operations need with one command for
+each key, which also shows a key of another type. `used`, `held` and `own` are changed in memory, and `flush` writes
+them back: at the end of a call, also of one that has failed, and before their keys are read otherwise. `wait`,
+`ready`, `due` and `rate` are changed at once. `isWaiting`, `isReady` and `isDue` are false if the key has no elements.
 ]]
 local HIGHEST = 1000000000
 local WINDOW = 1024
@@ -99,7 +100,8 @@ local function readAll(key, fields, into)
   end
 end
 
--- Reads at least something of each key.
+-- Reads something of most keys. Of `own`, which is written first, and of `rate`, which is read before each change, only
+-- the first call of a connection checks the type.
 local function read(c, groups)
   local held, used, conf = {''}, {'*'}, {'t', '?', '*'}
   for _, g in ipairs(groups) do
@@ -115,16 +117,12 @@ local function read(c, groups)
   readAll(c.conf, conf, c.settings)
   if c.me then
     c.leases[c.me] = redis.call('ZSCORE', c.exp, c.me)
-  else
-    redis.call('ZCARD', c.exp)
   end
-  redis.call('ZCARD', c.own)
-  redis.call('HLEN', c.rate)
   c.isWaiting = redis.call('ZCARD', c.wait) > 0
   c.isReady = redis.call('ZCARD', c.ready) > 0
   c.isDue = redis.call('ZCARD', c.due) > 0
-  return redis.call('HMGET', c.meta, 'inc', 'quar', 'last', 'base', 'seq', 'fence', 'turn', 'version', 'pending', 'run',
-    'c:' .. (c.me or ''), 'n:' .. (c.me or ''))
+  return redis.call('HMGET', c.meta, 'inc', 'quar', 'last', 'base', 'seq', 'fence', 'turn', 'version', 'pending',
+    'run', 'c:' .. (c.me or ''), 'n:' .. (c.me or ''))
 end
 
 local function renewIncarnation(c)
@@ -135,7 +133,10 @@ local function renewIncarnation(c)
 end
 
 -- Reads the clock, the counters and the groups. `ttl` is the longest lease that the caller knows of, ms.
-local function begin(keys, ttl, me, groups)
+local function begin(keys, ttl, me, groups, isFirst)
+  if isFirst then
+    checkTypes(keys)
+  end
   local c = open(keys)
   c.me = me
   local isRead, m = pcall(read, c, groups)
@@ -166,6 +167,8 @@ local function begin(keys, ttl, me, groups)
     c.longest = ttl
     redis.call('HSET', c.conf, 't', fmt(ttl))
   end
+  c.saved = {inc = c.inc, quar = c.quar, last = last, base = c.base, seq = c.seq, fence = c.fence, turn = c.turn,
+    version = c.version, pending = c.pending, run = c.run}
   if c.us - last > c.longest * 1000 / 3 then
     c.base = c.ms
   end
@@ -310,15 +313,15 @@ local function flushHeld(c)
     end
   end
   c.changed = {}
-  callAll('HSET', c.held, set)
   callAll('ZADD', c.own, added)
-  callAll('HDEL', c.held, removed)
   callAll('ZREM', c.own, gone)
+  callAll('HSET', c.held, set)
+  callAll('HDEL', c.held, removed)
 end
 
 local function flush(c)
-  flushUsed(c)
   flushHeld(c)
+  flushUsed(c)
 end
 
 -- Rates. A task costs `cost` units of its group's bucket, `drain` units flow out per us, at most burst * cost fit in.
@@ -614,13 +617,17 @@ local function finish(c, prefix)
       redis.pcall(command, channel, inst .. '\n' .. fmt(number) .. '\n' .. table.concat(lines, '\n'))
     end
   end
-  local counters = {'inc', fmt(c.inc), 'quar', fmt(c.quar), 'last', fmt(c.us), 'base', fmt(c.base), 'seq', fmt(c.seq),
-    'fence', fmt(c.fence), 'turn', fmt(c.turn), 'version', fmt(c.version), 'pending', fmt(c.pending)}
+  local counters = {'last', fmt(c.us)}
   local function add(field, value)
     counters[#counters + 1] = field
     counters[#counters + 1] = value
   end
-  if c.run then
+  for field, saved in pairs(c.saved) do
+    if field ~= 'last' and field ~= 'run' and c[field] ~= saved then
+      add(field, fmt(c[field]))
+    end
+  end
+  if c.run and c.run ~= c.saved.run then
     add('run', c.run)
   end
   if c.number and not c.leave then
@@ -822,7 +829,8 @@ local function nextDue(c)
 end
 
 local function answer(c, state, results)
-  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), c.sent, fmt(c.longest), fmt(nextDue(c)), fmt(c.behind), fmt(c.version), results}
+  return {state, fmt(c.inc), fmt(math.max(0, c.quar - c.ms)), c.sent, fmt(c.longest), fmt(nextDue(c)), fmt(c.behind),
+    fmt(c.version), results}
 end
 
 local function execute(c, args)
@@ -921,7 +929,7 @@ end
 -- known version of conf, then for each operation its name and three arguments
 local function batch(keys, args)
   local ttl, number = int(args[3], 'ttl'), int(args[2], 'number')
-  local c = begin(keys, math.max(ttl, int(args[4], 'ttl')), args[1], groupsOf(args))
+  local c = begin(keys, math.max(ttl, int(args[4], 'ttl')), args[1], groupsOf(args), args[6] == '1')
   c.asked, c.detailed = {}, {}
   if args[6] == '1' then
     checkRun(c)
@@ -957,7 +965,7 @@ end
 
 -- ttl, channel prefix, field, value or empty to remove it
 local function configure(keys, args)
-  local c = begin(keys, int(args[1], 'ttl'), nil, {})
+  local c = begin(keys, int(args[1], 'ttl'), nil, {}, true)
   local field, value = args[3], args[4]
   if string.sub(field, 1, 2) == 'r:' then
     local g = string.sub(field, 3)
