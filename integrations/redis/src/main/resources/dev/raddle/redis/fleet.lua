@@ -33,9 +33,11 @@ emptied namespace, or a server with another run id than before, gets a new incar
 longest lease (`quar`): what the server has forgotten has ended by then or was reasserted.
 
 A call that may have been lost is sent again with its number. It is executed once: the number is stored even if the
-call fails in the midst of its operations, so it is not executed again either; its instance is lost then. All data is
-checked before the step that changes it, so a step is never half done because of foreign data, and what was done before
-stays.
+call fails in the midst of its operations, so it is not executed again either; its instance is lost then. Each of the
+two may be the one whose answer the instance does not read, and a call that was replaced may even arrive after the next
+one. So an answer that repeats contains what was stored and nothing else, and what the instance is granted then is sent
+to it as a message, as if another instance had called. All data is checked before the step that changes it, so a step is
+never half done because of foreign data, and what was done before stays.
 
 A command of the server costs more than a step here. So `begin` reads what the operations need with one command for
 each key, which also shows a key of another type. `used`, `held` and `own` are changed in memory, and `flush` writes
@@ -456,7 +458,7 @@ local function grant(c, inst, g, k, tickets)
     setDebt(c, g, rate, d + k * rate.cost)
   end
   c.fence = math.max(c.fence + 1, c.us) + k - 1
-  if inst == c.me then
+  if inst == c.me and not c.isRepeated then
     c.asked[g] = true
     c.results[#c.results + 1] = 'g ' .. g .. ' ' .. fmt(k) .. ' ' .. fmt(c.fence) .. (rate and ' 1' or ' 0')
   else
@@ -611,6 +613,9 @@ local function finish(c, prefix)
   flush(c)
   for inst, lines in pairs(c.notices) do
     local number = redis.call('HINCRBY', c.meta, 'n:' .. inst, 1)
+    if inst == c.me then
+      c.sent = fmt(number)
+    end
     local command = string.match(redis.call('HGET', c.meta, 'i:' .. inst) or '', '^(%u+) ')
     if command == 'PUBLISH' or command == 'SPUBLISH' then
       local channel = prefix .. (string.match(inst, '^[^.]*'))
@@ -858,16 +863,11 @@ local function serveAfter(c)
   end
 end
 
--- Repeats the answer to the last call, with what was granted since.
+-- Repeats the answer to the last call.
 local function repeatAnswer(c)
-  local stored = redis.call('HGET', c.meta, 'a:' .. c.me)
-  local results = stored == '' and {} or cmsgpack.unpack(stored)
   serveAfter(c)
-  for _, result in ipairs(c.results) do
-    results[#results + 1] = result
-  end
-  c.stored = #results > 0 and cmsgpack.pack(results) or ''
-  return results
+  local stored = redis.call('HGET', c.meta, 'a:' .. c.me)
+  return stored == '' and {} or cmsgpack.unpack(stored)
 end
 
 local function executeNew(c, args)
@@ -935,6 +935,7 @@ local function batch(keys, args)
     checkRun(c)
   end
   local state = stateOf(c, args, number)
+  c.isRepeated = state == 'again' or state == 'old'
   if state == 'lost' or state == 'old' then
     buryDead(c)
     serveAll(c)

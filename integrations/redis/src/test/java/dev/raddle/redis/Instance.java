@@ -100,6 +100,11 @@ final class Instance implements AutoCloseable {
         return List.of(message.split("\n")).subList(2, message.split("\n").length);
     }
 
+    /** Returns how many messages the server has sent to this instance, as of the last call. */
+    int sent() {
+        return Integer.parseInt(header.get(3));
+    }
+
     String state() {
         return header.get(0);
     }

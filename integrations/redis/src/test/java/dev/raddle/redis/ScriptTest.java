@@ -229,6 +229,38 @@ class ScriptTest {
     }
 
     @Test
+    void what_a_repeated_call_grants_is_sent_as_a_message_because_its_answer_may_not_be_read() throws Exception {
+        Instance a = waitingFor("dead.1");
+
+        List<List<String>> answer = a.again("a g 1");
+
+        assertThat(Instance.grants(answer)).isEmpty();
+        assertThat(a.message()).singleElement().asString().startsWith("g 1 ");
+        assertThat(a.sent()).isEqualTo(1);
+    }
+
+    @Test
+    void what_a_call_grants_that_arrives_after_the_next_one_is_sent_as_a_message() throws Exception {
+        Instance a = waitingFor("dead.1");
+        redis.hset(key("meta"), "c:a.1", "2");
+
+        a.again("a g 1");
+
+        assertThat(a.state()).isEqualTo("old");
+        assertThat(a.message()).singleElement().asString().startsWith("g 1 ");
+    }
+
+    /** Returns an instance with a ticket for the only permit of g, whose holder has died without being buried yet. */
+    private Instance waitingFor(String holder) throws Exception {
+        limit("g", 1);
+        instance(holder).call("a g 1");
+        Instance waiting = instance("a.1");
+        waiting.call("a g 1");
+        redis.zadd(key("exp"), -1, holder);
+        return waiting;
+    }
+
+    @Test
     void a_call_that_failed_in_its_midst_is_not_executed_again() throws Exception {
         Instance a = instance("a.1");
         a.call("a g 2");
