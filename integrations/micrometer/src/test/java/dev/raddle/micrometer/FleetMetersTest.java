@@ -1,17 +1,23 @@
 package dev.raddle.micrometer;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 
 import dev.raddle.group.PermitSource;
 import dev.raddle.redis.FleetOptions;
 import dev.raddle.redis.OutageMode;
 import dev.raddle.redis.RedisFleet;
 import io.lettuce.core.RedisURI;
+import io.micrometer.common.KeyValue;
 import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tags;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.observation.ObservationConvention;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URL;
+import java.net.URLClassLoader;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -150,6 +156,31 @@ class FleetMetersTest {
             });
             meters.close();
             assertThat(registry.getMeters()).isEmpty();
+        }
+    }
+
+    @Test
+    void the_other_meters_work_without_the_fleet_on_the_class_path() throws Exception {
+        List<URL> urls = new ArrayList<>();
+        for (Class<?> needed : List.of(
+                TaskMeters.class,
+                PermitSource.class,
+                MeterRegistry.class,
+                KeyValue.class,
+                ObservationConvention.class)) {
+            urls.add(needed.getProtectionDomain().getCodeSource().getLocation());
+        }
+        try (URLClassLoader loader = new URLClassLoader(urls.toArray(URL[]::new), null)) {
+            Class<?> meters = loader.loadClass(TaskMeters.class.getName());
+            Class<?> registries = loader.loadClass(MeterRegistry.class.getName());
+            Class<?> simple = loader.loadClass(SimpleMeterRegistry.class.getName());
+
+            Object made = meters.getMethod("forGroups", registries)
+                    .invoke(null, simple.getConstructor().newInstance());
+
+            assertThat(made.getClass()).isSameAs(meters).isNotSameAs(TaskMeters.class);
+            assertThatExceptionOfType(ClassNotFoundException.class)
+                    .isThrownBy(() -> loader.loadClass(RedisFleet.class.getName()));
         }
     }
 }

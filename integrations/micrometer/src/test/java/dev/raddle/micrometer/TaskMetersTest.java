@@ -8,6 +8,7 @@ import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.Node;
 import dev.raddle.flow.RunOptions;
+import dev.raddle.group.AdaptiveLimit;
 import dev.raddle.group.GroupExecutor;
 import dev.raddle.group.GroupPolicy;
 import dev.raddle.group.RejectionPolicy;
@@ -590,6 +591,27 @@ class TaskMetersTest {
             meters.close();
             assertThat(registry.getMeters()).isEmpty();
         }
+    }
+
+    @Test
+    void the_gauge_of_a_limit_follows_an_adaptive_one() {
+        TaskMeters meters = TaskMeters.forGroups(registry);
+        GroupPolicy policy = metered(meters)
+                .adaptiveLimit(key -> AdaptiveLimit.custom(sample -> 9).initial(1))
+                .build();
+        try (GroupExecutor executor = GroupExecutor.newVirtualThreadExecutor(policy)) {
+            meters.watch(executor);
+            for (int i = 0; i < 30; i++) {
+                executor.submit("a", "task", () -> time.advance(Duration.ofMillis(50)));
+            }
+            assertThat(gauge("raddle.group.limit", "a")).isEqualTo(1);
+            for (int i = 0; i < 25; i++) { // a window has 20 tasks and half a second
+                steps.runNext();
+            }
+            assertThat(gauge("raddle.group.limit", "a")).isEqualTo(9);
+            steps.runAll();
+        }
+        meters.close();
     }
 
     @Test

@@ -603,10 +603,16 @@ final class Pump {
         }
     }
 
-    /** Returns whether the server does not accept this user or its password, which another attempt would not change. */
+    /**
+     * Returns whether the server does not accept this user or its password, or a class is missing, which another
+     * attempt would not change.
+     */
     private static boolean isRefusal(Throwable failure) {
         String text = textOf(failure);
-        return text.startsWith("WRONGPASS") || text.startsWith("NOAUTH") || text.startsWith("NOPERM");
+        return failure instanceof LinkageError
+                || text.startsWith("WRONGPASS")
+                || text.startsWith("NOAUTH")
+                || text.startsWith("NOPERM");
     }
 
     /** Gives the link up. The call under way is repeated on the next one. */
