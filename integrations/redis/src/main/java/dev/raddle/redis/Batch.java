@@ -6,18 +6,29 @@ import java.util.List;
 /** The operations of one call, in the order in which the script must execute them. */
 final class Batch {
 
-    private static final int OPERATIONS = 2000;
+    static final int MOST = 2000;
+    static final int FEWEST = 50;
     private static final String NO_NUMBER = "0";
 
     private final List<String> restored = new ArrayList<>();
     private final List<String> returned = new ArrayList<>();
     private final List<String> wanted = new ArrayList<>();
+    private final int operations;
     private boolean isSync;
     private boolean isLeave;
 
+    /**
+     * Creates an empty batch.
+     *
+     * @param operations the number of operations that fill it
+     */
+    Batch(int operations) {
+        this.operations = operations;
+    }
+
     /** Returns whether enough has been gathered for one call; the rest waits for the next. */
     boolean isFull() {
-        return returned.size() + wanted.size() >= 4 * OPERATIONS;
+        return restored.size() + returned.size() + wanted.size() >= 4 * operations;
     }
 
     void restore(String field, String value) {

@@ -32,6 +32,9 @@ final class Pump {
      * and until all of ttl, so the instance gives up first. It then revokes what it has granted, forgets the call under
      * way, and goes on with another id: what the old one holds at the server comes back when its lease has ended there.
      *
+     * The server executes nothing else during a call. A call that takes long keeps other instances from renewing their
+     * leases, so the number of its operations follows from how long the calls before it took.
+     *
      * A call is repeated under its number, on a new link, until it has an answer or the lease has ended. The server
      * executes it once. So neither an unsent call nor a lost answer loses permits.
      *
@@ -87,6 +90,7 @@ final class Pump {
     private String settingsOf = ""; // the incarnation that has these settings
     private boolean needsSettings; // the server has lost them
     private @Nullable Call call; // under way
+    private int operations = 4 * Batch.FEWEST; // that fill a call
     private final List<Ledger.Message> sinceSent = new ArrayList<>(); // messages since the call was sent
     private final List<String> deferred = new ArrayList<>(); // messages that wait for the end of a sync
 
@@ -114,13 +118,15 @@ final class Pump {
     private static final class Call {
         final String[] arguments;
         final boolean isSync;
+        final boolean isFull;
         final boolean restoresSettings;
         boolean isSent;
         long sentAt;
 
-        Call(String[] arguments, boolean isSync, boolean restoresSettings) {
+        Call(String[] arguments, boolean isSync, boolean isFull, boolean restoresSettings) {
             this.arguments = arguments;
             this.isSync = isSync;
+            this.isFull = isFull;
             this.restoresSettings = restoresSettings;
         }
     }
@@ -190,7 +196,7 @@ final class Pump {
             forLink.removeIf(CompletableFuture::isDone);
             if (isEnding) {
                 result.completeExceptionally(new FleetException("the fleet was closed"));
-            } else if (link != null) {
+            } else if (link != null && link.isConnected()) {
                 result.complete(link);
             } else {
                 forLink.add(result);
@@ -294,7 +300,7 @@ final class Pump {
     }
 
     private Call newCall(long now) {
-        Batch batch = new Batch();
+        Batch batch = new Batch(operations);
         checkGap(now);
         boolean isFirst = incarnation.isEmpty();
         if (needsSettings) {
@@ -332,7 +338,7 @@ final class Pump {
                 keys.channelPrefix(),
                 options.instanceName(),
                 settings.getOrDefault("v", "-"));
-        return new Call(batch.arguments(header), batch.isSync(), needsSettings);
+        return new Call(batch.arguments(header), batch.isSync(), batch.isFull(), needsSettings);
     }
 
     private void checkGap(long now) {
@@ -379,6 +385,7 @@ final class Pump {
             return;
         }
         boolean isRestored = answered.restoresSettings;
+        adaptSize(answered, now - sentAt);
         call = null;
         isLinkFresh = false;
         failures = 0;
@@ -388,6 +395,15 @@ final class Pump {
             case "ok" -> accept(answer, isRestored, sentAt, now);
             case "new" -> restart(answer, sentAt, now);
             default -> loseLease(now, "the server has ended the lease", false);
+        }
+    }
+
+    /** Lets a call contain as much as the server executes in a small part of the lease. */
+    private void adaptSize(Call answered, long took) {
+        if (took > ttl / 16) {
+            operations = Math.max(Batch.FEWEST, operations / 2);
+        } else if (answered.isFull) {
+            operations = Math.min(Batch.MOST, operations * 2);
         }
     }
 
@@ -621,6 +637,7 @@ final class Pump {
         counters.backendUp = false;
         giveUpLink();
         if (call != null) {
+            operations = Math.max(Batch.FEWEST, operations / 2);
             call.isSent = false;
         }
         long pause = Math.min(LONGEST_PAUSE, SHORTEST_PAUSE << Math.min(failures, 10));

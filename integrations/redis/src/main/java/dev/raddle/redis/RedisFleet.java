@@ -3,6 +3,8 @@ package dev.raddle.redis;
 import dev.raddle.group.PermitSource;
 import dev.raddle.task.Rate;
 import io.lettuce.core.RedisClient;
+import io.lettuce.core.RedisCommandExecutionException;
+import io.lettuce.core.RedisException;
 import io.lettuce.core.RedisURI;
 import io.lettuce.core.cluster.RedisClusterClient;
 import java.time.Duration;
@@ -256,25 +258,37 @@ public final class RedisFleet implements PermitSource, AutoCloseable {
         return pump.counters().backendUp ? "" : ": " + pump.trouble();
     }
 
+    /** Calls a function that may be executed twice: again on the next link if one is lost. */
     private List<Object> ask(String what, ServerScript.Function function, String... arguments) {
         if (isClosed) {
             throw new FleetException(this + " is closed");
         }
-        CompletableFuture<Link> link = pump.link();
-        CompletableFuture<List<Object>> answer = link.thenCompose(to -> to.call(function, arguments));
         Duration timeout = server.timeout();
         Duration most = options.lease().compareTo(timeout) > 0 ? options.lease() : timeout;
+        long begin = options.timeSource().nanoTime();
         String failed = this + ": could not " + what;
-        try {
-            return answer.get(most.toMillis(), TimeUnit.MILLISECONDS);
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
-            throw new FleetException(failed + ", the thread was interrupted", interrupt);
-        } catch (TimeoutException unanswered) {
-            link.cancel(false);
-            throw new FleetException(failed + ", no answer within " + most.toMillis() + " ms" + trouble(), unanswered);
-        } catch (ExecutionException failure) {
-            throw new FleetException(failed + ": " + failure.getCause(), failure);
+        while (true) {
+            CompletableFuture<Link> link = pump.link();
+            CompletableFuture<List<Object>> answer = link.thenCompose(to -> to.call(function, arguments));
+            try {
+                return answer.get(most.toNanos() - (options.timeSource().nanoTime() - begin), TimeUnit.NANOSECONDS);
+            } catch (InterruptedException interrupt) {
+                Thread.currentThread().interrupt();
+                throw new FleetException(failed + ", the thread was interrupted", interrupt);
+            } catch (TimeoutException unanswered) {
+                link.cancel(false);
+                throw new FleetException(
+                        failed + ", no answer within " + most.toMillis() + " ms" + trouble(), unanswered);
+            } catch (ExecutionException failure) {
+                if (!isLoss(failure.getCause())) {
+                    throw new FleetException(failed + ": " + failure.getCause(), failure);
+                }
+            }
         }
+    }
+
+    /** Returns whether a call failed because its connection was lost, and not because of the server or its script. */
+    private static boolean isLoss(Throwable failure) {
+        return failure instanceof RedisException && !(failure instanceof RedisCommandExecutionException);
     }
 }
