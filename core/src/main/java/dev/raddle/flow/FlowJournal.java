@@ -1,67 +1,154 @@
 package dev.raddle.flow;
 
-import java.util.Map;
+import java.io.IOException;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Stores the values of finished nodes, so that another run can continue an interrupted one. Implement this interface
- * for durable runs.
+ * The memory of a run that outlives its process: a log of {@linkplain Entry entries}, to which the run appends, and
+ * which the next run reads. Implement this interface for durable runs.
  *
- * <p>A run looks up all nodes when it begins. Recorded nodes have succeeded and are not run again. A node is recorded
- * after its action has returned and before any node that depends on it begins; if the journal throws, the node fails.
- * The result of an action whose node has ended, by a deadline or a cancel, is dropped and not recorded. Only if the
- * node is ended while it is being recorded, it may be recorded nevertheless.
+ * {@snippet :
+ * public Recovered open(Work work) throws SQLException {
+ *     bindOrRefuse(work.withDigest(codec));
+ *     return Recovered.of(entriesOf(run)); // one query, in the order of the records
+ * }
  *
- * <p>When a failed run {@linkplain Node#compensate undoes} a node, the node is recorded as undone immediately before.
- * If the compensation throws, the node is recorded as finished again: the next run does not run it again, and undoes it
- * if that run fails, too. If the journal throws, the node is not undone. Restored nodes are undone after all nodes that
- * the run itself has completed, dependents before their upstreams.
+ * public void record(Entry entry) throws SQLException {
+ *     if (insertIfFenceIs(fence, entry) == 0) { // one statement
+ *         throw new FencedException("run " + run + " was taken over: its fence is not " + fence + " any more");
+ *     }
+ * }
+ * }
  *
- * <p>A journal belongs to one {@linkplain Work piece of work}: the first run binds it, and a run of another plan or
- * with another parameter is refused. The actions of nodes should be repeatable, since a crash may occur between the end
- * of an action and its record, or between the record and the compensation.
+ * <p><b>What a run promises.</b> It calls {@link #open} once, before anything else. It records an entry before any
+ * consequence of it: a node that depends on an ended node begins after the record, and so does the next attempt of a
+ * node. It records nothing after {@link Entry.RunEnded} and nothing after a {@link FencedException}. Several threads
+ * may record at the same time, but never two entries about the same node, except for elements of a {@code map} and
+ * signals.
  *
- * <p>An implementation must be thread-safe. {@link #finished} should not return before the record survives a crash.
+ * <p><b>What a journal promises.</b> When {@code record} has returned, the entry survives a crash, and the next
+ * {@code open} finds it. When it has thrown, the entry may survive or not. An entry is whole or not there. Entries that
+ * were recorded one after the other are found in that order.
+ *
+ * <p><b>What a resumed run does.</b> Nodes that have ended do not run again, and their callbacks are not called. An
+ * attempt whose end is not recorded runs again, with the same number. So the actions of nodes should be repeatable,
+ * since a process may end between the end of an action and its record. The same holds for compensations. The result of
+ * an action whose node has ended, by a deadline or a cancel, is dropped and not recorded; only if the node is ended
+ * while it is being recorded, it may be recorded nevertheless.
+ *
+ * <p>If {@code record} throws another exception than {@code FencedException}, the node in question fails with it. A
+ * node whose compensation cannot be recorded counts as not compensated, and the end of the run is then not recorded, so
+ * that the next run continues to compensate.
  */
 public interface FlowJournal {
 
     /**
-     * The value of a finished node.
+     * The identity of a run. Runs of equal work continue one another.
      *
-     * @param value the value, may be null
-     */
-    record Recorded(@Nullable Object value) {}
-
-    /**
-     * The identity of the work of a run: runs of equal work may share a journal.
-     *
+     * @param run the id of the run, given to {@link RunOptions#withJournal(FlowJournal, String)}, or null
      * @param flow the name of the plan
      * @param plan a digest of the plan's nodes, their dependencies and its outputs, which is the same in every JVM; it
      *     does not include actions, options, or the contents of subflows
-     * @param parameter the parameter of the run, or the key given to
-     *     {@link RunOptions#withJournal(FlowJournal, String)}; may be null
+     * @param parameter the parameter of the run; null for a run with an id, since the id identifies the parameter
      */
-    record Work(String flow, String plan, @Nullable Object parameter) {
+    record Work(
+            @Nullable String run, String flow, String plan, @Nullable Object parameter) {
 
-        /** Returns the exception for a journal of different work, or null if the work is the same. */
-        @Nullable
-        IllegalArgumentException differs(String journal, String itsFlow, String itsPlan, boolean sameParameter) {
-            String begun = journal + " was begun by a run of ";
-            if (!itsFlow.equals(flow)) {
-                return refusal(begun + "flow \"" + itsFlow + "\", and this is flow \"" + flow + "\"");
+        private static final String NOTHING = "-";
+
+        /** Ensures that the names are not null. */
+        public Work {
+            Objects.requireNonNull(flow, "flow");
+            Objects.requireNonNull(plan, "plan");
+        }
+
+        /**
+         * Returns this work with a digest in place of the parameter, so that a journal can store it as texts. The
+         * digest of a string, a number, a boolean, a character, an enum or a UUID is that of its text; otherwise it is
+         * that of the bytes of the codec. It includes the class.
+         *
+         * @param codec the codec of the journal
+         * @return work whose parameter is a string
+         * @throws IllegalArgumentException if the codec cannot encode the parameter
+         */
+        public Work withDigest(FlowCodec codec) {
+            return new Work(run, flow, plan, parameter == null ? NOTHING : digest(parameter, codec));
+        }
+
+        private static String digest(Object parameter, FlowCodec codec) {
+            byte[] bytes;
+            try {
+                String text = identifyingText(parameter);
+                bytes = text == null ? codec.encode(parameter) : BasicCodecs.utf8(text);
+            } catch (IOException | RuntimeException failure) {
+                throw new IllegalArgumentException(
+                        "the journal cannot store the parameter of the run, a "
+                                + parameter.getClass().getName()
+                                + "; identify the run with RunOptions.withJournal(journal, id)",
+                        failure);
             }
-            if (!itsPlan.equals(plan)) {
-                return refusal(begun + "flow \"" + flow + "\" with other nodes or dependencies: its plan was "
-                        + abbreviated(itsPlan) + " and is " + abbreviated(plan));
+            try {
+                MessageDigest sum = MessageDigest.getInstance("SHA-256");
+                sum.update(BasicCodecs.utf8(parameter.getClass().getName()));
+                sum.update((byte) 0);
+                return HexFormat.of().formatHex(sum.digest(bytes));
+            } catch (NoSuchAlgorithmException | IOException impossible) {
+                throw new IllegalStateException("every JDK has SHA-256", impossible);
             }
-            return sameParameter ? null : refusal(begun + "flow \"" + flow + "\" with another parameter");
+        }
+
+        /** Returns a text that identifies a value of its class in every JVM, or null if there may be none. */
+        private static @Nullable String identifyingText(Object value) {
+            if (value instanceof Enum<?> constant) {
+                return constant.name(); // its toString() may be anything
+            }
+            boolean isNumber = value instanceof Number
+                    && value.getClass().getName().startsWith("java.")
+                    && value instanceof Comparable<?>;
+            return isNumber
+                            || value instanceof String
+                            || value instanceof Boolean
+                            || value instanceof Character
+                            || value instanceof UUID
+                    ? value.toString()
+                    : null;
+        }
+
+        /**
+         * Ensures that a journal may be used for this work.
+         *
+         * @param begun the work that the journal is bound to, with its parameter in the same form as that of this work
+         * @param journal the name of the journal, for the message
+         * @throws IllegalArgumentException if the work is different; the message names the difference
+         */
+        public void requireSame(Work begun, String journal) {
+            String text = journal + " was begun by a run of flow \"" + begun.flow + "\"";
+            if (!begun.flow.equals(flow)) {
+                throw refusal(text + ", and this is flow \"" + flow + "\"");
+            }
+            if (!begun.plan.equals(plan)) {
+                throw refusal(text + " with other nodes or dependencies: its plan was " + abbreviated(begun.plan)
+                        + " and is " + abbreviated(plan));
+            }
+            if (!Objects.equals(begun.run, run)) {
+                throw refusal(text + " with " + named(begun.run) + ", and this run has " + named(run));
+            }
+            if (!Objects.equals(begun.parameter, parameter)) {
+                throw refusal(text + " with another parameter");
+            }
+        }
+
+        private static String named(@Nullable String run) {
+            return run == null ? "no id" : "the id \"" + run + "\"";
         }
 
         private static IllegalArgumentException refusal(String difference) {
-            return new IllegalArgumentException(difference + "; give each piece of work a journal of its own");
+            return new IllegalArgumentException(difference + "; give each run a journal of its own");
         }
 
         private static String abbreviated(String digest) {
@@ -70,84 +157,41 @@ public interface FlowJournal {
     }
 
     /**
-     * Binds this journal to a piece of work, or ensures that it is bound to that work. Each run calls this once, before
-     * it looks up its nodes. The default implementation does nothing.
+     * Binds this journal to a run, or ensures that it is bound to that run, and returns everything that is recorded.
      *
      * @param work the work of the run
-     * @throws IllegalArgumentException if the journal is bound to other work; the message names the difference
+     * @return the state of the run; {@link Recovered#of} computes it from the entries
+     * @throws IllegalArgumentException if the journal is bound to other work; see {@link Work#requireSame}
+     * @throws FencedException if the run belongs to another process; it then ends as {@link FlowStatus#LOST}
+     * @throws Exception if the journal cannot be read; the run then does not start
      */
-    default void bind(Work work) {}
+    Recovered open(Work work) throws Exception;
 
     /**
-     * Returns the record of a node.
+     * Records an entry. Called in the thread in which the fact became known; for the end of a node and of an attempt,
+     * that is the thread of the action.
+     *
+     * @param entry the entry
+     * @throws FencedException if the run belongs to another process; nothing was recorded
+     * @throws Exception if the entry cannot be recorded
+     */
+    void record(Entry entry) throws Exception;
+
+    /**
+     * Called after each attempt of an action, in its thread, when its end was recorded, or dropped because the node has
+     * ended meanwhile. A journal can release here what the action has used through it, such as the connection of a
+     * transaction. The default implementation does nothing.
      *
      * @param id the id of the node
-     * @return its value, or null if the node is not recorded as finished
      */
-    @Nullable
-    Recorded find(String id);
+    default void attemptEnded(String id) {}
 
     /**
-     * Records that a node has succeeded.
-     *
-     * @param id the id of the node
-     * @param value its value, may be null
-     * @throws Exception if the record cannot be written; the node then fails
-     */
-    void finished(String id, @Nullable Object value) throws Exception;
-
-    /**
-     * Records that a node is no longer finished, because it is about to be undone.
-     *
-     * @param id the id of the node
-     * @throws Exception if the record cannot be written
-     */
-    void undone(String id) throws Exception;
-
-    /**
-     * Returns a journal in memory.
+     * Returns a journal in memory. It lasts as long as the JVM.
      *
      * @return a new, empty journal
      */
-    static FlowJournal inMemory() {
-        Map<String, Recorded> records = new ConcurrentHashMap<>();
-        AtomicReference<@Nullable Work> bound = new AtomicReference<>();
-        return new FlowJournal() {
-            @Override
-            public void bind(Work work) {
-                if (bound.compareAndSet(null, work)) {
-                    return;
-                }
-                Work known = Objects.requireNonNull(bound.get());
-                IllegalArgumentException difference = work.differs(
-                        "journal in memory",
-                        known.flow(),
-                        known.plan(),
-                        Objects.equals(known.parameter(), work.parameter()));
-                if (difference != null) {
-                    throw difference;
-                }
-            }
-
-            @Override
-            public @Nullable Recorded find(String id) {
-                return records.get(id);
-            }
-
-            @Override
-            public void finished(String id, @Nullable Object value) {
-                records.put(id, new Recorded(value));
-            }
-
-            @Override
-            public void undone(String id) {
-                records.remove(id);
-            }
-
-            @Override
-            public String toString() {
-                return "journal in memory of " + records.size() + " nodes";
-            }
-        };
+    static MemoryJournal inMemory() {
+        return new MemoryJournal();
     }
 }

@@ -2,6 +2,12 @@ package dev.raddle.flow;
 
 /** The status of a run: the first that applies. */
 public enum FlowStatus {
+    /**
+     * The run belongs to another process, as its {@linkplain FlowJournal journal} has found out, or it was
+     * {@linkplain FlowRun#abandon abandoned}. Its nodes were cancelled, and nothing was compensated; how the run ends is
+     * decided elsewhere.
+     */
+    LOST,
     /** The deadline of the run passed first. */
     TIMED_OUT,
     /** The run was cancelled. */

@@ -4,6 +4,7 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import dev.raddle.time.UserCode;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
@@ -66,6 +67,16 @@ public final class GuardedTime implements TimeSource {
             report.accept(failure);
             long moment = latest.get();
             return moment == NEVER ? 0 : moment;
+        }
+    }
+
+    @Override
+    public Instant instant() {
+        try {
+            return source.instant();
+        } catch (Throwable failure) {
+            report.accept(failure);
+            return Instant.now();
         }
     }
 

@@ -4,6 +4,7 @@ import dev.raddle.time.Alarm;
 import dev.raddle.time.Deadline;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Comparator;
 import java.util.PriorityQueue;
@@ -43,6 +44,12 @@ public final class VirtualTime implements TimeSource {
     @Override
     public synchronized long nanoTime() {
         return now;
+    }
+
+    /** Returns the moment on a wall clock that shows 1970-01-01T00:00:00Z when this time source is created. */
+    @Override
+    public Instant instant() {
+        return Instant.EPOCH.plusNanos(nanoTime());
     }
 
     @Override

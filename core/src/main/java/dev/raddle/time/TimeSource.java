@@ -1,6 +1,7 @@
 package dev.raddle.time;
 
 import java.time.Duration;
+import java.time.Instant;
 
 /**
  * A clock with alarms. Raddle reads the time and waits for a moment only through a time source.
@@ -52,6 +53,16 @@ public interface TimeSource {
      */
     default boolean follow(Runnable action) {
         return false;
+    }
+
+    /**
+     * Returns the current moment on the wall clock, for moments that are compared in several processes. The wall clock
+     * may be set, so lengths of time are measured with {@link #nanoTime}.
+     *
+     * @return the moment; by default that of the system's clock
+     */
+    default Instant instant() {
+        return Instant.now();
     }
 
     /**

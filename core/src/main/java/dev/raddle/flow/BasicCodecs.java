@@ -1,0 +1,57 @@
+package dev.raddle.flow;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
+import java.nio.charset.StandardCharsets;
+
+/** The codecs of this package. */
+final class BasicCodecs {
+
+    /** A codec for the values of one class. */
+    record Typed<X>(
+            FlowCodec.Conversion<X, byte[]> encoding,
+            FlowCodec.Conversion<byte[], ? extends X> decoding,
+            Class<X> type)
+            implements FlowCodec {
+
+        @Override
+        public byte[] encode(Object value) throws IOException {
+            if (!type.isInstance(value)) {
+                throw new IOException("this codec stores values of " + type.getName() + ", and the value was a "
+                        + value.getClass().getName() + "; open the journal with another codec");
+            }
+            return encoding.apply(type.cast(value));
+        }
+
+        @Override
+        public Object decode(byte[] bytes) throws IOException {
+            return decoding.apply(bytes);
+        }
+
+        @Override
+        public String toString() {
+            return "codec for values of " + type.getName();
+        }
+    }
+
+    static final FlowCodec TEXT =
+            new Typed<>(BasicCodecs::utf8, bytes -> new String(bytes, StandardCharsets.UTF_8), String.class);
+
+    static final FlowCodec BYTES = new Typed<>(bytes -> bytes.clone(), bytes -> bytes, byte[].class);
+
+    private BasicCodecs() {}
+
+    /** Encodes a text, or throws if it has an unpaired surrogate, which would be replaced by a question mark. */
+    static byte[] utf8(String text) throws IOException {
+        try {
+            ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+            byte[] bytes = new byte[encoded.remaining()];
+            encoded.get(bytes);
+            return bytes;
+        } catch (CharacterCodingException failure) {
+            throw new IOException("a text with an unpaired surrogate cannot be stored; split it elsewhere", failure);
+        }
+    }
+}

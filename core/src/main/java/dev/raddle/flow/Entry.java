@@ -1,0 +1,153 @@
+package dev.raddle.flow;
+
+import java.time.Instant;
+import java.util.List;
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A fact about a run, which its {@link FlowJournal} stores in one durable step. The entries of a run in the order of
+ * their records are its whole memory; {@link Recovered#of} computes from them where the run continues.
+ */
+public sealed interface Entry {
+
+    /**
+     * A try of the run begins: the first one, one after the end of an earlier try, or one that runs nodes again. It
+     * continues with the nodes that have succeeded. All others, and the failed attempts and the moments of nodes, are
+     * forgotten, and so are all nodes that have been compensated.
+     *
+     * @param at the moment on the wall clock from which the timeout of the run counts
+     * @param again the ids of the nodes that run again although they have succeeded
+     */
+    record Begun(Instant at, List<String> again) implements Entry {
+        /** Copies the ids. */
+        public Begun {
+            Objects.requireNonNull(at, "at");
+            again = List.copyOf(again);
+        }
+    }
+
+    /**
+     * A node has ended by itself: by the value or the exception of its action or fallback, by its condition, or because
+     * its time was over between two attempts. Ends that follow from those of other nodes, from the end of the run or
+     * from a timeout are not recorded: they follow again.
+     *
+     * @param id the id of the node
+     * @param state SUCCESS, FAILED, TIMED_OUT or SKIPPED
+     * @param via the source of the value, ACTION or FALLBACK; NONE without success
+     * @param value the value, may be null
+     * @param attempt the number of attempts, 0 if the node did not run
+     * @param failure the exception, null if there is none
+     */
+    record NodeEnded(
+            String id,
+            NodeState state,
+            ValueSource via,
+            @Nullable Object value,
+            int attempt,
+            @Nullable RecordedFailure failure)
+            implements Entry {
+
+        /** Ensures that the end is one of those that are recorded. */
+        public NodeEnded {
+            Objects.requireNonNull(id, "id");
+            if (!state.isTerminal() || state == NodeState.CANCELLED) {
+                throw new IllegalArgumentException("node \"" + id + "\" cannot be recorded as " + state);
+            }
+        }
+
+        /**
+         * Returns the end of a node whose first attempt has returned a value.
+         *
+         * @param id the id of the node
+         * @param value the value, may be null
+         * @return the entry
+         */
+        public static NodeEnded succeeded(String id, @Nullable Object value) {
+            return new NodeEnded(id, NodeState.SUCCESS, ValueSource.ACTION, value, 1, null);
+        }
+
+        /**
+         * Returns whether the node has succeeded.
+         *
+         * @return whether it has a value
+         */
+        public boolean isSuccess() {
+            return state == NodeState.SUCCESS;
+        }
+    }
+
+    /**
+     * An attempt of a node has failed, and another one, or the fallback, follows.
+     *
+     * @param id the id of the node
+     * @param attempt the number of the attempt, 1 for the first
+     * @param failure the exception
+     * @param isLast whether no other attempt follows, only the fallback
+     */
+    record AttemptFailed(String id, int attempt, RecordedFailure failure, boolean isLast) implements Entry {}
+
+    /**
+     * The time of a node is limited. Recorded before its action begins, for nodes with a timeout.
+     *
+     * @param id the id of the node
+     * @param until the moment on the wall clock at which the node times out
+     */
+    record DeadlineSet(String id, Instant until) implements Entry {}
+
+    /**
+     * A node sleeps.
+     *
+     * @param id the id of the node
+     * @param until the moment on the wall clock at which the node ends
+     */
+    record SleepUntil(String id, Instant until) implements Entry {}
+
+    /**
+     * A signal was received. Later signals of the same node are not recorded.
+     *
+     * @param id the id of the node that waits for the signal
+     * @param value the value, may be null
+     */
+    record SignalReceived(String id, @Nullable Object value) implements Entry {}
+
+    /**
+     * An element of a {@code map} was processed.
+     *
+     * @param id the id of the node
+     * @param index the position of the element, 0 for the first
+     * @param value the result, may be null
+     */
+    record ElementEnded(String id, int index, @Nullable Object value) implements Entry {}
+
+    /**
+     * All elements of a {@code map} were processed, so the node has succeeded. Its value is the list of their results,
+     * which are recorded already.
+     *
+     * @param id the id of the node
+     * @param size the number of elements
+     */
+    record MapEnded(String id, int size) implements Entry {}
+
+    /**
+     * The run has no more nodes to run and is about to compensate those that have succeeded.
+     *
+     * @param status the status that the run will have
+     * @param cause the exception that stopped the run; null if none did
+     */
+    record Compensating(FlowStatus status, @Nullable RecordedFailure cause) implements Entry {}
+
+    /**
+     * A node was compensated.
+     *
+     * @param id the id of the node
+     */
+    record Compensated(String id) implements Entry {}
+
+    /**
+     * The run has ended. Later runs with the journal begin another try.
+     *
+     * @param status its status
+     */
+    record RunEnded(FlowStatus status) implements Entry {}
+}

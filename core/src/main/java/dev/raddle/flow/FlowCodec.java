@@ -1,0 +1,79 @@
+package dev.raddle.flow;
+
+import java.io.IOException;
+
+/**
+ * Converts the values of nodes to bytes and back, for journals that are stored outside of the JVM.
+ *
+ * {@snippet :
+ * FlowCodec orders = FlowCodec.of(Order::toBytes, Order::fromBytes, Order.class);
+ * }
+ *
+ * <p>One codec converts all values of a run: those of nodes, of elements of a {@code map}, of signals, and, for its
+ * digest, the parameter. An implementation must be thread-safe. It must not depend on the process: another process, or
+ * a later version of the program, decodes the bytes. Null is never passed to a codec; a journal stores it by itself.
+ */
+public interface FlowCodec {
+
+    /** A function that may throw, for one direction of a codec. */
+    @FunctionalInterface
+    interface Conversion<X, Y> {
+        /**
+         * Converts a value.
+         *
+         * @param from the value, not null
+         * @return the converted value, not null
+         * @throws IOException if the value cannot be converted
+         */
+        Y apply(X from) throws IOException;
+    }
+
+    /**
+     * Encodes a value.
+     *
+     * @param value the value, not null
+     * @return its bytes
+     * @throws IOException if the value cannot be encoded; the node whose value it is then fails
+     */
+    byte[] encode(Object value) throws IOException;
+
+    /**
+     * Decodes a value.
+     *
+     * @param bytes the bytes that {@link #encode} has returned
+     * @return an equal value
+     * @throws IOException if the bytes cannot be decoded; the journal can then not be opened
+     */
+    Object decode(byte[] bytes) throws IOException;
+
+    /**
+     * Returns a codec for values that are strings, which are stored in UTF-8.
+     *
+     * @return the same codec at every call
+     */
+    static FlowCodec text() {
+        return BasicCodecs.TEXT;
+    }
+
+    /**
+     * Returns a codec for values that are byte arrays, which are stored as they are.
+     *
+     * @return the same codec at every call
+     */
+    static FlowCodec bytes() {
+        return BasicCodecs.BYTES;
+    }
+
+    /**
+     * Returns a codec for the values of one class.
+     *
+     * @param <X> the type of the values
+     * @param encoding the function from a value to its bytes
+     * @param decoding the function from the bytes to an equal value
+     * @param type the class of the values; a value of another class is refused
+     * @return a new codec
+     */
+    static <X> FlowCodec of(Conversion<X, byte[]> encoding, Conversion<byte[], ? extends X> decoding, Class<X> type) {
+        return new BasicCodecs.Typed<>(encoding, decoding, type);
+    }
+}

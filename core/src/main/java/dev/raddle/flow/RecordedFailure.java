@@ -1,0 +1,85 @@
+package dev.raddle.flow;
+
+import java.util.Objects;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * An exception as a journal keeps it: without its class, which another process may not have, and of bounded size.
+ *
+ * @param type the name of the class of the exception
+ * @param message its message, or the first 2 000 characters of it; may be null
+ * @param trace the first lines of its stack trace and of its cause, for people; may be empty
+ */
+public record RecordedFailure(String type, @Nullable String message, String trace) {
+
+    private static final int MOST_OF_MESSAGE = 2_000;
+    private static final int FRAMES = 16;
+    private static final int CAUSES = 4;
+
+    /** Ensures that the type and the trace are not null. */
+    public RecordedFailure {
+        Objects.requireNonNull(type, "type");
+        Objects.requireNonNull(trace, "trace");
+    }
+
+    /**
+     * Returns the record of an exception.
+     *
+     * @param failure the exception; its methods may throw, too
+     * @return its record
+     */
+    public static RecordedFailure of(Throwable failure) {
+        if (failure instanceof RecordedException again) {
+            return again.failure();
+        }
+        return new RecordedFailure(failure.getClass().getName(), messageOf(failure), traceOf(failure));
+    }
+
+    private static @Nullable String messageOf(Throwable failure) {
+        try {
+            String text = failure.getMessage();
+            return text == null || text.length() <= MOST_OF_MESSAGE ? text : text.substring(0, MOST_OF_MESSAGE) + "...";
+        } catch (Throwable broken) {
+            return "its message could not be read: " + broken.getClass().getName();
+        }
+    }
+
+    private static String traceOf(Throwable failure) {
+        StringBuilder text = new StringBuilder();
+        Throwable each = failure;
+        for (int depth = 0; each != null && depth < CAUSES; depth++) {
+            if (depth > 0) {
+                text.append("caused by ").append(each.getClass().getName());
+                text.append(": ").append(messageOf(each)).append('\n');
+            }
+            StackTraceElement[] frames = each.getStackTrace();
+            for (int frame = 0; frame < Math.min(FRAMES, frames.length); frame++) {
+                text.append("at ").append(frames[frame]).append('\n');
+            }
+            each = causeOf(each);
+        }
+        return text.toString();
+    }
+
+    private static @Nullable Throwable causeOf(Throwable failure) {
+        try {
+            return failure.getCause();
+        } catch (Throwable broken) {
+            return null;
+        }
+    }
+
+    /**
+     * Returns an exception with this record.
+     *
+     * @return a new exception without a stack trace
+     */
+    public RecordedException toException() {
+        return new RecordedException(this);
+    }
+
+    @Override
+    public String toString() {
+        return message == null ? type : type + ": " + message;
+    }
+}

@@ -1,0 +1,158 @@
+package dev.raddle.flow;
+
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a journal knows of a run, computed from its {@linkplain Entry entries}. Immutable. A journal need not interpret
+ * its entries: it returns {@link #of} of them.
+ *
+ * @param begun the moment from which the timeout of the run counts, or null if no try has begun
+ * @param nodes the nodes that have ended, by their ids, in the order of their ends
+ * @param attempts the latest failed attempt of each node that has not ended and has one
+ * @param deadlines the moments at which nodes that have not ended time out
+ * @param sleeps the moments at which nodes that have not ended stop sleeping
+ * @param signals the signals that were received
+ * @param elements the results of the elements of each {@code map} that has not succeeded, by their positions
+ * @param compensating the status of a run that was compensating its nodes, or null
+ * @param compensated the nodes that were compensated; they are among {@code nodes}, too
+ * @param ended the status of the run, or null if the latest try has not ended
+ */
+public record Recovered(
+        @Nullable Instant begun,
+        Map<String, Entry.NodeEnded> nodes,
+        Map<String, Entry.AttemptFailed> attempts,
+        Map<String, Instant> deadlines,
+        Map<String, Instant> sleeps,
+        Map<String, Entry.SignalReceived> signals,
+        Map<String, Map<Integer, @Nullable Object>> elements,
+        Entry.@Nullable Compensating compensating,
+        Set<String> compensated,
+        @Nullable FlowStatus ended) {
+
+    private static final Recovered NOTHING = of(List.of());
+
+    /**
+     * Returns the state of a run of which nothing is recorded.
+     *
+     * @return the same object at every call
+     */
+    public static Recovered nothing() {
+        return NOTHING;
+    }
+
+    /**
+     * Computes the state of a run.
+     *
+     * @param entries all entries of the run, in the order in which they were recorded
+     * @return the state after the last of them
+     * @throws IllegalArgumentException if an entry contradicts an earlier one, so that some are missing
+     */
+    public static Recovered of(Iterable<? extends Entry> entries) {
+        Replay replay = new Replay();
+        entries.forEach(replay::add);
+        return replay.result();
+    }
+
+    /** Applies entries, one after the other. */
+    private static final class Replay {
+        private @Nullable Instant begun;
+        private final Map<String, Entry.NodeEnded> nodes = new LinkedHashMap<>();
+        private final Map<String, Entry.AttemptFailed> attempts = new LinkedHashMap<>();
+        private final Map<String, Instant> deadlines = new LinkedHashMap<>();
+        private final Map<String, Instant> sleeps = new LinkedHashMap<>();
+        private final Map<String, Entry.SignalReceived> signals = new LinkedHashMap<>();
+        private final Map<String, Map<Integer, @Nullable Object>> elements = new LinkedHashMap<>();
+        private Entry.@Nullable Compensating compensating;
+        private final Set<String> compensated = new LinkedHashSet<>();
+        private @Nullable FlowStatus ended;
+
+        void add(Entry entry) {
+            switch (entry) {
+                case Entry.Begun begin -> begin(begin);
+                case Entry.NodeEnded end -> end(end);
+                case Entry.AttemptFailed failed -> attempts.put(failed.id(), failed);
+                case Entry.DeadlineSet limit -> deadlines.put(limit.id(), limit.until());
+                case Entry.SleepUntil sleep -> sleeps.put(sleep.id(), sleep.until());
+                case Entry.SignalReceived signal -> signals.putIfAbsent(signal.id(), signal);
+                case Entry.ElementEnded element ->
+                    elements.computeIfAbsent(element.id(), id -> new TreeMap<>()).put(element.index(), element.value());
+                case Entry.MapEnded map ->
+                    end(Entry.NodeEnded.succeeded(map.id(), listOf(map)));
+                case Entry.Compensating stopped -> compensating = stopped;
+                case Entry.Compensated done -> compensated.add(done.id());
+                case Entry.RunEnded end -> ended = end.status();
+            }
+        }
+
+        private void begin(Entry.Begun begin) {
+            begun = begin.at();
+            nodes.values().removeIf(end -> !end.isSuccess());
+            attempts.clear();
+            deadlines.clear();
+            sleeps.clear();
+            forget(compensated);
+            forget(begin.again());
+            compensating = null;
+            compensated.clear();
+            ended = null;
+        }
+
+        private void forget(Iterable<String> ids) {
+            for (String id : ids) {
+                nodes.remove(id);
+                signals.remove(id);
+                elements.remove(id);
+            }
+        }
+
+        private void end(Entry.NodeEnded end) {
+            String id = end.id();
+            nodes.remove(id); // so that it becomes the last
+            nodes.put(id, end);
+            attempts.remove(id);
+            deadlines.remove(id);
+            sleeps.remove(id);
+            if (end.isSuccess()) {
+                elements.remove(id);
+            }
+        }
+
+        private List<@Nullable Object> listOf(Entry.MapEnded map) {
+            Map<Integer, @Nullable Object> found = elements.getOrDefault(map.id(), Map.of());
+            List<@Nullable Object> values = new ArrayList<>(map.size());
+            for (int index = 0; index < map.size(); index++) {
+                if (!found.containsKey(index)) {
+                    throw new IllegalArgumentException("node \"" + map.id() + "\" is recorded as ended, and element "
+                            + index + " of " + map.size() + " is not; the journal has lost entries");
+                }
+                values.add(found.get(index));
+            }
+            return Collections.unmodifiableList(values);
+        }
+
+        Recovered result() {
+            Map<String, Map<Integer, @Nullable Object>> copies = new LinkedHashMap<>();
+            elements.forEach((id, values) -> copies.put(id, Collections.unmodifiableMap(values)));
+            return new Recovered(
+                    begun,
+                    Collections.unmodifiableMap(nodes),
+                    Collections.unmodifiableMap(attempts),
+                    Collections.unmodifiableMap(deadlines),
+                    Collections.unmodifiableMap(sleeps),
+                    Collections.unmodifiableMap(signals),
+                    Collections.unmodifiableMap(copies),
+                    compensating,
+                    Collections.unmodifiableSet(compensated),
+                    ended);
+        }
+    }
+}
