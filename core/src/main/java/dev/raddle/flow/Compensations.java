@@ -22,48 +22,51 @@ final class Compensations {
         } while (!completed.compareAndSet(before, new Completed(node, before)));
     }
 
-    /** Undoes all nodes, the last to complete first, and returns the exceptions. */
-    List<Throwable> undo(RunEnvironment run) {
+    /**
+     * Undoes all nodes, the last to complete first, and returns the exceptions. Stops if the run is lost.
+     *
+     * <p>A journal receives the decision first, and each node after its compensation has returned. After a crash the
+     * next run continues here, whatever the outcome of its nodes would be; it repeats at most the compensation that was
+     * not recorded. If the decision cannot be recorded, nothing is undone, since the next run would keep the values.
+     */
+    List<Throwable> undo(RunEnvironment run, FlowStatus status, @Nullable Throwable cause) {
         List<Throwable> failures = new ArrayList<>();
-        for (Completed each = completed.get(); each != null; each = each.earlier()) {
+        Completed last = completed.get();
+        if (last == null || !tryRecordDecision(run, status, cause, failures)) {
+            return failures;
+        }
+        for (Completed each = last; each != null && !run.isLost(); each = each.earlier()) {
             Thread.interrupted(); // another compensation may have left an interrupt
             try {
                 undo(run, each.node());
             } catch (Throwable failure) {
-                failures.add(failure);
+                if (!run.isLost()) {
+                    failures.add(failure);
+                }
             }
         }
         return failures;
     }
 
-    /**
-     * Undoes a node. It is recorded as undone first: after a crash in between the action runs again, which it must
-     * tolerate, whereas a node that is recorded as finished has certainly not been undone. So a node whose compensation
-     * fails is recorded as finished again, and a node that cannot be recorded as undone is not undone.
-     */
-    private static void undo(RunEnvironment run, int node) throws Exception {
-        FlowJournal journal = run.options.journal;
-        String id = run.graph.ids[node];
-        if (journal != null) {
-            journal.undone(id);
-        }
+    private static boolean tryRecordDecision(
+            RunEnvironment run, FlowStatus status, @Nullable Throwable cause, List<Throwable> failures) {
         try {
-            run.callInStarterContext(() -> call(run, node));
-        } catch (Throwable failure) {
-            if (journal != null) {
-                recordAgain(journal, id, run.states.value(node), failure);
+            if (run.journal != null) {
+                run.journal.compensating(status, cause);
             }
-            throw failure;
+            return true;
+        } catch (Throwable failure) {
+            if (!run.isLost()) {
+                failures.add(failure);
+            }
+            return false;
         }
     }
 
-    private static void recordAgain(FlowJournal journal, String id, @Nullable Object value, Throwable failure) {
-        try {
-            journal.finished(id, value);
-        } catch (Throwable again) {
-            if (again != failure) {
-                failure.addSuppressed(again);
-            }
+    private static void undo(RunEnvironment run, int node) throws Exception {
+        run.callInStarterContext(() -> call(run, node));
+        if (run.journal != null) {
+            run.journal.compensated(node);
         }
     }
 

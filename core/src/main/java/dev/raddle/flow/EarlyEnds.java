@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -9,16 +10,22 @@ final class EarlyEnds {
 
     private final RunEnvironment run;
     private final Graph graph;
+    private final NodeTransitions transitions;
     private final @Nullable BitSet selected; // null for all
-    private final FlowJournal.@Nullable Recorded[] recorded; // empty if there is no journal
+    private final List<Integer> restored = new ArrayList<>(); // in the order of the records
 
-    /** Selects the nodes that may run, binds the journal to the run and reads it. */
-    EarlyEnds(RunEnvironment run) {
+    /**
+     * Selects the nodes that may run, and ends those that the journal has recorded: all of them before any consequence
+     * is applied, so that none of them causes a skip of another, and before the deadline of the run can pass.
+     */
+    EarlyEnds(RunEnvironment run, NodeTransitions transitions) {
         this.run = run;
+        this.transitions = transitions;
         graph = run.graph;
         selected = run.options.only.isEmpty() ? null : selected(run.options.only);
-        FlowJournal journal = run.options.journal;
-        recorded = journal == null ? new FlowJournal.Recorded[0] : recorded(journal);
+        if (run.journal != null) {
+            run.journal.recovered().nodes().values().forEach(this::restore);
+        }
     }
 
     private BitSet selected(List<String> targets) {
@@ -31,48 +38,59 @@ final class EarlyEnds {
         return found;
     }
 
-    private FlowJournal.@Nullable Recorded[] recorded(FlowJournal journal) {
-        Object about = run.options.work == null ? run.parameter() : run.options.work;
-        journal.bind(new FlowJournal.Work(graph.name, graph.digest(), about));
-        FlowJournal.@Nullable Recorded[] found = new FlowJournal.Recorded[graph.size];
-        for (int node = 0; node < graph.size; node++) {
-            found[node] = journal.find(graph.ids[node]);
+    private void restore(Entry.NodeEnded end) {
+        int node = graph.indexOf(end.id());
+        RecordedFailure failure = end.failure();
+        boolean isFailed = end.state() == NodeState.FAILED || end.state() == NodeState.TIMED_OUT;
+        Throwable cause = failure != null
+                ? failure.toException()
+                : isFailed ? new RecordedFailure("unknown", null, "").toException() : null;
+        if (transitions.restore(node, end.state(), end.value(), cause)) {
+            restored.add(node);
         }
-        return found;
     }
 
-    /** Ends these nodes. */
-    void apply(NodeTransitions transitions, Runner runner) {
-        restore(transitions, runner);
-        skipUnselected(transitions, runner);
+    /** Applies the consequences of these ends. */
+    void apply(Runner runner) {
+        for (int node : restored) {
+            transitions.afterRestore(runner, node);
+        }
+        for (int node : restored) {
+            if (run.states.succeeded(node) && !isCompensated(node)) {
+                transitions.recordCompleted(node);
+            }
+        }
+        skipUnselected(runner);
+        if (run.isCompensatingAgain()) {
+            transitions.settle(runner); // no nested run has begun
+            endOthers(runner);
+        }
     }
 
-    /**
-     * Ends the nodes that the journal has recorded: all of them first, so that none of them causes a skip of another.
-     */
-    private void restore(NodeTransitions transitions, Runner runner) {
-        for (int node = 0; node < recorded.length; node++) {
-            FlowJournal.Recorded record = recorded[node];
-            if (record != null && !transitions.restore(node, record.value())) {
-                recorded[node] = null; // the deadline had passed
-            }
+    private boolean isCompensated(int node) {
+        return run.journal != null && run.journal.recovered().compensated().contains(graph.ids[node]);
+    }
+
+    /** Ends all other nodes of a run that an earlier process has begun to compensate. */
+    private void endOthers(Runner runner) {
+        Entry.Compensating earlier =
+                run.journal == null ? null : run.journal.recovered().compensating();
+        if (earlier == null) {
+            return;
         }
-        for (int node = 0; node < recorded.length; node++) {
-            if (recorded[node] != null) {
-                transitions.afterRestore(runner, node);
-            }
-        }
-        if (recorded.length > 0 && graph.hasCompensations) {
-            for (int node : graph.upstreamsFirst()) { // the order of completion is unknown; this order is consistent
-                if (recorded[node] != null) {
-                    transitions.recordCompleted(node);
-                }
-            }
+        RecordedFailure recorded = earlier.cause();
+        RecordedFailure known = recorded != null
+                ? recorded
+                : new RecordedFailure("compensation", "an earlier run was " + earlier.status() + " and compensated", "");
+        NodeTransitions.Stop why =
+                new NodeTransitions.Stop(earlier.status(), known.toException(), NodeEnd.NO_NODE);
+        if (transitions.trySetStop(why)) {
+            transitions.endAll(runner, why);
         }
     }
 
     /** Skips the nodes that are not selected, upstreams first, so that each has this reason for its skip. */
-    private void skipUnselected(NodeTransitions transitions, Runner runner) {
+    private void skipUnselected(Runner runner) {
         BitSet kept = selected;
         if (kept == null) {
             return;

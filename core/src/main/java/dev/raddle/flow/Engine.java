@@ -103,10 +103,14 @@ final class Engine implements RunEntry, NestedRun {
      */
     @SuppressWarnings("this-escape") // the receivers do not use it before the run begins
     Engine(Graph graph, @Nullable Object parameter, RunOptions options, @Nullable Engine outer, int outerNode) {
+        ensureGroups(graph, options);
         this.outer = outer;
         this.outerNode = outerNode;
         run = new RunEnvironment(graph, parameter, options, outer == null ? null : outer.run);
         transitions = new NodeTransitions(run, this);
+        if (outer == null) {
+            run.onLost = this::stopLost;
+        }
         executor = new NodeExecutor(run, transitions);
         GroupWaits waits =
                 options.groups == null ? null : new GroupWaits(outer == null ? null : outer.waits(), outerNode);
@@ -132,8 +136,7 @@ final class Engine implements RunEntry, NestedRun {
      * @param deferred the deferred steps of the calling thread, or null if it is not inside a run
      */
     void begin(@Nullable DeferredSteps deferred) {
-        ensureGroups();
-        EarlyEnds early = run.options.only.isEmpty() && run.options.journal == null ? null : new EarlyEnds(run);
+        EarlyEnds early = run.options.only.isEmpty() && run.journal == null ? null : new EarlyEnds(run, transitions);
         lease = run.options.scheduler.lease();
         try {
             armDeadline();
@@ -154,7 +157,7 @@ final class Engine implements RunEntry, NestedRun {
         if (early != null || transitions.events != null || run.graph.hasGroups) {
             run.inContext(() -> {
                 if (early != null) {
-                    early.apply(transitions, starter);
+                    early.apply(starter);
                     transitions.settle(starter); // no nested run has begun
                 }
                 transitions.triggerRoots(starter);
@@ -170,7 +173,12 @@ final class Engine implements RunEntry, NestedRun {
 
     private void armDeadline() {
         Deadline deadline = run.deadline();
-        if (deadline != null && outer == null) { // the outer run ends a nested one
+        if (outer != null) {
+            return; // the outer run ends this one
+        }
+        if (run.isLost()) {
+            stopLost();
+        } else if (deadline != null && !run.isCompensatingAgain()) {
             if (deadline.hasPassed()) {
                 outOfTime();
             } else {
@@ -179,13 +187,13 @@ final class Engine implements RunEntry, NestedRun {
         }
     }
 
-    private void ensureGroups() {
-        if (run.options.groups != null || !run.graph.hasGroups) {
+    private static void ensureGroups(Graph graph, RunOptions options) {
+        if (options.groups != null || !graph.hasGroups) {
             return;
         }
-        for (int node = 0; node < run.graph.size; node++) {
-            if (run.graph.optionsOf(node).group() != null) {
-                throw new IllegalArgumentException("node \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name
+        for (int node = 0; node < graph.size; node++) {
+            if (graph.optionsOf(node).group() != null) {
+                throw new IllegalArgumentException("node \"" + graph.ids[node] + "\" of flow \"" + graph.name
                         + "\" runs in a group, and the run has none; set them with RunOptions.withGroups");
             }
         }
@@ -519,6 +527,17 @@ final class Engine implements RunEntry, NestedRun {
         return new NodeTransitions.Stop(FlowStatus.CANCELLED, new CancelledException(text), NodeEnd.NO_NODE);
     }
 
+    /** Ends the run as lost. */
+    void abandon(String reason) {
+        if (!done.isSet()) {
+            run.lose(new CancelledException("flow \"" + run.graph.name + "\" was abandoned: " + reason));
+        }
+    }
+
+    private void stopLost() {
+        stop(new NodeTransitions.Stop(FlowStatus.LOST, run.lostBy(), NodeEnd.NO_NODE));
+    }
+
     private void outOfTime() {
         Duration length = run.limit == null ? Duration.ZERO : run.limit.budget();
         String text = "flow \"" + run.graph.name + "\" ran out of time after " + TimeLimit.text(length);
@@ -576,7 +595,10 @@ final class Engine implements RunEntry, NestedRun {
         transitions.trySetStop(NodeTransitions.Stop.COMPLETE);
         Compensations completed = transitions.compensations;
         FlowStatus status = status();
-        if (completed == null || status == FlowStatus.SUCCESS || status == FlowStatus.DEGRADED) {
+        if (completed == null
+                || status == FlowStatus.SUCCESS
+                || status == FlowStatus.DEGRADED
+                || status == FlowStatus.LOST) {
             end(status, List.of());
             return true;
         }
@@ -594,7 +616,7 @@ final class Engine implements RunEntry, NestedRun {
         List<Throwable> failures = new ArrayList<>();
         run.inContext(() -> TaskContext.current()
                 .within(null) // the deadline of the run does not apply to compensations
-                .run(() -> failures.addAll(completed.undo(run))));
+                .run(() -> failures.addAll(completed.undo(run, status, stopCause()))));
         end(status, failures);
         if (outer != null) {
             DeferredSteps deferred = new DeferredSteps(false);
@@ -609,12 +631,20 @@ final class Engine implements RunEntry, NestedRun {
             run.guard("alarm for the deadline", NodeEnd.NO_NODE, set::cancel);
         }
         closeLease();
-        Throwable stopCause = Objects.requireNonNull(transitions.stopped()).cause();
-        result = new FlowResult<>(run.states, status, run.now(), compensationFailures, stopCause);
+        if (run.journal != null) {
+            run.journal.ended(status);
+        }
+        FlowStatus known = run.isLost() ? FlowStatus.LOST : status;
+        result = new FlowResult<>(run.states, known, run.now(), compensationFailures, stopCause());
         done.set();
         run.wakeJoiner();
         LockSupport.unpark(closer);
         exitRun(); // the run itself
+    }
+
+    private @Nullable Throwable stopCause() {
+        Throwable lost = run.lostBy();
+        return lost == null ? Objects.requireNonNull(transitions.stopped()).cause() : lost;
     }
 
     private void closeLease() {
@@ -626,6 +656,9 @@ final class Engine implements RunEntry, NestedRun {
 
     /** Returns the status that the run has if no other node fails. */
     private FlowStatus status() {
+        if (run.isLost()) {
+            return FlowStatus.LOST;
+        }
         if (transitions.isStopping()) {
             return Objects.requireNonNull(transitions.stopped()).status();
         }

@@ -4,29 +4,20 @@ import java.io.Closeable;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
-import java.io.UncheckedIOException;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
-import java.nio.ByteBuffer;
-import java.nio.CharBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.Base64;
-import java.util.HexFormat;
-import java.util.Map;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
 import java.util.Set;
-import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.zip.CRC32;
 import org.jspecify.annotations.Nullable;
 
@@ -34,90 +25,55 @@ import org.jspecify.annotations.Nullable;
  * A journal in a file, which survives the end of its process at any time, even by {@code kill -9}.
  *
  * {@snippet :
- * try (FileJournal journal = FileJournal.open(Path.of("checkout.journal"), FileJournal.Codec.strings())) {
+ * try (FileJournal journal = FileJournal.open(Path.of("checkout.journal"), FlowCodec.text())) {
  *     plan.run(order, RunOptions.defaults().withJournal(journal, "order-17"));
  * }
  * }
  *
- * <p>Each record is a line with a checksum, and is forced to disk before the node counts as finished. A line that was
- * truncated by a crash is dropped when the file is opened again: its node had not been reported as finished. A new file
- * is readable by its owner only, on file systems with such permissions. Instead of the parameter the file contains a
- * digest of it: of the bytes that the codec encodes it to, unless it is a string, a number, a boolean, a character, an
- * enum or a UUID. Only one journal at a time may have a file open, and no other code of the same process should open
- * it: when that code closes the file, many systems release the lock that excludes other processes.
+ * <p>Each entry is a line with a checksum, and is forced to disk before {@link #record} returns. A line that was
+ * truncated by a crash is dropped when the file is opened again: nothing had followed from it. A new file is readable
+ * and writable by its owner only, on file systems with such permissions. Instead of the parameter the file contains a
+ * digest of it. Only one journal at a time may have a file open, and no other code of the same process should open it:
+ * when that code closes the file, many systems release the lock that excludes other processes.
  *
  * <p>If a thread is interrupted while it records, the interrupt status is preserved, and the journal is not affected.
  */
 public final class FileJournal implements FlowJournal, Closeable {
 
     /*
-     * Overview. The file is a header and records, oldest first:
+     * Overview. The file is a header and lines, oldest first:
      *
-     *   raddle-flow-journal/2
-     *   work FLOW PLAN:PARAMETER CHECKSUM    the work of the journal, as digests; "-" for the parameter null
-     *   done ID VALUE CHECKSUM               the value in base 64, or "-" for null
-     *   undone ID - CHECKSUM
+     *   raddle-flow-journal/3
+     *   work RUN FLOW PLAN PARAMETER FORCED CHECKSUM     the run that the file is bound to; the parameter as a digest
+     *   groups FORCED CHECKSUM                           from here on, lines are forced in groups; `records` ends this
+     *   ended ID SUCCESS ACTION 1 VALUE - FORCED CHECKSUM    and other entries, see EntryLines
      *
-     * Lines are only appended, under the lock, each with one write and one force. So only the last line can be torn; it
-     * is torn if it has no line end or a wrong checksum, and is then removed when the file is opened. A wrong line
-     * before the last was not caused by a crash, and the file is refused. A file with a part of a header is refused,
-     * too: it might belong to another program, and contains no records.
+     * FORCED is the length of the file that was on the disk when the line was written. Lines are only appended. While
+     * each is forced alone, only the last line can be torn; it is torn if it has no line end or a wrong checksum, and is
+     * then removed when the file is opened. A wrong line before the last was not caused by a crash, and the file is
+     * refused. While lines are forced in groups, a crash of the machine may tear any line of the last group, and leave
+     * later ones. So a wrong line and all behind it are removed, unless one of the later lines shows that the wrong one
+     * was on the disk; then the file is refused.
+     *
+     * A file with a part of a header is refused, too: it might belong to another program, and contains no records.
      */
 
-    /** The work that the file is bound to. */
-    private record Binding(String flow, String plan, String parameter) {}
-
-    /** Converts values to bytes and back. */
-    public interface Codec {
-
+    /** How many records one force to the disk serves. */
+    public enum Forcing {
+        /** Each record is forced alone, before the next one is written. */
+        RECORDS,
         /**
-         * Encodes a value.
-         *
-         * @param value the value, not null
-         * @return its bytes
-         * @throws IOException if the value cannot be encoded
+         * Records that are written while the disk is busy are forced together. Faster if many nodes end at about the
+         * same time. A record still counts only when it is on the disk.
          */
-        byte[] encode(Object value) throws IOException;
-
-        /**
-         * Decodes a value.
-         *
-         * @param bytes the bytes that {@link #encode} has returned
-         * @return an equal value
-         * @throws IOException if the bytes cannot be decoded
-         */
-        Object decode(byte[] bytes) throws IOException;
-
-        /**
-         * Returns a codec for values that are strings.
-         *
-         * @return the same codec at every call
-         */
-        static Codec strings() {
-            return Strings.INSTANCE;
-        }
+        GROUPS
     }
 
-    private enum Strings implements Codec {
-        INSTANCE;
-
-        @Override
-        public byte[] encode(Object value) throws IOException {
-            if (value instanceof String text) {
-                return utf8(text);
-            }
-            throw new IOException("this journal stores strings, and the value was a "
-                    + value.getClass().getName() + "; open the journal with another codec");
-        }
-
-        @Override
-        public Object decode(byte[] bytes) {
-            return new String(bytes, StandardCharsets.UTF_8);
-        }
-    }
-
-    private static final String HEADER = "raddle-flow-journal/2";
-    private static final String NOTHING = "-";
+    private static final String HEADER = "raddle-flow-journal/3";
+    private static final String ANY_HEADER = "raddle-flow-journal/";
+    private static final String GROUPS_LINE = "groups";
+    private static final String RECORDS_LINE = "records";
+    private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rw-------");
     private static final int MAX_BYTES = Integer.MAX_VALUE - 8; // the largest array
 
     /** Opens a file. */
@@ -133,36 +89,57 @@ public final class FileJournal implements FlowJournal, Closeable {
 
     private final Path file;
     private final Object identity; // in OPEN_FILES until the journal is closed
-    private final RandomAccessFile bytes; // not its channel, which an interrupt would close
-    private final Codec codec;
-    private final Map<String, Recorded> records = new ConcurrentHashMap<>();
-    private final ReentrantLock lock = new ReentrantLock();
-    private @Nullable Binding bound; // null until the first run; guarded by lock
-    private long validLength; // the length of the complete records; guarded by lock
-    private boolean closed; // guarded by lock
+    private final EntryLines lines;
+    private final List<Entry> entries = new ArrayList<>(); // guarded by this
+    private final ForcedFile records;
+    private @Nullable Work bound; // null until the first run; guarded by this
 
-    private FileJournal(Path file, Object identity, RandomAccessFile bytes, Codec codec) {
+    private FileJournal(Path file, Object identity, RandomAccessFile bytes, FlowCodec codec, Forcing forcing)
+            throws IOException {
         this.file = file;
         this.identity = identity;
-        this.bytes = bytes;
-        this.codec = codec;
+        lines = new EntryLines(codec);
+        boolean groups = forcing == Forcing.GROUPS;
+        Reading found = read(bytes);
+        records = new ForcedFile(bytes, found.whole, groups, ForcedFile.SYNC);
+        if (found.whole == 0) {
+            protect(file);
+            records.append(before -> (HEADER + "\n").getBytes(StandardCharsets.UTF_8));
+        }
+        if (found.groups != groups) {
+            append(groups ? GROUPS_LINE : RECORDS_LINE);
+        }
+    }
+
+    /**
+     * Opens a journal whose records are forced to disk one by one, and creates the file if it does not exist.
+     *
+     * @param file the file, in an existing directory
+     * @param codec the codec for all values
+     * @return a journal with the records of the file
+     * @throws IOException if the file cannot be read or written, is not a journal, has 2 GB or more, or is open in this
+     *     process or another
+     */
+    public static FileJournal open(Path file, FlowCodec codec) throws IOException {
+        return open(file, codec, Forcing.RECORDS);
     }
 
     /**
      * Opens a journal, and creates the file if it does not exist.
      *
      * @param file the file, in an existing directory
-     * @param codec the codec for the values of all nodes
+     * @param codec the codec for all values
+     * @param forcing how many records one force to the disk serves; it may change when a file is opened again
      * @return a journal with the records of the file
      * @throws IOException if the file cannot be read or written, is not a journal, has 2 GB or more, or is open in this
      *     process or another
      */
-    public static FileJournal open(Path file, Codec codec) throws IOException {
-        return open(file, codec, path -> new RandomAccessFile(path, "rw"));
+    public static FileJournal open(Path file, FlowCodec codec, Forcing forcing) throws IOException {
+        return open(file, codec, forcing, path -> new RandomAccessFile(path, "rw"));
     }
 
     /** Opens a journal; tests can provide a file that fails. */
-    static FileJournal open(Path file, Codec codec, Opening opening) throws IOException {
+    static FileJournal open(Path file, FlowCodec codec, Forcing forcing, Opening opening) throws IOException {
         Object identity = identityOf(file);
         if (!OPEN_FILES.add(identity)) {
             throw openAlready(file);
@@ -173,9 +150,7 @@ public final class FileJournal implements FlowJournal, Closeable {
             if (!tryLock(bytes.getChannel())) {
                 throw openAlready(file);
             }
-            FileJournal journal = new FileJournal(file, identity, bytes, codec);
-            journal.read();
-            return journal;
+            return new FileJournal(file, identity, bytes, codec, forcing);
         } catch (IOException | RuntimeException | Error failure) {
             try {
                 if (bytes != null) {
@@ -205,9 +180,8 @@ public final class FileJournal implements FlowJournal, Closeable {
     private static Object identityOf(Path file) throws IOException {
         if (Files.notExists(file)) {
             try {
-                if (file.getFileSystem().supportedFileAttributeViews().contains("posix")) {
-                    Files.createFile(
-                            file, PosixFilePermissions.asFileAttribute(PosixFilePermissions.fromString("rw-------")));
+                if (isPosix(file)) {
+                    Files.createFile(file, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
                 } else {
                     Files.createFile(file);
                 }
@@ -219,11 +193,31 @@ public final class FileJournal implements FlowJournal, Closeable {
         return key == null ? file.toRealPath() : key; // not all systems have keys
     }
 
+    /** Makes a file that contained nothing private to its owner. */
+    private static void protect(Path file) throws IOException {
+        if (isPosix(file)) {
+            Files.setPosixFilePermissions(file, OWNER_ONLY);
+        }
+    }
+
+    private static boolean isPosix(Path file) {
+        return file.getFileSystem().supportedFileAttributeViews().contains("posix");
+    }
+
     private static IOException openAlready(Path file) {
         return new IOException("journal " + file + " is open already; one run at a time may write it");
     }
 
-    private void read() throws IOException {
+    // Reading.
+
+    /** What was found in the file. */
+    private static final class Reading {
+        private int whole; // the length of the valid lines
+        private int torn; // the number of the first wrong line, 0 if there is none
+        private boolean groups; // whether the latest lines were forced in groups
+    }
+
+    private Reading read(RandomAccessFile bytes) throws IOException {
         long length = bytes.length();
         if (length > MAX_BYTES) {
             throw new IOException("journal " + file + " is too large: it can be read up to " + MAX_BYTES
@@ -231,41 +225,49 @@ public final class FileJournal implements FlowJournal, Closeable {
         }
         byte[] all = new byte[(int) length];
         bytes.readFully(all);
-        int whole = 0; // the length of the valid lines
-        int number = 0;
-        while (whole < all.length) {
-            int end = lineEnd(all, whole);
-            number++;
-            String line = new String(all, whole, (end < 0 ? all.length : end) - whole, StandardCharsets.UTF_8);
+        Reading found = new Reading();
+        int from = 0;
+        for (int number = 1; from < all.length; number++) {
+            int end = lineEnd(all, from);
             if (number == 1) {
-                ensureHeader(line, end < 0);
-            }
-            if (end < 0) {
-                break;
-            }
-            if (number > 1 && !parseRecord(line, number)) {
-                if (end + 1 < all.length) {
-                    throw new IOException("journal " + file + " is damaged: line " + number
-                            + " is not a record, and others follow it; restore the file, or remove it to begin anew");
+                requireHeader(new String(all, 0, end < 0 ? all.length : end, StandardCharsets.UTF_8), end < 0);
+                found.whole = end + 1;
+            } else if (end < 0 || !isWhole(all, from, end)) {
+                found.torn = found.torn == 0 ? number : found.torn;
+                if (!found.groups && end >= 0 && end + 1 < all.length) {
+                    throw damaged(number, null);
                 }
-                break;
+            } else if (found.torn == 0) {
+                readLine(EntryLines.fields(all, from, end), number, found);
+                found.whole = end + 1;
+            } else if (forcedBefore(EntryLines.fields(all, from, end)) > found.whole) {
+                throw damaged(found.torn, null);
             }
-            whole = end + 1;
+            from = end < 0 ? all.length : end + 1;
         }
-        validLength = whole;
-        bytes.setLength(validLength);
-        if (validLength == 0) {
-            write((HEADER + "\n").getBytes(StandardCharsets.UTF_8));
-        }
+        return found;
     }
 
-    private void ensureHeader(String line, boolean torn) throws IOException {
-        if (torn || !HEADER.equals(line)) {
-            String begin = line.length() > 80 ? line.substring(0, 80) + "..." : line;
-            throw new IOException(file + " is not a journal of this version: it begins with \"" + begin
-                    + "\", and a journal with \"" + HEADER + "\""
-                    + (HEADER.startsWith(line) ? " and a line end; if a crash has cut that off, remove the file" : ""));
+    private IOException damaged(int number, @Nullable RuntimeException cause) {
+        return new IOException(
+                "journal " + file + " is damaged: line " + number
+                        + " is not a record, and others follow it; restore the file, or remove it to begin anew",
+                cause);
+    }
+
+    private void requireHeader(String line, boolean torn) throws IOException {
+        if (!torn && HEADER.equals(line)) {
+            return;
         }
+        String begin = line.length() > 80 ? line.substring(0, 80) + "..." : line;
+        String advice = "";
+        if (HEADER.startsWith(line)) {
+            advice = " and a line end; if a crash has cut that off, remove the file";
+        } else if (line.startsWith(ANY_HEADER)) {
+            advice = "; let the version that has written it end its run, or remove the file to begin anew";
+        }
+        throw new IOException(file + " is not a journal of this version: it begins with \"" + begin
+                + "\", and a journal with \"" + HEADER + "\"" + advice);
     }
 
     private static int lineEnd(byte[] bytes, int from) {
@@ -277,202 +279,130 @@ public final class FileJournal implements FlowJournal, Closeable {
         return -1;
     }
 
-    private boolean parseRecord(String line, int number) throws IOException {
-        String[] parts = line.split(" ", -1);
-        if (parts.length != 4 || !parts[3].equals(checksum(parts[0] + " " + parts[1] + " " + parts[2]))) {
+    /** Returns whether a line ends with its checksum. */
+    private static boolean isWhole(byte[] bytes, int from, int to) {
+        int space = to - 1;
+        while (space > from && bytes[space] != ' ') {
+            space--;
+        }
+        if (space <= from || to - space > 9) {
             return false;
         }
-        String id = URLDecoder.decode(parts[1], StandardCharsets.UTF_8);
-        if (parts[0].equals("work")) {
-            String[] digests = parts[2].split(":", 2);
-            bound = new Binding(id, digests[0], digests[1]);
-        } else if (parts[0].equals("done")) {
-            records.put(id, new Recorded(valueOf(parts[2], id, number)));
-        } else {
-            records.remove(id);
-        }
-        return true;
+        CRC32 sum = new CRC32();
+        sum.update(bytes, from, space - from);
+        return Long.toHexString(sum.getValue())
+                .equals(new String(bytes, space + 1, to - space - 1, StandardCharsets.UTF_8));
     }
 
-    private @Nullable Object valueOf(String text, String id, int number) throws IOException {
-        if (text.equals(NOTHING)) {
-            return null;
-        }
+    private static long forcedBefore(String[] fields) {
+        return Long.parseLong(fields[fields.length - 2], 16);
+    }
+
+    /** Reads a line whose checksum is right. */
+    private void readLine(String[] all, int number, Reading found) throws IOException {
+        String[] fields = Arrays.copyOf(all, all.length - 2);
         try {
-            return codec.decode(Base64.getDecoder().decode(text.substring(1)));
+            switch (fields[0]) {
+                case "work" ->
+                    bound = new Work(
+                            EntryLines.optionalOf(fields[1]),
+                            EntryLines.plain(fields[2]),
+                            fields[3],
+                            EntryLines.plain(fields[4]));
+                case GROUPS_LINE -> found.groups = true;
+                case RECORDS_LINE -> found.groups = false;
+                default -> entries.add(lines.decode(fields));
+            }
         } catch (IOException | RuntimeException failure) {
+            String subject = fields.length == 1 ? "" : " \"" + EntryLines.plain(fields[1]) + "\"";
             throw new IOException(
-                    "journal " + file + " has a value of node \"" + id + "\" in line " + number
-                            + " that its codec cannot read; open it with the codec that wrote it",
+                    "journal " + file + " has an entry of kind \"" + fields[0] + "\" of" + subject + " in line "
+                            + number + " that its codec cannot read; open it with the codec and the version that wrote it",
                     failure);
         }
     }
+
+    // Recording.
 
     /**
-     * Binds the file to a piece of work, or ensures that it is bound to that work.
+     * Binds the file to a run, or ensures that it is bound to that run.
      *
      * @throws IllegalArgumentException if the file is bound to other work, or the codec cannot encode the parameter
-     * @throws UncheckedIOException if the file cannot be written
+     * @throws IOException if the file cannot be written
      */
     @Override
-    public void bind(Work work) {
-        String parameter = digestOf(work.parameter());
-        lock.lock();
-        try {
-            Binding known = bound;
-            if (known == null) {
-                append("work", work.flow(), work.plan() + ":" + parameter);
-                bound = new Binding(work.flow(), work.plan(), parameter);
-                return;
+    public Recovered open(Work work) throws IOException {
+        Work mine = work.withDigest(lines.codec());
+        synchronized (this) {
+            Work known = bound;
+            if (known != null) {
+                mine.requireSame(known, "journal " + file);
+                return Recovered.of(entries);
             }
-            boolean isSame = parameter.equals(known.parameter());
-            IllegalArgumentException difference = work.differs("journal " + file, known.flow(), known.plan(), isSame);
-            if (difference != null) {
-                throw difference;
-            }
-        } catch (IOException failure) {
-            throw new UncheckedIOException(failure);
-        } finally {
-            lock.unlock();
         }
-    }
-
-    private String digestOf(@Nullable Object parameter) {
-        if (parameter == null) {
-            return NOTHING;
+        if (records.isClosed()) {
+            throw closed("the run of flow \"" + work.flow() + "\"");
         }
-        byte[] bytes;
-        try {
-            String text = identifyingText(parameter);
-            bytes = text == null ? codec.encode(parameter) : utf8(text);
-        } catch (IOException | RuntimeException failure) {
-            throw new IllegalArgumentException(
-                    "journal " + file + " cannot store the parameter of the run, a "
-                            + parameter.getClass().getName()
-                            + "; identify the work with RunOptions.withJournal(journal, key)",
-                    failure);
-        }
-        try {
-            MessageDigest sum = MessageDigest.getInstance("SHA-256");
-            sum.update(parameter.getClass().getName().getBytes(StandardCharsets.UTF_8));
-            sum.update((byte) 0);
-            return HexFormat.of().formatHex(sum.digest(bytes));
-        } catch (NoSuchAlgorithmException impossible) {
-            throw new IllegalStateException("every JDK has SHA-256", impossible);
-        }
-    }
-
-    /** Returns a text that identifies a value of its class in every JVM, or null if there may be none. */
-    private static @Nullable String identifyingText(Object value) {
-        if (value instanceof Enum<?> constant) {
-            return constant.name(); // its toString() may be anything
-        }
-        boolean isNumber = value instanceof Number
-                && value.getClass().getName().startsWith("java.")
-                && value instanceof Comparable<?>;
-        return isNumber
-                        || value instanceof String
-                        || value instanceof Boolean
-                        || value instanceof Character
-                        || value instanceof UUID
-                ? value.toString()
-                : null;
-    }
-
-    @Override
-    public @Nullable Recorded find(String id) {
-        return records.get(id);
-    }
-
-    @Override
-    public void finished(String id, @Nullable Object value) throws IOException {
-        String text = value == null ? NOTHING : "=" + Base64.getEncoder().encodeToString(codec.encode(value));
-        lock.lock();
-        try {
-            append("done", id, text);
-            records.put(id, new Recorded(value));
-        } finally {
-            lock.unlock();
+        append("work " + EntryLines.optional(mine.run()) + " "
+                + EntryLines.line(mine.flow(), mine.plan(), String.valueOf(mine.parameter())));
+        synchronized (this) {
+            bound = mine;
+            return Recovered.of(entries);
         }
     }
 
     @Override
-    public void undone(String id) throws IOException {
-        lock.lock();
-        try {
-            append("undone", id, NOTHING);
-            records.remove(id);
-        } finally {
-            lock.unlock();
+    public void record(Entry entry) throws IOException {
+        String line = lines.encode(entry);
+        if (records.isClosed()) {
+            throw closed("the entry \"" + line.substring(0, Math.min(60, line.length())) + "\"");
+        }
+        append(line);
+        synchronized (this) {
+            entries.add(entry);
         }
     }
 
-    /** Appends a line. The caller holds the lock. */
-    private void append(String what, String id, String value) throws IOException {
-        utf8(id);
-        String line = what + " " + URLEncoder.encode(id, StandardCharsets.UTF_8) + " " + value;
-        byte[] whole = (line + " " + checksum(line) + "\n").getBytes(StandardCharsets.UTF_8);
-        if (closed) {
-            throw new IOException("journal " + file + " is closed; " + (what.equals("work") ? "flow" : "node") + " \""
-                    + id + "\" cannot be recorded as " + what + ", close the journal after the run");
-        }
-        write(whole);
+    private IOException closed(String what) {
+        return new IOException(
+                "journal " + file + " is closed; " + what + " cannot be recorded, close the journal after the run");
     }
 
-    private void write(byte[] record) throws IOException {
-        try {
-            bytes.seek(validLength);
-            bytes.write(record);
-            bytes.getFD().sync();
-            validLength += record.length;
-        } catch (IOException failure) {
-            try {
-                bytes.setLength(validLength); // a complete record would not be dropped by the next open
-            } catch (IOException again) {
-                failure.addSuppressed(again); // the next record is written at the same position
-            }
-            throw failure;
-        }
+    private void append(String line) throws IOException {
+        byte[] text = BasicCodecs.utf8(line);
+        records.append(forced -> withChecksum(text, forced));
     }
 
-    /** Encodes a text, or throws if it has an unpaired surrogate, which would be replaced by a question mark. */
-    private static byte[] utf8(String text) throws IOException {
-        try {
-            ByteBuffer encoded = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
-            byte[] bytes = new byte[encoded.remaining()];
-            encoded.get(bytes);
-            return bytes;
-        } catch (CharacterCodingException failure) {
-            throw new IOException("a text with an unpaired surrogate cannot be stored; split it elsewhere", failure);
-        }
-    }
-
-    private static String checksum(String text) {
+    private static byte[] withChecksum(byte[] text, long forced) {
+        byte[] length = (" " + Long.toHexString(forced)).getBytes(StandardCharsets.US_ASCII);
         CRC32 sum = new CRC32();
-        sum.update(text.getBytes(StandardCharsets.UTF_8));
-        return Long.toHexString(sum.getValue());
+        sum.update(text);
+        sum.update(length);
+        byte[] end = (" " + Long.toHexString(sum.getValue()) + "\n").getBytes(StandardCharsets.US_ASCII);
+        byte[] whole = new byte[text.length + length.length + end.length];
+        System.arraycopy(text, 0, whole, 0, text.length);
+        System.arraycopy(length, 0, whole, text.length, length.length);
+        System.arraycopy(end, 0, whole, text.length + length.length, end.length);
+        return whole;
     }
 
     /** Closes the file, which keeps the records. A second call has no effect. */
     @Override
     public void close() throws IOException {
-        lock.lock();
-        try {
-            if (!closed) {
-                closed = true;
-                try {
-                    bytes.close();
-                } finally {
-                    OPEN_FILES.remove(identity);
-                }
-            }
-        } finally {
-            lock.unlock();
-        }
+        records.close(() -> OPEN_FILES.remove(identity));
+    }
+
+    /**
+     * Returns what is recorded.
+     *
+     * @return the entries, in the order of their records
+     */
+    public synchronized List<Entry> entries() {
+        return List.copyOf(entries);
     }
 
     @Override
     public String toString() {
-        return "journal " + file + " of " + records.size() + " nodes";
+        return "journal " + file + " of " + entries().size() + " entries";
     }
 }

@@ -100,7 +100,7 @@ final class FlowEvents {
 
     void notifyEnded(int node) {
         NodeOptions own = run.graph.options[node];
-        if (own != null && own.result() != null && run.states.via(node) != ValueSource.JOURNAL) {
+        if (own != null && own.result() != null && !isSilent(node)) {
             Consumer<? super NodeReport<?>> callback = own.result();
             inContext(() -> callEach("result callback", node, callback, run.states.report(node)));
         }
@@ -110,6 +110,12 @@ final class FlowEvents {
                 notifySettled(node);
             }
         }
+    }
+
+    /** Returns whether the result callback of a node is not called: an earlier process called it, or another will. */
+    private boolean isSilent(int node) {
+        return run.isLost()
+                || (run.states.get(node) instanceof NodeEnd end && end.reason() == NodeEnd.Reason.RESTORED);
     }
 
     private void notifySettled(int node) {

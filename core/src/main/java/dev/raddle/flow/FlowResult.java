@@ -308,7 +308,11 @@ public final class FlowResult<R> {
             case RUN_ENDED -> "it had not ended at " + timeText(end.nanos()) + " when " + cause;
             case PLACING -> "no thread was available for it: " + cause;
             case UNTIMED -> "its timeout could not be set: " + cause;
-            case RESTORED -> "an earlier run had finished it, says the journal";
+            case RESTORED ->
+                end.state() == NodeState.SUCCESS
+                        ? "an earlier run had finished it, says the journal"
+                        : "it had ended so in an earlier run, says the journal"
+                                + (end.cause() == null ? "" : ": " + cause);
         };
     }
 

@@ -42,6 +42,17 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
     }
 
     /**
+     * Ends the run in this process without deciding its outcome: it becomes {@link FlowStatus#LOST}. Running actions
+     * are interrupted. Nothing is compensated, no result callback is called, and nothing more is recorded in the
+     * journal, so another process can continue the run from there. Does nothing if the run has ended.
+     *
+     * @param reason the reason, for messages
+     */
+    public void abandon(String reason) {
+        engine.abandon(reason);
+    }
+
+    /**
      * Waits for the end of the run: of all nodes, their callbacks and compensations. An action that has timed out or
      * was cancelled may still be running, or be about to begin if that happened during its begin callback; {@link
      * #close()} waits for it.

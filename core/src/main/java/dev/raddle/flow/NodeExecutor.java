@@ -6,6 +6,7 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.TaskContext;
 import dev.raddle.task.TaskTimeoutException;
 import dev.raddle.time.Signal;
+import java.time.Duration;
 import java.util.Objects;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -24,7 +25,7 @@ final class NodeExecutor {
         RunOptions options = run.options;
         plain = run.perNode == null
                 && options.listener == null
-                && options.journal == null
+                && run.journal == null
                 && !run.isRecorded
                 && options.rootsAtOnce == 0;
     }
@@ -49,11 +50,25 @@ final class NodeExecutor {
             return false;
         }
         runner.now = -1; // conditions and contexts take time
+        try {
+            return executeEntered(runner, node);
+        } finally {
+            if (run.journal != null) {
+                run.journal.endAttempt(node);
+            }
+        }
+    }
+
+    /** Executes a node that has options or is in a run with options. */
+    private boolean executeEntered(Runner runner, int node) {
         Object value;
         try {
             NodeOptions own = run.graph.optionsOf(node);
             if (!enter(runner, node, own)) {
                 return false;
+            }
+            if (run.journal != null) {
+                run.journal.beginNode(node, run.nodeTimeouts == null ? null : run.nodeTimeouts.deadline(node));
             }
             if (run.graph.is(Graph.NESTED, node)) {
                 return true;
@@ -110,6 +125,9 @@ final class NodeExecutor {
 
     /** Evaluates the condition and calls the begin callback. Returns false if the node must not run. */
     private boolean enter(Runner runner, int node, NodeOptions own) {
+        if (run.journal != null && own.timeout() != null && isOverdue(runner, node, own.timeout())) {
+            return false;
+        }
         if (own.condition() != null && !evaluateCondition(runner, node, own.condition())) {
             return false;
         }
@@ -121,6 +139,18 @@ final class NodeExecutor {
             return false;
         }
         runner.began = recentTime(runner);
+        return true;
+    }
+
+    /** Ends a node and returns true if its time was over before this process began. */
+    private boolean isOverdue(Runner runner, int node, Duration timeout) {
+        Duration left = Objects.requireNonNull(run.journal).untilDeadline(node);
+        if (left == null || left.isPositive()) {
+            return false;
+        }
+        TaskTimeoutException cause = NodeTransitions.outOfTime(run, node, timeout);
+        NodeEnd.Reason reason = NodeEnd.Reason.OUT_OF_TIME;
+        transitions.end(runner, node, runner, NodeState.TIMED_OUT, cause, reason, NodeEnd.NO_NODE, true);
         return true;
     }
 
@@ -136,7 +166,7 @@ final class NodeExecutor {
             otherwise = NodeState.FAILED;
             cause = failure;
         }
-        transitions.end(runner, node, runner, otherwise, cause, NodeEnd.Reason.CONDITION, NodeEnd.NO_NODE, true);
+        transitions.endByItself(runner, node, runner, otherwise, cause, NodeEnd.Reason.CONDITION);
         return false;
     }
 
@@ -157,7 +187,12 @@ final class NodeExecutor {
     /** Calls the action as often as the retry policy allows. Returns its value, or ENDING if the node has ended. */
     private Object attempt(Runner runner, int node, NodeOptions own) throws Exception {
         RetryPolicy retry = own.retry();
-        if (retry == null || retry.maxAttempts() == 1) {
+        int most = retry == null ? 1 : retry.maxAttempts();
+        RecordedException before = run.journal == null ? null : run.journal.exhausted(node, most);
+        if (before != null) {
+            throw before;
+        }
+        if (retry == null || most == 1) {
             return callAction(node);
         }
         Attempts<Object> attempts = new Attempts<>(
@@ -167,6 +202,9 @@ final class NodeExecutor {
                 run.time,
                 run.graph.ids[node],
                 run.limitOf(node, own.timeout()));
+        if (run.journal != null) {
+            attempts.continueAfter(run.journal.failedAttempts(node), failure -> endFailedAttempt(node, failure));
+        }
         runner.attempts = attempts;
         try {
             return attempts.call();
@@ -175,12 +213,25 @@ final class NodeExecutor {
                 throw late; // thrown by the action itself
             }
             forgetInterrupt(runner, node);
-            transitions.end(
-                    runner, node, runner, NodeState.TIMED_OUT, late, NodeEnd.Reason.OUT_OF_TIME, NodeEnd.NO_NODE, true);
+            transitions.endByItself(runner, node, runner, NodeState.TIMED_OUT, late, NodeEnd.Reason.OUT_OF_TIME);
             return NodePhase.Plain.ENDING;
         } finally {
             runner.attempts = null;
         }
+    }
+
+    /** Records an attempt that another one follows. */
+    private void endFailedAttempt(int node, Exception failure) throws Exception {
+        RunJournal journal = Objects.requireNonNull(run.journal);
+        try {
+            journal.attemptFailed(node, failure, false);
+        } catch (Exception unrecorded) {
+            if (unrecorded != failure) {
+                unrecorded.addSuppressed(failure);
+            }
+            throw unrecorded;
+        }
+        journal.endAttempt(node);
     }
 
     /**
@@ -189,6 +240,9 @@ final class NodeExecutor {
      */
     private Object callAction(int node) throws Exception {
         Node.Body body = run.graph.bodies[node];
+        if (run.journal != null) {
+            run.journal.beginAttempt(node);
+        }
         EnclosingScope inner = run.nodeTimeouts == null ? null : run.nodeTimeouts.enclosure(node);
         return run.callInStarterContext(() -> inner == null
                 ? body.call(run, node)

@@ -52,9 +52,10 @@ final class NodeTimeouts {
         deadlines = new Deadline[run.graph.size];
     }
 
-    /** Arms the timeout of a node that is triggered. */
+    /** Arms the timeout of a node that is triggered; it continues if the node had begun in an earlier process. */
     void arm(int node, Duration length) {
-        Deadline until = Deadline.after(run.time, length);
+        Duration left = run.journal == null ? null : run.journal.untilDeadline(node);
+        Deadline until = Deadline.after(run.time, left == null ? length : left);
         deadlines[node] = until;
         alarms[node] = until.alarm(() -> run.alarmThread().executeFired(() -> onTimeout.accept(node, length)));
         VarHandle.fullFence(); // either the thread that ends the node sees the alarm, or this thread sees the end

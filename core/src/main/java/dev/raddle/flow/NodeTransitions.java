@@ -104,7 +104,6 @@ final class NodeTransitions {
         events = graph.hasCallbacks || run.options.listener != null || run.isRecorded ? new FlowEvents(run) : null;
         compensations = graph.hasCompensations ? new Compensations() : null;
         run.nodeTimeouts = graph.hasTimeouts ? new NodeTimeouts(run, this::endAtTimeout) : null;
-        nextRoot = run.options.rootsAtOnce;
         remaining = graph.size + 1;
         pendingOutputs = graph.outputs.length;
     }
@@ -166,13 +165,12 @@ final class NodeTransitions {
     // Ending a node.
 
     void succeed(Runner runner, int node, Object expected, Object value) {
-        FlowJournal journal = run.options.journal;
-        if (journal != null && states.get(node) == expected) { // a result that is too late is not recorded
+        if (run.journal != null && states.get(node) == expected) { // a result that is too late is not recorded
             try {
-                Object plain = value instanceof NodeEnd end ? end.value() : value == NodeStates.NULL ? null : value;
-                journal.finished(run.graph.ids[node], plain);
+                run.journal.succeeded(node, value);
             } catch (Throwable failure) {
-                end(runner, node, expected, NodeState.FAILED, failure, NodeEnd.Reason.ACTION, NO_NODE, true);
+                NodeState state = run.isLost() ? NodeState.CANCELLED : NodeState.FAILED;
+                end(runner, node, expected, state, failure, NodeEnd.Reason.ACTION, NO_NODE, true);
                 return;
             }
         }
@@ -210,8 +208,11 @@ final class NodeTransitions {
     void fail(Runner runner, int node, Object expected, Throwable failure) {
         CheckedFunction.F1<Throwable, ?> fallback = run.graph.optionsOf(node).fallback();
         Throwable cause = failure;
-        if (fallback != null && states.get(node) == expected) {
+        if (fallback != null && states.get(node) == expected && !run.isLost()) {
             try {
+                if (run.journal != null) {
+                    run.journal.attemptFailed(node, failure, true);
+                }
                 Object value = run.callInStarterContext(() -> fallback.apply(failure));
                 succeed(
                         runner,
@@ -230,7 +231,21 @@ final class NodeTransitions {
                 cause = withSuppressed(again, failure);
             }
         }
-        end(runner, node, expected, NodeState.FAILED, cause, NodeEnd.Reason.ACTION, NO_NODE, true);
+        endByItself(runner, node, expected, NodeState.FAILED, cause, NodeEnd.Reason.ACTION);
+    }
+
+    /** Ends a node without success after the end was recorded, unless another thread has ended it. */
+    void endByItself(
+            Runner runner,
+            int node,
+            Object expected,
+            NodeState state,
+            @Nullable Throwable cause,
+            NodeEnd.Reason reason) {
+        if (run.journal != null && states.get(node) == expected) {
+            run.journal.endedWithoutSuccess(node, state, cause);
+        }
+        end(runner, node, expected, state, cause, reason, NO_NODE, true);
     }
 
     private static Throwable withSuppressed(Throwable main, Throwable other) {
@@ -251,10 +266,14 @@ final class NodeTransitions {
         return false;
     }
 
-    /** Ends a pending node with a value that the journal has recorded, unless it has ended. */
-    boolean restore(int node, @Nullable Object value) {
-        NodeEnd restored = new NodeEnd(
-                NodeState.SUCCESS, ValueSource.JOURNAL, value, null, NodeEnd.Reason.RESTORED, NO_NODE, run.now());
+    /** Ends a pending node as the journal has recorded, unless it has ended. */
+    boolean restore(int node, NodeState state, @Nullable Object value, @Nullable Throwable cause) {
+        Supplier<?> otherwise = run.graph.optionsOf(node).defaultValue();
+        NodeEnd.Reason reason = NodeEnd.Reason.RESTORED;
+        ValueSource via = state == NodeState.SUCCESS ? ValueSource.JOURNAL : ValueSource.NONE;
+        NodeEnd restored = state == NodeState.SUCCESS || otherwise == null
+                ? new NodeEnd(state, via, value, cause, reason, NO_NODE, run.now())
+                : withDefault(otherwise, state, cause, reason, NO_NODE, run.now());
         return states.compareAndSet(node, null, restored);
     }
 
@@ -281,7 +300,7 @@ final class NodeTransitions {
             NodeEnd.Reason reason,
             int causedBy,
             boolean inThread) {
-        Supplier<?> otherwise = run.graph.options[node] == null
+        Supplier<?> otherwise = run.graph.options[node] == null || run.isLost()
                 ? null
                 : run.graph.optionsOf(node).defaultValue();
         long now = run.now();
@@ -394,7 +413,7 @@ final class NodeTransitions {
         }
         boolean success = states.succeeded(node);
         propagateEnd(runner, node, success);
-        if (success && run.options.rootsAtOnce > 0) {
+        if (success && hasBegun && run.options.rootsAtOnce > 0) {
             triggerNextRoot(runner);
         }
         runner.finished++;
@@ -443,17 +462,27 @@ final class NodeTransitions {
     void triggerRoots(Runner runner) {
         hasBegun = true;
         int limit = run.options.rootsAtOnce;
-        int count = limit == 0 ? run.graph.roots.length : Math.min(limit, run.graph.roots.length);
-        for (int each = 0; each < count; each++) {
-            trigger(runner, run.graph.roots[each]);
+        if (limit == 0) {
+            for (int root : run.graph.roots) {
+                trigger(runner, root);
+            }
+        }
+        for (int each = 0; each < limit; each++) {
+            triggerNextRoot(runner);
         }
     }
 
-    /** Triggers the next root after a node has succeeded, in a run that limits how many are triggered at a time. */
+    /**
+     * Triggers the next root that has not been restored, at the start or after a node has succeeded, in a run that
+     * limits how many are triggered at a time.
+     */
     private void triggerNextRoot(Runner runner) {
-        int next = (int) NEXT_ROOT.getAndAdd(this, 1);
-        if (next < run.graph.roots.length) {
-            trigger(runner, run.graph.roots[next]);
+        for (int next; (next = (int) NEXT_ROOT.getAndAdd(this, 1)) < run.graph.roots.length; ) {
+            int root = run.graph.roots[next];
+            if (!NodeStates.isEnd(states.get(root))) {
+                trigger(runner, root);
+                return;
+            }
         }
     }
 
@@ -647,7 +676,7 @@ final class NodeTransitions {
     private void endEach(Runner runner, Stop why) {
         boolean late = why.status() == FlowStatus.TIMED_OUT;
         NodeState state = late ? NodeState.TIMED_OUT : NodeState.CANCELLED;
-        Throwable cause = why.status() == FlowStatus.FAILED
+        Throwable cause = why.status() == FlowStatus.FAILED && why.causedBy() >= 0
                 ? new CancelledException(
                         "flow \"" + run.graph.name + "\" was stopped: node \"" + run.graph.ids[why.causedBy()]
                                 + "\" failed",
@@ -674,10 +703,13 @@ final class NodeTransitions {
     }
 
     private void endAtTimeout(int node, Duration length) {
+        endLater(node, NodeState.TIMED_OUT, outOfTime(run, node, length), NodeEnd.Reason.OUT_OF_TIME, NO_NODE);
+    }
+
+    static TaskTimeoutException outOfTime(RunEnvironment run, int node, Duration length) {
         String text = "node \"" + run.graph.ids[node] + "\" of flow \"" + run.graph.name + "\" ran out of time after "
                 + TimeLimit.text(length) + " (its timeout)";
-        TaskTimeoutException cause = new TaskTimeoutException(text, run.graph.ids[node], length, 1);
-        endLater(node, NodeState.TIMED_OUT, cause, NodeEnd.Reason.OUT_OF_TIME, NO_NODE);
+        return new TaskTimeoutException(text, run.graph.ids[node], length, 1);
     }
 
     /** Enters the run again in order to end a node. */

@@ -62,6 +62,20 @@ public record Recovered(
         return replay.result();
     }
 
+    /** Returns the state after another entry. */
+    Recovered after(Entry entry) {
+        Replay replay = new Replay();
+        replay.load(this);
+        replay.add(entry);
+        return replay.result();
+    }
+
+    /** Returns this state with other nodes. */
+    Recovered withNodes(Map<String, Entry.NodeEnded> others) {
+        return new Recovered(
+                begun, others, attempts, deadlines, sleeps, signals, elements, compensating, compensated, ended);
+    }
+
     /** Applies entries, one after the other. */
     private static final class Replay {
         private @Nullable Instant begun;
@@ -74,6 +88,19 @@ public record Recovered(
         private Entry.@Nullable Compensating compensating;
         private final Set<String> compensated = new LinkedHashSet<>();
         private @Nullable FlowStatus ended;
+
+        void load(Recovered from) {
+            begun = from.begun;
+            nodes.putAll(from.nodes);
+            attempts.putAll(from.attempts);
+            deadlines.putAll(from.deadlines);
+            sleeps.putAll(from.sleeps);
+            signals.putAll(from.signals);
+            from.elements.forEach((id, values) -> elements.put(id, new TreeMap<>(values)));
+            compensating = from.compensating;
+            compensated.addAll(from.compensated);
+            ended = from.ended;
+        }
 
         void add(Entry entry) {
             switch (entry) {

@@ -52,13 +52,19 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
     final TimeSource time;
     final boolean isRecorded; // whether flight recordings include the nodes of this run
     final @Nullable JoiningThread joiner; // null unless the joining thread executes the nodes
+    final @Nullable RunJournal journal; // null if nothing of this run is recorded
     final @Nullable TimeLimit limit;
     private final @Nullable Object parameter;
     private final long origin;
     private final @Nullable EnclosingScope enclosing;
+    private final RunEnvironment outermost; // of the runs that this one is nested in, or this one
     private final CapturedContext perThread;
     final @Nullable CapturedContext perNode; // null if nodes run in no other context than that of the thread
     private volatile @Nullable AlarmThread alarmThread; // created on first use
+    private volatile @Nullable Throwable lostBy; // of the outermost run: why it is lost; null if it is not
+
+    @Nullable
+    Runnable onLost; // of the outermost run: ends its nodes; written by the constructor of Engine
 
     @Nullable
     NodeTimeouts nodeTimeouts; // null if no node has a timeout; written by the constructor of NodeTransitions
@@ -67,6 +73,7 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
     RunEnvironment(Graph graph, @Nullable Object parameter, RunOptions options, @Nullable RunEnvironment outer) {
         this.graph = graph;
         this.options = options;
+        outermost = outer == null ? this : outer.outermost;
         this.parameter = parameter;
         joiner = options.inCallersThread ? new JoiningThread() : null;
         isRecorded = Recorder.isOn();
@@ -79,10 +86,62 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
                 ? options.time
                 : given != null ? given.time() : around != null ? around.time() : TimeSource.system();
         origin = time.nanoTime();
-        limit = TimeLimit.of(time, given != null ? given.remaining() : options.timeout, enclosing);
+        journal = RunJournal.open(this, outer == null ? null : outer.journal, outer != null);
+        limit = limit(given != null ? given.remaining() : options.timeout);
         perThread = options.forThreads().capture(TaskContext.current().within(this));
         Propagation forNodes = options.forNodes();
         perNode = forNodes == null ? null : forNodes.captureWithoutTaskContext(); // the thread context has that
+    }
+
+    private @Nullable TimeLimit limit(@Nullable Duration length) {
+        Duration timeout = options.timeout;
+        if (journal == null || timeout == null) {
+            return TimeLimit.of(time, length, enclosing);
+        }
+        TimeLimit left = TimeLimit.of(time, journal.remaining(timeout, time), enclosing);
+        return left == null || left.enclosure() != null ? left : new TimeLimit(left.deadline(), timeout, null);
+    }
+
+    // Loss: the run belongs to another process, and with it all runs nested in it.
+
+    /** Returns whether this run continues the compensations of an earlier process, and runs no nodes. */
+    boolean isCompensatingAgain() {
+        return journal != null && journal.recovered().compensating() != null;
+    }
+
+    boolean isLost() {
+        return outermost.lostBy != null;
+    }
+
+    /** Returns why the run is lost, or null if it is not. */
+    @Nullable
+    Throwable lostBy() {
+        return outermost.lostBy;
+    }
+
+    void requireNotLost() {
+        Throwable cause = outermost.lostBy;
+        if (cause != null) {
+            FencedException again = new FencedException(outermost.label() + " does not belong to this process any more");
+            again.initCause(cause);
+            throw again;
+        }
+    }
+
+    /** Marks the run as lost, so that it records and compensates nothing. */
+    void markLost(Throwable cause) {
+        if (outermost.lostBy == null) {
+            outermost.lostBy = cause;
+        }
+    }
+
+    /** Marks the run as lost and ends all nodes. */
+    void lose(Throwable cause) {
+        markLost(cause);
+        Runnable end = outermost.onLost;
+        if (end != null) {
+            end.run();
+        }
     }
 
     /** Returns the options of a run nested in this one. */

@@ -59,7 +59,9 @@ public final class RunOptions {
     FlowJournal journal;
 
     @Nullable
-    String work; // the key that identifies the work for the journal; null for the parameter
+    String runId; // identifies the run for the journal; null if its parameter does
+
+    List<String> again = List.of(); // the nodes to run again
 
     int rootsAtOnce; // the limit of nodes without dependencies that are triggered at a time; 0 for all
     boolean timed = true;
@@ -82,7 +84,8 @@ public final class RunOptions {
         only = from.only;
         time = from.time;
         journal = from.journal;
-        work = from.work;
+        runId = from.runId;
+        again = from.again;
         rootsAtOnce = from.rootsAtOnce;
         timed = from.timed;
     }
@@ -109,7 +112,8 @@ public final class RunOptions {
         nested.deadline = null;
         nested.only = List.of();
         nested.journal = null;
-        nested.work = null;
+        nested.runId = null;
+        nested.again = List.of();
         nested.rootsAtOnce = atOnce;
         nested.onFailure =
                 policy == OnFailure.CONTINUE && onFailure == OnFailure.KEEP_GOING ? OnFailure.KEEP_GOING : policy;
@@ -342,9 +346,12 @@ public final class RunOptions {
     }
 
     /**
-     * Sets the journal, which stores the values of finished nodes, so that a later run of the same plan with an equal
-     * parameter need not run them again. A run of another plan, or with another parameter, is refused: {@code start}
-     * throws IllegalArgumentException.
+     * Sets the journal, which stores what happens in the run, so that a later run of the same plan with an equal
+     * parameter continues where this one ended. A run of another plan, or with another parameter, is refused:
+     * {@code start} throws IllegalArgumentException.
+     *
+     * <p>A run that continues another which has not ended, because its process did, continues that one's time, too: the
+     * timeout counts from the begin of the first process.
      *
      * @param journal the journal of this run
      * @return a changed copy
@@ -352,26 +359,48 @@ public final class RunOptions {
     public RunOptions withJournal(FlowJournal journal) {
         RunOptions changed = copy();
         changed.journal = Objects.requireNonNull(journal, "journal");
-        changed.work = null;
+        changed.runId = null;
         return changed;
     }
 
     /**
-     * Sets the journal, like {@link #withJournal(FlowJournal)}, for parameters whose {@code equals} does not identify
-     * the same work, or that the journal cannot store.
+     * Sets the journal, like {@link #withJournal(FlowJournal)}, and the id of the run, for parameters whose
+     * {@code equals} does not identify the same work, or that the journal cannot store.
      *
      * {@snippet :
      * RunOptions.defaults().withJournal(journal, "order-17")
      * }
      *
      * @param journal the journal of this run
-     * @param key the identity of the work; later runs with this journal must use an equal key, and their parameters are
-     *     not compared
+     * @param runId the id of the run; later runs with this journal must have an equal one, and their parameters are not
+     *     compared
      * @return a changed copy
      */
-    public RunOptions withJournal(FlowJournal journal, String key) {
+    public RunOptions withJournal(FlowJournal journal, String runId) {
         RunOptions changed = withJournal(journal);
-        changed.work = Objects.requireNonNull(key, "key");
+        changed.runId = Objects.requireNonNull(runId, "runId");
+        return changed;
+    }
+
+    /**
+     * Runs nodes again that an earlier run with the same journal has finished, and all nodes that depend on them,
+     * directly or not. All other finished nodes keep their values. The journal forgets the nodes in one step before any
+     * of them begins, so a crash never leaves values of both runs side by side. Nodes are not compensated before they
+     * run again.
+     *
+     * {@snippet :
+     * plan.run(order, RunOptions.defaults().withJournal(journal, "order-17").rerun("invoice"));
+     * }
+     *
+     * <p>The run has the whole of its timeout. Each run with these options runs the nodes again; a run that is to
+     * continue after a crash must not have this option.
+     *
+     * @param nodes the ids of the nodes; the run must have a journal unless there are none
+     * @return a changed copy
+     */
+    public RunOptions rerun(String... nodes) {
+        RunOptions changed = copy();
+        changed.again = List.of(nodes);
         return changed;
     }
 }

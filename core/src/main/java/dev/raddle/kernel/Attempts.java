@@ -21,6 +21,18 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Attempts<T> implements Callable<T> {
 
+    /** Is notified of a failed attempt that another one follows. */
+    @FunctionalInterface
+    public interface FailureHook {
+        /**
+         * Called in the runner, before the delay.
+         *
+         * @param failure the exception of the attempt
+         * @throws Exception if no other attempt may follow
+         */
+        void accept(Exception failure) throws Exception;
+    }
+
     private static final int KEPT = 16; // of the first failures, and as many of the latest
 
     private final Callable<? extends T> callable;
@@ -29,6 +41,8 @@ public final class Attempts<T> implements Callable<T> {
     private final TimeSource time;
     private final String task;
     private final @Nullable TimeLimit limit;
+    private int failedBefore; // attempts that failed in an earlier process
+    private FailureHook onFailure = failure -> {};
     private volatile @Nullable Signal delayEnd; // of the latest delay
     private volatile boolean ranOutOfTime;
     private volatile int current; // the number of the current attempt, 0 before the first
@@ -56,6 +70,17 @@ public final class Attempts<T> implements Callable<T> {
         this.time = time;
         this.task = task;
         this.limit = limit;
+    }
+
+    /**
+     * Continues attempts of an earlier process. Called before {@link #call}, by the same thread.
+     *
+     * @param failed the number of attempts that have failed, less than {@link #most}
+     * @param hook the receiver of further failures
+     */
+    public void continueAfter(int failed, FailureHook hook) {
+        failedBefore = failed;
+        onFailure = hook;
     }
 
     /**
@@ -89,7 +114,7 @@ public final class Attempts<T> implements Callable<T> {
     @Override
     public T call() throws Exception {
         List<Throwable> earlier = new ArrayList<>();
-        for (int attempt = 1; ; attempt++) {
+        for (int attempt = failedBefore + 1; ; attempt++) {
             current = attempt;
             try {
                 return callable.call();
@@ -101,6 +126,7 @@ public final class Attempts<T> implements Callable<T> {
                     throw withEarlier(failure, earlier);
                 }
                 requireTimeFor(delay, attempt, failure, earlier);
+                onFailure.accept(failure);
                 keep(failure, earlier);
                 await(delay, earlier);
             }

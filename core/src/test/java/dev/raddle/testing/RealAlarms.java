@@ -3,6 +3,7 @@ package dev.raddle.testing;
 import dev.raddle.time.Alarm;
 import dev.raddle.time.TimeSource;
 import java.time.Duration;
+import java.time.Instant;
 
 /** Virtual time whose alarms leave their subsequent work to other threads, as those of the system time source do. */
 public record RealAlarms(VirtualTime time) implements TimeSource {
@@ -10,6 +11,11 @@ public record RealAlarms(VirtualTime time) implements TimeSource {
     @Override
     public long nanoTime() {
         return time.nanoTime();
+    }
+
+    @Override
+    public Instant instant() {
+        return time.instant();
     }
 
     @Override

@@ -4,6 +4,7 @@ import static dev.raddle.flow.Dependency.allOf;
 import static dev.raddle.flow.Dependency.order;
 
 import dev.raddle.flow.FileJournal;
+import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowResult;
@@ -126,7 +127,7 @@ public final class BuildExample {
         /** Opens the journal for the current sources; other sources have another journal. */
         FileJournal journal() throws IOException {
             Files.createDirectories(out);
-            return FileJournal.open(out.resolve(fingerprint() + ".journal"), FileJournal.Codec.strings());
+            return FileJournal.open(out.resolve(fingerprint() + ".journal"), FlowCodec.text());
         }
 
         private String fingerprint() throws IOException {

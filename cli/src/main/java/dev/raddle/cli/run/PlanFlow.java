@@ -10,6 +10,7 @@ import dev.raddle.cli.file.template.DeferredCondition;
 import dev.raddle.cli.file.template.Reference;
 import dev.raddle.cli.file.value.Failure;
 import dev.raddle.flow.Dependency;
+import dev.raddle.flow.Entry;
 import dev.raddle.flow.FlowBuilder;
 import dev.raddle.flow.FlowJournal;
 import dev.raddle.flow.FlowPlan;
@@ -20,6 +21,7 @@ import dev.raddle.flow.NodeContext;
 import dev.raddle.flow.NodeReport;
 import dev.raddle.flow.NodeState;
 import dev.raddle.flow.OnFailure;
+import dev.raddle.flow.Recovered;
 import dev.raddle.flow.RunOptions;
 import dev.raddle.group.RejectedTaskException;
 import java.io.IOException;
@@ -27,6 +29,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -133,7 +137,7 @@ final class PlanFlow {
                         .toList());
         RunOptions options = RunOptions.defaults()
                 .withGroups(this::step)
-                .withJournal(new PastJournal(past))
+                .withJournal(new PastJournal(past, steps.keySet()))
                 .onFailure(onFailure)
                 .only(only.toArray(String[]::new));
         runner.startOne();
@@ -195,23 +199,26 @@ final class PlanFlow {
 
     /** The results of earlier runs. New results are written by {@link Journal}, in the order of events. */
     private static final class PastJournal implements FlowJournal {
-        private final Journal.Past past;
+        private final Recovered past;
 
-        PastJournal(Journal.Past past) {
-            this.past = past;
+        PastJournal(Journal.Past past, Collection<String> ids) {
+            List<Entry> entries = new ArrayList<>();
+            for (String id : ids) {
+                TaskResult done = past.done(id);
+                if (done != null) {
+                    entries.add(Entry.NodeEnded.succeeded(id, done));
+                }
+            }
+            this.past = Recovered.of(entries);
         }
 
         @Override
-        public @Nullable Recorded find(String id) {
-            TaskResult done = past.done(id);
-            return done == null ? null : new Recorded(done);
+        public Recovered open(Work work) {
+            return past;
         }
 
         @Override
-        public void finished(String id, @Nullable Object value) {}
-
-        @Override
-        public void undone(String id) {}
+        public void record(Entry entry) {}
     }
 
     // Running.

@@ -1,0 +1,190 @@
+package dev.raddle.flow;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Converts entries to lines of text fields, separated by spaces, and back. */
+final class EntryLines {
+
+    /*
+     * The first field is the kind of the entry. Texts are as they are, with percent escapes for spaces, control
+     * characters and the percent sign. A value is "-" for null, else "=" and its bytes in base 64; a text that may be
+     * null is "-", or "=" and the text.
+     */
+
+    private static final String NULL = "-";
+    private static final String HEX = "0123456789ABCDEF";
+
+    private final FlowCodec codec;
+
+    EntryLines(FlowCodec codec) {
+        this.codec = codec;
+    }
+
+    FlowCodec codec() {
+        return codec;
+    }
+
+    /** Returns the line of an entry, without a line end. */
+    String encode(Entry entry) throws IOException {
+        return switch (entry) {
+            case Entry.Begun begun ->
+                line("begun", begun.at().toString())
+                        + begun.again().stream().map(id -> " " + escaped(id)).collect(Collectors.joining());
+            case Entry.NodeEnded end ->
+                line("ended", end.id(), end.state().name(), end.via().name(), "" + end.attempt()) + " "
+                        + value(end.value()) + " " + failure(end.failure());
+            case Entry.AttemptFailed failed ->
+                line("failed", failed.id(), "" + failed.attempt(), failed.isLast() ? "last" : "retried") + " "
+                        + failure(failed.failure());
+            case Entry.DeadlineSet limit ->
+                line("deadline", limit.id(), limit.until().toString());
+            case Entry.SleepUntil sleep ->
+                line("sleep", sleep.id(), sleep.until().toString());
+            case Entry.SignalReceived signal -> line("signal", signal.id()) + " " + value(signal.value());
+            case Entry.ElementEnded element ->
+                line("element", element.id(), "" + element.index()) + " " + value(element.value());
+            case Entry.MapEnded map -> line("map", map.id(), "" + map.size());
+            case Entry.Compensating stopped ->
+                line("compensating", stopped.status().name()) + " " + failure(stopped.cause());
+            case Entry.Compensated done -> line("compensated", done.id());
+            case Entry.RunEnded end -> line("end", end.status().name());
+        };
+    }
+
+    /**
+     * Returns the entry of a line.
+     *
+     * @param fields the fields of the line
+     * @throws IOException if a value cannot be decoded
+     * @throws RuntimeException if this is not the line of an entry
+     */
+    Entry decode(String[] fields) throws IOException {
+        return switch (fields[0]) {
+            case "begun" ->
+                new Entry.Begun(
+                        Instant.parse(fields[1]),
+                        Arrays.stream(fields).skip(2).map(EntryLines::plain).toList());
+            case "ended" ->
+                new Entry.NodeEnded(
+                        plain(fields[1]),
+                        NodeState.valueOf(fields[2]),
+                        ValueSource.valueOf(fields[3]),
+                        value(fields[5]),
+                        Integer.parseInt(fields[4]),
+                        failure(fields, 6));
+            case "failed" ->
+                new Entry.AttemptFailed(
+                        plain(fields[1]), Integer.parseInt(fields[2]), known(fields, 4), fields[3].equals("last"));
+            case "deadline" -> new Entry.DeadlineSet(plain(fields[1]), Instant.parse(fields[2]));
+            case "sleep" -> new Entry.SleepUntil(plain(fields[1]), Instant.parse(fields[2]));
+            case "signal" -> new Entry.SignalReceived(plain(fields[1]), value(fields[2]));
+            case "element" -> new Entry.ElementEnded(plain(fields[1]), Integer.parseInt(fields[2]), value(fields[3]));
+            case "map" -> new Entry.MapEnded(plain(fields[1]), Integer.parseInt(fields[2]));
+            case "compensating" -> new Entry.Compensating(FlowStatus.valueOf(fields[1]), failure(fields, 2));
+            case "compensated" -> new Entry.Compensated(plain(fields[1]));
+            case "end" -> new Entry.RunEnded(FlowStatus.valueOf(fields[1]));
+            default -> throw new IllegalArgumentException("unknown kind of entry \"" + fields[0] + "\"");
+        };
+    }
+
+    private String value(@Nullable Object value) throws IOException {
+        return value == null ? NULL : "=" + Base64.getEncoder().encodeToString(codec.encode(value));
+    }
+
+    private @Nullable Object value(String field) throws IOException {
+        return field.equals(NULL) ? null : codec.decode(Base64.getDecoder().decode(field.substring(1)));
+    }
+
+    private static String failure(@Nullable RecordedFailure failure) {
+        return failure == null
+                ? NULL
+                : escaped(failure.type()) + " " + optional(failure.message()) + " " + escaped(failure.trace());
+    }
+
+    private static @Nullable RecordedFailure failure(String[] fields, int from) {
+        return fields[from].equals(NULL) ? null : known(fields, from);
+    }
+
+    private static RecordedFailure known(String[] fields, int from) {
+        return new RecordedFailure(plain(fields[from]), optionalOf(fields[from + 1]), plain(fields[from + 2]));
+    }
+
+    // Texts.
+
+    /** Returns a line of texts. */
+    static String line(String kind, String... texts) {
+        return kind + " " + Arrays.stream(texts).map(EntryLines::escaped).collect(Collectors.joining(" "));
+    }
+
+    static String optional(@Nullable String text) {
+        return text == null ? NULL : "=" + escaped(text);
+    }
+
+    static @Nullable String optionalOf(String field) {
+        return field.equals(NULL) ? null : plain(field.substring(1));
+    }
+
+    private static boolean isEscaped(char c) {
+        return c <= ' ' || c == '%' || c == 0x7f;
+    }
+
+    static String escaped(String text) {
+        StringBuilder escaped = null;
+        for (int position = 0; position < text.length(); position++) {
+            char c = text.charAt(position);
+            if (isEscaped(c)) {
+                if (escaped == null) {
+                    escaped = new StringBuilder(text.length() + 8).append(text, 0, position);
+                }
+                escaped.append('%').append(HEX.charAt(c >> 4)).append(HEX.charAt(c & 15));
+            } else if (escaped != null) {
+                escaped.append(c);
+            }
+        }
+        return escaped == null ? text : escaped.toString();
+    }
+
+    static String plain(String field) {
+        if (field.indexOf('%') < 0) {
+            return field;
+        }
+        StringBuilder plain = new StringBuilder(field.length());
+        for (int position = 0; position < field.length(); position++) {
+            char c = field.charAt(position);
+            if (c == '%') {
+                plain.append((char) Integer.parseInt(field, position + 1, position + 3, 16));
+                position += 2;
+            } else {
+                plain.append(c);
+            }
+        }
+        return plain.toString();
+    }
+
+    /** Returns the fields of a line, which is a range of bytes. */
+    static String[] fields(byte[] bytes, int from, int to) {
+        int count = 1;
+        for (int position = from; position < to; position++) {
+            if (bytes[position] == ' ') {
+                count++;
+            }
+        }
+        String[] fields = new String[count];
+        int begin = from;
+        for (int each = 0; each < count; each++) {
+            int end = begin;
+            while (end < to && bytes[end] != ' ') {
+                end++;
+            }
+            fields[each] = new String(bytes, begin, end - begin, StandardCharsets.UTF_8);
+            begin = end + 1;
+        }
+        return fields;
+    }
+}

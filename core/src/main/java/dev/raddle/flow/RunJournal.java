@@ -1,0 +1,324 @@
+package dev.raddle.flow;
+
+import dev.raddle.time.Deadline;
+import dev.raddle.time.TimeSource;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
+
+/** The journal of one run: what earlier processes have recorded, and the records of this one. */
+final class RunJournal {
+
+    /*
+     * Overview.
+     *
+     * A run opens its journal once, before it computes its deadline, and then records what happens. `recovered` is the
+     * state in which it begins. If the latest try has ended, or nodes are to run again, the run begins a new try: it
+     * records Begun, and `recovered` is the state after that entry. So a crash between that record and the first node
+     * leaves nothing of the earlier try.
+     *
+     * The runs of `map` nodes have a RunJournal, too, which records their elements in the journal of the run: the
+     * element with the position i is the node i of the inner run. Other nested runs have none: a subflow is recorded as
+     * one value.
+     *
+     * Each method that records does so before its caller changes the state of the node. So a fact is never visible
+     * before it is durable. If the node is ended by another thread in between, the record is of an end that did not
+     * happen; the next run then restores that end, which the node has indeed reached by itself.
+     *
+     * A FencedException from any thread marks the outermost run as lost and ends all its nodes, in the calling thread,
+     * before it is thrown on. A lost run records nothing: the flag is read before each record, and a record that is
+     * being made at that moment is refused by the journal itself.
+     */
+
+    private final RunEnvironment run;
+    private final FlowJournal journal;
+    private final Recovered recovered;
+    private final @Nullable String map; // the id of the map node that this run executes; null for the outermost run
+    private final Map<String, Integer> sizes = new ConcurrentHashMap<>(); // of the map nodes that have begun
+    private final int[] attempts; // of each node: the number of the latest; written by the thread inside the node
+    private final boolean[] isInside; // of each node: whether an attempt has begun and attemptEnded was not called
+    private volatile boolean isIncomplete; // whether the end of the run must not be recorded
+
+    private RunJournal(RunEnvironment run, FlowJournal journal, Recovered recovered, @Nullable String map) {
+        this.run = run;
+        this.journal = journal;
+        this.recovered = recovered;
+        this.map = map;
+        attempts = new int[run.graph.size];
+        isInside = new boolean[run.graph.size];
+        for (int node = 0; node < attempts.length && !recovered.attempts().isEmpty(); node++) {
+            Entry.AttemptFailed failed = recovered.attempts().get(run.graph.ids[node]);
+            attempts[node] = failed == null ? 0 : failed.attempt();
+        }
+    }
+
+    // Opening.
+
+    /**
+     * Opens the journal of a run. If it is fenced, the run is lost, and the journal returned has no records.
+     *
+     * @param outer the journal of the enclosing run, or null
+     * @return the journal, or null if the run has none
+     */
+    static @Nullable RunJournal open(RunEnvironment run, @Nullable RunJournal outer, boolean isNested) {
+        if (isNested) {
+            boolean isMap = outer != null && outer.map == null && run.graph.returns == Graph.Returns.LIST;
+            return isMap ? outer.ofMap(run) : null;
+        }
+        RunOptions options = run.options;
+        FlowJournal journal = options.journal;
+        if (journal == null) {
+            if (!options.again.isEmpty()) {
+                throw new IllegalArgumentException("nodes of flow \"" + run.graph.name
+                        + "\" cannot be run again without a journal; set it with RunOptions.withJournal");
+            }
+            return null;
+        }
+        options.only.forEach(run.graph::indexOf);
+        Object parameter = options.runId == null ? run.parameter() : null;
+        FlowJournal.Work work =
+                new FlowJournal.Work(options.runId, run.graph.name, run.graph.digest(), parameter);
+        Recovered found;
+        try {
+            found = journal.open(work);
+            found = continued(run, journal, found);
+        } catch (FencedException fenced) {
+            run.markLost(fenced);
+            found = Recovered.nothing();
+        } catch (RuntimeException failure) {
+            throw failure;
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        } catch (Exception failure) {
+            throw new IllegalStateException(
+                    "the journal of flow \"" + run.graph.name + "\" could not be opened", failure);
+        }
+        return new RunJournal(run, journal, found, null);
+    }
+
+    /** Begins a new try if the latest one has ended or nodes are to run again. */
+    private static Recovered continued(RunEnvironment run, FlowJournal journal, Recovered found) throws Exception {
+        List<String> again = run.options.again;
+        if (found.begun() != null && found.ended() == null && again.isEmpty()) {
+            return found;
+        }
+        Entry.Begun begun = new Entry.Begun(run.time.instant(), withDependents(run.graph, found, again));
+        journal.record(begun);
+        return found.after(begun);
+    }
+
+    /**
+     * Returns the nodes whose records are not valid in a new try: the given ones, those that were compensated, and all
+     * that depend on them; and the map nodes whose elements may be others in this try, because an upstream node has not
+     * succeeded.
+     */
+    private static List<String> withDependents(Graph graph, Recovered found, List<String> again) {
+        BitSet chosen = new BitSet(graph.size);
+        for (String id : again) {
+            chosen.set(graph.indexOf(id));
+        }
+        for (String id : found.compensated()) {
+            chosen.set(graph.indexOf(id));
+        }
+        List<String> ids = new ArrayList<>();
+        for (int node : graph.upstreamsFirst()) {
+            boolean hasElements = found.elements().containsKey(graph.ids[node]);
+            for (int edge = graph.upStart[node]; edge < graph.upStart[node + 1]; edge++) {
+                int upstream = graph.up[edge];
+                Entry.NodeEnded end = found.nodes().get(graph.ids[upstream]);
+                if (chosen.get(upstream) || (hasElements && (end == null || !end.isSuccess()))) {
+                    chosen.set(node);
+                }
+            }
+            if (chosen.get(node)) {
+                ids.add(graph.ids[node]);
+            }
+        }
+        return ids;
+    }
+
+    private RunJournal ofMap(RunEnvironment inner) {
+        String id = inner.graph.name;
+        sizes.put(id, inner.graph.size);
+        Map<String, Entry.NodeEnded> nodes = new LinkedHashMap<>();
+        recovered.elements().getOrDefault(id, Map.of()).forEach((index, value) -> {
+            if (index < inner.graph.size) {
+                String element = inner.graph.ids[index];
+                nodes.put(element, Entry.NodeEnded.succeeded(element, value));
+            }
+        });
+        return new RunJournal(inner, journal, Recovered.nothing().withNodes(nodes), id);
+    }
+
+    // What was recorded before this run.
+
+    Recovered recovered() {
+        return recovered;
+    }
+
+    /** Returns the remaining part of a timeout of the run, which counts from the begin of the first process. */
+    Duration remaining(Duration timeout, TimeSource time) {
+        Instant begun = recovered.begun();
+        if (begun == null) {
+            return timeout;
+        }
+        Duration elapsed = Duration.between(begun, time.instant());
+        return elapsed.isNegative() ? timeout : timeout.minus(elapsed);
+    }
+
+    /** Returns the latest failed attempt of a node if no other attempt may follow it, else null. */
+    @Nullable
+    RecordedException exhausted(int node, int most) {
+        Entry.AttemptFailed failed = recovered.attempts().get(run.graph.ids[node]);
+        return failed != null && (failed.isLast() || failed.attempt() >= most)
+                ? failed.failure().toException()
+                : null;
+    }
+
+    /** Returns the number of failed attempts of a node. */
+    int failedAttempts(int node) {
+        return attempts[node];
+    }
+
+    /** Returns the time until the recorded deadline of a node, or null if none is recorded. */
+    @Nullable
+    Duration untilDeadline(int node) {
+        Instant until = recovered.deadlines().get(run.graph.ids[node]);
+        return until == null ? null : Duration.between(run.time.instant(), until);
+    }
+
+    // Records.
+
+    /**
+     * Records an entry.
+     *
+     * @throws FencedException if the run is lost; its nodes have been ended
+     * @throws Exception if the entry cannot be recorded
+     */
+    void record(Entry entry) throws Exception {
+        run.requireNotLost();
+        try {
+            journal.record(entry);
+        } catch (FencedException fenced) {
+            run.lose(fenced);
+            throw fenced;
+        }
+    }
+
+    /** Records the deadline of a node that is about to begin, unless an earlier process has. */
+    void beginNode(int node, @Nullable Deadline deadline) throws Exception {
+        String id = run.graph.ids[node];
+        if (map == null && deadline != null && !recovered.deadlines().containsKey(id)) {
+            record(new Entry.DeadlineSet(id, run.time.instant().plus(deadline.remaining())));
+        }
+    }
+
+    /** Called before an attempt, in its thread. */
+    void beginAttempt(int node) {
+        attempts[node]++;
+        isInside[node] = true;
+    }
+
+    /** Called when the end of an attempt was recorded or dropped, in its thread. */
+    void endAttempt(int node) {
+        if (isInside[node]) {
+            isInside[node] = false;
+            run.guard("attemptEnded() of the journal", node, () -> journal.attemptEnded(run.graph.ids[node]));
+        }
+    }
+
+    /** Records a failed attempt, unless it is one of an earlier process. */
+    void attemptFailed(int node, Throwable failure, boolean isLast) throws Exception {
+        if (map == null && !(failure instanceof RecordedException)) {
+            record(new Entry.AttemptFailed(
+                    run.graph.ids[node], Math.max(1, attempts[node]), RecordedFailure.of(failure), isLast));
+        }
+    }
+
+    /** Records that a node has succeeded with a value, or with what a {@link NodeEnd} says. */
+    void succeeded(int node, Object slot) throws Exception {
+        String id = run.graph.ids[node];
+        Object value = slot instanceof NodeEnd end ? end.value() : slot == NodeStates.NULL ? null : slot;
+        ValueSource via = slot instanceof NodeEnd end ? end.via() : ValueSource.ACTION;
+        Integer size = sizes.get(id);
+        if (map != null) {
+            record(new Entry.ElementEnded(map, node, value));
+        } else if (size != null && via == ValueSource.ACTION) {
+            record(new Entry.MapEnded(id, size));
+        } else {
+            RecordedFailure recoveredFrom =
+                    slot instanceof NodeEnd end && end.cause() != null ? RecordedFailure.of(end.cause()) : null;
+            record(new Entry.NodeEnded(id, NodeState.SUCCESS, via, value, attempts[node], recoveredFrom));
+        }
+    }
+
+    /**
+     * Records that a node has ended by itself without success. If that fails, the exception becomes a suppressed one of
+     * the cause, and the next run runs the node again.
+     */
+    void endedWithoutSuccess(int node, NodeState state, @Nullable Throwable cause) {
+        if (map != null || run.isLost()) {
+            return; // the first failure of an element fails the map node
+        }
+        try {
+            record(new Entry.NodeEnded(
+                    run.graph.ids[node],
+                    state,
+                    ValueSource.NONE,
+                    null,
+                    attempts[node],
+                    cause == null ? null : RecordedFailure.of(cause)));
+        } catch (Throwable failure) {
+            if (cause == null) {
+                run.report("journal", node, failure);
+            } else if (cause != failure) {
+                cause.addSuppressed(failure);
+            }
+        }
+    }
+
+    // The end of the run.
+
+    /** Records that nodes are about to be compensated, unless an earlier process has. */
+    void compensating(FlowStatus status, @Nullable Throwable cause) throws Exception {
+        if (map == null && recovered.compensating() == null) {
+            isIncomplete = true; // if this is not recorded, the next run comes here again
+            record(new Entry.Compensating(status, cause == null ? null : RecordedFailure.of(cause)));
+            isIncomplete = false;
+        }
+    }
+
+    void compensated(int node) throws Exception {
+        if (map != null) {
+            return;
+        }
+        try {
+            record(new Entry.Compensated(run.graph.ids[node]));
+        } catch (Throwable failure) {
+            isIncomplete = true; // so that the next run compensates the node again, rather than keep its value
+            throw failure;
+        }
+    }
+
+    /** Records the end of the run, unless it is lost or its records are not complete. */
+    void ended(FlowStatus status) {
+        if (map != null || isIncomplete || run.isLost()) {
+            return;
+        }
+        try {
+            record(new Entry.RunEnded(status));
+        } catch (FencedException lost) {
+            return; // which the status says
+        } catch (Throwable failure) {
+            run.report("journal", NodeEnd.NO_NODE, failure);
+        }
+    }
+}
