@@ -314,12 +314,17 @@ public final class FileJournal implements FlowJournal, Closeable {
                 default -> entries.add(lines.decode(fields));
             }
         } catch (IOException | RuntimeException failure) {
-            String subject = fields.length == 1 ? "" : " \"" + EntryLines.plain(fields[1]) + "\"";
             throw new IOException(
-                    "journal " + file + " has an entry of kind \"" + fields[0] + "\" of" + subject + " in line "
-                            + number + " that its codec cannot read; open it with the codec and the version that wrote it",
+                    "journal " + file + " has " + nameOf(fields).replaceFirst("the", "an") + " in line " + number
+                            + " that cannot be read; open it with the codec and the version that wrote it",
                     failure);
         }
+    }
+
+    /** Returns the kind of an entry and its first field, which is not a value. */
+    private static String nameOf(String[] fields) {
+        return "the entry \"" + fields[0] + "\""
+                + (fields.length == 1 ? "" : " of \"" + EntryLines.plain(fields[1]) + "\"");
     }
 
     // Recording.
@@ -355,7 +360,7 @@ public final class FileJournal implements FlowJournal, Closeable {
     public void record(Entry entry) throws IOException {
         String line = lines.encode(entry);
         if (records.isClosed()) {
-            throw closed("the entry \"" + line.substring(0, Math.min(60, line.length())) + "\"");
+            throw closed(nameOf(line.split(" ", 3)));
         }
         append(line);
         synchronized (this) {

@@ -120,7 +120,7 @@ final class RunJournal {
      * that depend on them; and the map nodes whose elements may be others in this try, because an upstream node has not
      * succeeded.
      */
-    private static List<String> withDependents(Graph graph, Recovered found, List<String> again) {
+    static List<String> withDependents(Graph graph, Recovered found, List<String> again) {
         BitSet chosen = new BitSet(graph.size);
         for (String id : again) {
             chosen.set(graph.indexOf(id));

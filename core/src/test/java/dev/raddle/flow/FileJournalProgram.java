@@ -77,7 +77,7 @@ final class FileJournalProgram {
     }
 
     public static void main(String[] arguments) throws Exception {
-        try (FileJournal journal = FileJournal.open(Path.of(arguments[1]), FileJournal.Codec.strings())) {
+        try (FileJournal journal = FileJournal.open(Path.of(arguments[1]), FlowCodec.text())) {
             if (arguments[0].equals("open")) {
                 System.out.println("opened");
                 return;

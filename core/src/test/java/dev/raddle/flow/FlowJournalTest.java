@@ -2,9 +2,12 @@ package dev.raddle.flow;
 
 import static dev.raddle.flow.Dependency.after;
 import static dev.raddle.flow.Dependency.anyOf;
+import static dev.raddle.flow.JournalRecords.find;
+import static dev.raddle.flow.JournalRecords.finish;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.raddle.flow.JournalRecords.Recorded;
 import dev.raddle.testing.BlockingTask;
 import dev.raddle.testing.LeasedThreads;
 import dev.raddle.testing.VirtualTime;
@@ -24,28 +27,23 @@ import org.junit.jupiter.api.Timeout;
 class FlowJournalTest {
 
     private final FlowBuilder<Void> f = FlowPlan.define("durable");
-    private final FlowJournal journal = FlowJournal.inMemory();
+    private final MemoryJournal journal = FlowJournal.inMemory();
     private final RunOptions options = RunOptions.defaults().withJournal(journal);
     private final List<String> ran = new CopyOnWriteArrayList<>();
     private final AtomicBoolean broken = new AtomicBoolean(true);
 
     /** A journal in memory, to be subclassed. */
     private static class Scripted implements FlowJournal {
-        private final FlowJournal records = FlowJournal.inMemory();
+        final MemoryJournal records = FlowJournal.inMemory();
 
         @Override
-        public Recorded find(String id) {
-            return records.find(id);
+        public Recovered open(Work work) throws Exception {
+            return records.open(work);
         }
 
         @Override
-        public void finished(String id, Object value) throws Exception {
-            records.finished(id, value);
-        }
-
-        @Override
-        public void undone(String id) throws Exception {
-            records.undone(id);
+        public void record(Entry entry) throws Exception {
+            records.record(entry);
         }
     }
 
@@ -79,8 +77,8 @@ class FlowJournalTest {
         FlowPlan<Void, String> plan = f.returning(end);
 
         assertThat(plan.run(null, options).status()).isEqualTo(FlowStatus.FAILED);
-        assertThat(journal.find("a")).isEqualTo(new FlowJournal.Recorded("A"));
-        assertThat(journal.find("c")).isNull();
+        assertThat(find(journal, "a")).isEqualTo(new Recorded("A"));
+        assertThat(find(journal, "c")).isNull();
         broken.set(false);
         FlowResult<String> second = plan.run(null, options);
 
@@ -105,7 +103,7 @@ class FlowJournalTest {
         Node<String> end = f.node("end", a, b, (x, y) -> x + y);
         f.returning(end).run(null, options);
         ran.clear();
-        assertThat(journal.find("a")).isEqualTo(new FlowJournal.Recorded(null));
+        assertThat(find(journal, "a")).isEqualTo(new Recorded(null));
         assertThat(f.returning(end).run(null, options).value()).isEqualTo("nullF");
         assertThat(ran).isEmpty();
     }
@@ -116,7 +114,7 @@ class FlowJournalTest {
         Node<String> b = step("b", a);
         Node<String> c = step("c", b);
         step("side", a).essential();
-        journal.finished("c", "recorded");
+        finish(journal, "c", "recorded");
         FlowResult<String> result = f.returning(c).run(null, options);
         assertThat(result.value()).isEqualTo("recorded");
         assertThat(ran).containsExactly("a", "side"); // side needs a, and no node needs b
@@ -129,7 +127,7 @@ class FlowJournalTest {
         Node<String> fast = step("fast");
         Node<String> any = f.node("any", anyOf(slow, fast), x -> x);
         Node<String> end = f.node("end", any, after(fast), (x, o) -> x + o.status());
-        journal.finished("fast", "recorded");
+        finish(journal, "fast", "recorded");
         FlowResult<String> result = f.returning(end).run(null, options);
         assertThat(result.value()).isEqualTo("recordedSUCCESS");
         assertThat(result.node(slow).state()).isEqualTo(NodeState.SKIPPED);
@@ -139,8 +137,11 @@ class FlowJournalTest {
     void a_value_that_cannot_be_recorded_fails_the_node() throws Exception {
         FlowJournal full = new Scripted() {
             @Override
-            public void finished(String id, Object value) throws IOException {
-                throw new IOException("disk is full");
+            public void record(Entry entry) throws Exception {
+                if (entry instanceof Entry.NodeEnded) {
+                    throw new IOException("disk is full");
+                }
+                super.record(entry);
             }
         };
         Node<String> a = step("a").fallbackValue("F");
@@ -163,7 +164,7 @@ class FlowJournalTest {
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage(
                         "journal in memory was begun by a run of flow \"greeting\" with another parameter; give each"
-                                + " piece of work a journal of its own");
+                                + " run a journal of its own");
         assertThatThrownBy(() -> numbers.run("alice", options))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("with other nodes or dependencies");
@@ -182,7 +183,8 @@ class FlowJournalTest {
                         .via())
                 .isEqualTo(ValueSource.JOURNAL);
         assertThatThrownBy(() -> plan.run(new Object(), options.withJournal(journal, "order-18")))
-                .hasMessageContaining("another parameter");
+                .hasMessageContaining("with the id \"order-17\", and this run has the id \"order-18\"");
+        assertThatThrownBy(() -> plan.run(new Object(), options)).hasMessageContaining("and this run has no id");
     }
 
     @Test
@@ -230,13 +232,13 @@ class FlowJournalTest {
     void a_journal_that_cannot_be_read_fails_the_start() {
         FlowJournal unreadable = new Scripted() {
             @Override
-            public Recorded find(String id) {
-                throw new IllegalStateException("journal is torn at \"" + id + "\"");
+            public Recovered open(Work work) {
+                throw new IllegalStateException("journal of \"" + work.flow() + "\" is torn");
             }
         };
         step("a");
         assertThatThrownBy(() -> f.build().run(null, RunOptions.defaults().withJournal(unreadable)))
-                .hasMessage("journal is torn at \"a\"");
+                .hasMessage("journal of \"durable\" is torn");
         assertThat(ran).isEmpty();
     }
 
@@ -246,7 +248,7 @@ class FlowJournalTest {
         LeasedThreads scheduler = new LeasedThreads();
         FlowJournal unreadable = new Scripted() {
             @Override
-            public Recorded find(String id) {
+            public Recovered open(Work work) {
                 throw new AssertionError("journal is torn");
             }
         };
@@ -275,14 +277,14 @@ class FlowJournalTest {
             assertThat(run.join().node("a").state()).isEqualTo(NodeState.TIMED_OUT);
             late.release();
         }
-        assertThat(journal.find("a")).isNull();
-        assertThat(journal.find("b")).isEqualTo(new FlowJournal.Recorded("b"));
+        assertThat(find(journal, "a")).isNull();
+        assertThat(find(journal, "b")).isEqualTo(new Recorded("b"));
     }
 
     @Test
     void a_node_is_recorded_before_downstream_nodes_begin() throws Exception {
         Node<String> a = step("a");
-        Node<Boolean> b = f.node("b", a, x -> journal.find("a") != null);
+        Node<Boolean> b = f.node("b", a, x -> find(journal, "a") != null);
         assertThat(f.returning(b).run(null, options).value()).isTrue();
     }
 
@@ -295,16 +297,25 @@ class FlowJournalTest {
         breakable("c", b);
         f.build().run(null, options);
         assertThat(ran).containsExactly("a", "b", "c", "undo a");
-        assertThat(journal.find("a")).isNull();
-        assertThat(journal.find("b")).isNotNull();
+        assertThat(find(journal, "a")).isNull();
+        assertThat(find(journal, "b")).isNotNull();
     }
 
     @Test
-    void a_node_is_recorded_as_not_finished_before_it_is_undone() throws Exception {
-        Node<String> a = step("a").compensate(value -> ran.add(value + " recorded: " + journal.find("a")));
-        breakable("b", a);
+    void the_decision_to_undo_is_recorded_before_the_first_node_is_undone_and_each_node_afterwards() throws Exception {
+        Node<String> a = step("a").compensate(value -> ran.add(value + ", " + last()));
+        Node<String> b = step("b", a).compensate(value -> ran.add(value + ", " + last()));
+        breakable("c", b);
+
         f.build().run(null, options);
-        assertThat(ran).containsExactly("a", "b", "A recorded: null");
+
+        String decision = "Compensating[status=FAILED, cause=null]";
+        assertThat(ran).containsExactly("a", "b", "c", "B, " + decision, "A, Compensated[id=b]");
+        assertThat(last()).isEqualTo(new Entry.RunEnded(FlowStatus.FAILED));
+    }
+
+    private Entry last() {
+        return journal.entries().getLast();
     }
 
     @Test
@@ -323,24 +334,24 @@ class FlowJournalTest {
         assertThat(first.compensationFailures())
                 .extracting(Throwable::getMessage)
                 .containsExactly("a cannot be undone");
-        assertThat(journal.find("a")).isEqualTo(new FlowJournal.Recorded("A"));
+        assertThat(find(journal, "a")).isEqualTo(new Recorded("A"));
         assertThat(plan.run(null, options).compensationFailures()).isEmpty();
         assertThat(ran).containsExactly("a", "b", "undo A", "b", "undo A");
-        assertThat(journal.find("a")).isNull();
+        assertThat(find(journal, "a")).isNull();
         broken.set(false);
         assertThat(plan.run(null, options).value()).isEqualTo("mended");
         assertThat(ran).endsWith("a", "b");
     }
 
     @Test
-    void a_node_that_cannot_be_recorded_as_undone_is_not_undone() throws Exception {
-        FlowJournal full = new Scripted() {
+    void a_node_that_cannot_be_recorded_as_undone_is_undone_again_by_the_next_run() throws Exception {
+        Scripted full = new Scripted() {
             @Override
-            public void undone(String id) throws Exception {
-                if (id.equals("a")) {
+            public void record(Entry entry) throws Exception {
+                if (broken.get() && entry.equals(new Entry.Compensated("a"))) {
                     throw new IOException("disk is full");
                 }
-                super.undone(id);
+                super.record(entry);
             }
         };
         Node<String> first = step("first").compensate(value -> ran.add("undo first"));
@@ -353,43 +364,49 @@ class FlowJournalTest {
         assertThat(result.compensationFailures())
                 .extracting(Throwable::getMessage)
                 .containsExactly("disk is full");
-        assertThat(ran).endsWith("b", "undo last", "undo first");
-        assertThat(full.find("a")).isNotNull();
-        assertThat(full.find("last")).isNull();
+        assertThat(ran).endsWith("b", "undo last", "undo a", "undo first");
+        assertThat(full.records.entries()).doesNotHaveAnyElementsOfTypes(Entry.RunEnded.class);
+
+        broken.set(false);
+        FlowResult<Void> next = f.build().run(null, options.withJournal(full));
+
+        assertThat(next.status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(ran).endsWith("b", "undo last", "undo a", "undo first", "undo a");
+        assertThat(full.records.entries()).endsWith(new Entry.Compensated("a"), new Entry.RunEnded(FlowStatus.FAILED));
     }
 
     @Test
-    void a_node_that_can_neither_be_undone_nor_recorded_again_is_reported_with_both_causes() throws Exception {
-        FlowJournal full = new Scripted() {
+    void nothing_is_undone_if_the_decision_cannot_be_recorded() throws Exception {
+        Scripted full = new Scripted() {
             @Override
-            public void finished(String id, Object value) throws Exception {
-                if (ran.contains("undo a")) {
+            public void record(Entry entry) throws Exception {
+                if (broken.get() && entry instanceof Entry.Compensating) {
                     throw new IOException("disk is full");
                 }
-                super.finished(id, value);
+                super.record(entry);
             }
         };
-        Node<String> a = step("a").compensate(value -> {
-            ran.add("undo a");
-            throw new IllegalStateException("a cannot be undone");
-        });
+        Node<String> a = step("a").compensate(value -> ran.add("undo a"));
         breakable("b", a);
 
         FlowResult<Void> result = f.build().run(null, options.withJournal(full));
 
         assertThat(result.compensationFailures())
-                .singleElement()
-                .satisfies(failure -> assertThat(failure)
-                        .hasMessage("a cannot be undone")
-                        .satisfies(same -> assertThat(same.getSuppressed()).hasSize(1)));
+                .extracting(Throwable::getMessage)
+                .containsExactly("disk is full");
+        assertThat(ran).containsExactly("a", "b");
+        broken.set(false);
+        assertThat(f.build().run(null, options.withJournal(full)).status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(ran).containsExactly("a", "b", "undo a");
     }
 
-    // nodes that are given by their ids can be declared in any order
     @Test
-    void restored_nodes_are_undone_dependents_first_regardless_of_their_order_of_declaration() throws Exception {
+    void restored_nodes_are_undone_in_the_reverse_order_of_their_completion() throws Exception {
         for (String id : List.of("e", "c", "a", "d", "b")) {
             step(id).compensate(value -> ran.add("undo " + id));
-            journal.finished(id, id);
+        }
+        for (String id : List.of("a", "b", "c", "d", "e")) {
+            finish(journal, id, id);
         }
         FlowNotation.wire(f, "a-->b-->c-->d; any(a, d)-->e");
         Node<String> mine = step("mine").compensate(value -> ran.add("undo mine"));
@@ -415,7 +432,9 @@ class FlowJournalTest {
             if (i > 0) {
                 node.needs(Dependency.must("" + (i - 1)));
             }
-            journal.finished("" + i, "recorded");
+        }
+        for (int i = 0; i < size; i++) {
+            finish(journal, "" + i, "recorded");
         }
         breakable("bad");
         f.build().run(null, options);
@@ -427,19 +446,19 @@ class FlowJournalTest {
     void nodes_finished_by_an_earlier_run_are_undone_if_this_one_fails() throws Exception {
         Node<String> a = step("a").compensate(value -> ran.add("undo " + value));
         breakable("b", a);
-        journal.finished("a", "recorded");
+        finish(journal, "a", "recorded");
         f.build().run(null, options);
         assertThat(ran).containsExactly("b", "undo recorded");
-        assertThat(journal.find("a")).isNull();
+        assertThat(find(journal, "a")).isNull();
     }
 
     @Test
     void a_run_whose_deadline_has_passed_does_not_change_the_records() throws Exception {
         Node<String> a = step("a");
-        journal.finished("a", "recorded");
+        finish(journal, "a", "recorded");
         FlowResult<String> result = f.returning(a).run(null, options.withTimeout(Duration.ZERO));
         assertThat(result.status()).isEqualTo(FlowStatus.TIMED_OUT);
-        assertThat(journal.find("a")).isNotNull();
+        assertThat(find(journal, "a")).isNotNull();
     }
 
     @Test
@@ -447,10 +466,10 @@ class FlowJournalTest {
         Node<String> a = step("a");
         Node<String> b = step("b", a);
         step("c", b);
-        journal.finished("a", "recorded");
+        finish(journal, "a", "recorded");
         FlowResult<Void> result = f.build().run(null, options.only("b"));
         assertThat(ran).containsExactly("b");
         assertThat(result.node("c").state()).isEqualTo(NodeState.SKIPPED);
-        assertThat(journal).hasToString("journal in memory of 2 nodes");
+        assertThat(journal).hasToString("journal in memory of 4 entries"); // a, begun, b, end
     }
 }

@@ -44,8 +44,9 @@ final class FlowReference {
      * @param concurrent whether nodes that become ready in one step begin concurrently, so that one of them may still
      *     begin while another stops the run
      * @param restored the reports of the nodes that an earlier run has finished, and null for the others
+     * @param order these nodes in the order of their ends
      */
-    FlowReference(RandomFlow flow, boolean concurrent, NodeReport<?>[] restored) {
+    FlowReference(RandomFlow flow, boolean concurrent, NodeReport<?>[] restored, List<Integer> order) {
         this.flow = flow;
         this.concurrent = concurrent;
         int size = flow.size();
@@ -57,11 +58,9 @@ final class FlowReference {
         triggered = new boolean[size];
         early = new boolean[size];
         leftOut = new boolean[size];
+        succeeded.addAll(order);
         for (int node = 0; node < size; node++) {
             states[node] = restored[node] == null ? NodeState.PENDING : NodeState.SUCCESS;
-            if (restored[node] != null) {
-                succeeded.add(node);
-            }
             consumers.add(new ArrayList<>());
             for (Clause clause : spec(node).clauses()) {
                 clause.upstreams().forEach(up -> consumers.get(up).add(consumers.size() - 1));

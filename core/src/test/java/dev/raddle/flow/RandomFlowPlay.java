@@ -9,6 +9,7 @@ import dev.raddle.task.RetryPolicy;
 import dev.raddle.task.Scheduler;
 import dev.raddle.testing.VirtualTime;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -17,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 
 /** Runs a random flow and compares each step with the reference. A difference is an AssertionError. */
 final class RandomFlowPlay {
@@ -66,33 +68,26 @@ final class RandomFlowPlay {
         }
 
         @Override
-        public Recorded find(String id) {
-            return kept.find(id);
+        public Recovered open(Work work) throws Exception {
+            return kept.open(work);
         }
 
         @Override
-        public void finished(String id, Object value) throws Exception {
-            left--;
+        public void record(Entry entry) throws Exception {
+            boolean isValue = entry instanceof Entry.NodeEnded end && end.isSuccess();
+            left -= isValue || entry instanceof Entry.Compensated ? 1 : 0;
             if (left >= 0 || !dies) {
-                kept.finished(id, value);
+                kept.record(entry);
             }
-            if (left == 0 && !dies) {
+            if (isValue && left == 0 && !dies) {
                 run.cancel("the test cancels it");
-            }
-        }
-
-        @Override
-        public void undone(String id) throws Exception {
-            left--;
-            if (left >= 0 || !dies) {
-                kept.undone(id);
             }
         }
     }
 
     private final RandomFlow flow;
     private final Mode mode;
-    private final FlowJournal journal; // null if there is none
+    private final MemoryJournal journal; // null if there is none
     private final NodeReport<?>[] restored; // the restored report of each node, or null
     private final Random random;
     private final FlowReference reference;
@@ -106,16 +101,25 @@ final class RandomFlowPlay {
     private int seen; // the number of events that were taken
     private boolean over; // guarded by this
 
-    private RandomFlowPlay(RandomFlow flow, Mode mode, Random random, FlowJournal journal) {
+    private RandomFlowPlay(RandomFlow flow, Mode mode, Random random, MemoryJournal journal) {
         this.flow = flow;
         this.mode = mode;
         this.random = random;
         this.journal = journal;
         restored = new NodeReport<?>[flow.size()];
+        List<Integer> order = new ArrayList<>();
         if (journal != null) {
-            Arrays.setAll(restored, node -> restored(RandomFlow.id(node), journal.find(RandomFlow.id(node))));
+            for (Entry.NodeEnded end : nextTry(plan().graph, journal).nodes().values()) {
+                int node = IntStream.range(0, flow.size())
+                        .filter(each -> RandomFlow.id(each).equals(end.id()))
+                        .findFirst()
+                        .orElseThrow();
+                restored[node] = new NodeReport<>(
+                        end.id(), NodeState.SUCCESS, end.value(), ValueSource.JOURNAL, null, -1, -1);
+                order.add(node);
+            }
         }
-        reference = new FlowReference(flow, mode == Mode.GATED, restored);
+        reference = new FlowReference(flow, mode == Mode.GATED, restored, order);
         gates = new CountDownLatch[flow.size()];
         Arrays.setAll(gates, node -> new CountDownLatch(mode == Mode.GATED ? 1 : 0));
         entered = new int[flow.size()];
@@ -129,16 +133,16 @@ final class RandomFlowPlay {
 
     /** Interrupts a run, and resumes it by another one. */
     static void resume(RandomFlow flow, Mode mode, Random random, Pools pools) throws Exception {
-        FlowJournal journal = FlowJournal.inMemory();
+        MemoryJournal journal = FlowJournal.inMemory();
         RandomFlow first = random.nextInt(4) == 0 ? flow.onlyFor(random.nextInt(flow.size())) : flow;
         new RandomFlowPlay(first, Mode.CALLERS_THREAD, random, journal).interruptedRun();
+        journal.record(new Entry.RunEnded(FlowStatus.CANCELLED)); // also after a crash, so that a new try begins
         new RandomFlowPlay(flow, mode, random, journal).play(pools);
     }
 
-    private static NodeReport<?> restored(String id, FlowJournal.Recorded recorded) {
-        return recorded == null
-                ? null
-                : new NodeReport<>(id, NodeState.SUCCESS, recorded.value(), ValueSource.JOURNAL, null, -1, -1);
+    private static Recovered nextTry(Graph graph, MemoryJournal journal) {
+        Recovered known = Recovered.of(journal.entries());
+        return known.after(new Entry.Begun(Instant.EPOCH, RunJournal.withDependents(graph, known, List.of())));
     }
 
     private void interruptedRun() throws Exception {
@@ -693,7 +697,7 @@ final class RandomFlowPlay {
     private void compareJournal(FlowResult<?> result, List<Integer> undone) {
         for (int node = 0; node < flow.size(); node++) {
             NodeReport<?> report = result.node(RandomFlow.id(node));
-            FlowJournal.Recorded recorded = journal.find(RandomFlow.id(node));
+            JournalRecords.Recorded recorded = JournalRecords.find(journal, RandomFlow.id(node));
             boolean done = report.state() == NodeState.SUCCESS && !undone.contains(node);
             boolean mayBeBoth = mode == Mode.GATED || isFree();
             require(done ? recorded != null : recorded == null || mayBeBoth, node, "is " + report + " and " + recorded);
