@@ -2,7 +2,10 @@ package dev.raddle.flow;
 
 import java.util.Objects;
 
-/** Stands in a resumed run for an exception that an earlier process has recorded in the journal. */
+/**
+ * Stands in a resumed run for an exception that an earlier process has recorded in the journal. It has the message of
+ * that exception; its class and its stack trace are in the {@linkplain #failure record}.
+ */
 public final class RecordedException extends RuntimeException {
 
     private static final long serialVersionUID = 1;
@@ -10,7 +13,7 @@ public final class RecordedException extends RuntimeException {
     private final transient RecordedFailure failure;
 
     RecordedException(RecordedFailure failure) {
-        super(failure.toString(), null, true, false);
+        super(failure.message(), null, true, false);
         this.failure = Objects.requireNonNull(failure);
     }
 
@@ -21,5 +24,11 @@ public final class RecordedException extends RuntimeException {
      */
     public RecordedFailure failure() {
         return failure;
+    }
+
+    /** Returns the type and the message of the recorded exception. */
+    @Override
+    public String toString() {
+        return failure.toString();
     }
 }
