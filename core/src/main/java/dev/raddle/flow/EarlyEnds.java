@@ -22,6 +22,7 @@ final class EarlyEnds {
         this.run = run;
         this.transitions = transitions;
         graph = run.graph;
+        run.options.again.forEach(id -> run.states.pin(graph.indexOf(id)));
         selected = run.options.only.isEmpty() ? null : selected(run.options.only);
         if (run.journal != null) {
             run.journal.recovered().nodes().values().forEach(this::restore);

@@ -1,0 +1,168 @@
+package dev.raddle.flow;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.raddle.testing.BlockingTask;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** Maps over collections whose elements are recorded. */
+@Timeout(60)
+class FlowMapJournalTest {
+
+    private final FlowBuilder<Void> f = FlowPlan.define("images");
+    private final MemoryJournal journal = FlowJournal.inMemory();
+    private final RunOptions options = RunOptions.defaults().withJournal(journal);
+    private final List<Integer> ran = new CopyOnWriteArrayList<>();
+    private final AtomicBoolean broken = new AtomicBoolean(true);
+
+    private Node<List<Integer>> numbers(int count) {
+        return f.node("numbers", () -> IntStream.range(0, count).boxed().toList());
+    }
+
+    private String scaled(int number) {
+        ran.add(number);
+        if (number == 3 && broken.get()) {
+            throw new IllegalStateException("3 is broken");
+        }
+        return number == 1 ? null : "scaled " + number;
+    }
+
+    @Test
+    void a_resumed_run_repeats_only_the_elements_that_are_not_recorded() throws Exception {
+        Node<List<String>> mapped = f.map("mapped", numbers(5), MapOptions.limit(1), this::scaled);
+        FlowPlan<Void, List<String>> plan = f.returning(mapped);
+        assertThat(plan.run(null, options).status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(ran).containsExactly(0, 1, 2, 3);
+        ran.clear();
+        broken.set(false);
+
+        assertThat(plan.run(null, options).value())
+                .containsExactly("scaled 0", null, "scaled 2", "scaled 3", "scaled 4");
+
+        assertThat(ran).containsExactly(3, 4);
+        assertThat(journal.entries()).contains(new Entry.MapEnded("mapped", 5));
+        ran.clear();
+        assertThat(plan.run(null, options).value())
+                .containsExactly("scaled 0", null, "scaled 2", "scaled 3", "scaled 4");
+        assertThat(ran).isEmpty();
+    }
+
+    @Test
+    void the_value_of_a_fallback_replaces_the_elements() throws Exception {
+        Node<List<String>> mapped =
+                f.map("mapped", numbers(4), MapOptions.limit(1), this::scaled).fallbackValue(List.of("none"));
+        FlowPlan<Void, List<String>> plan = f.returning(mapped);
+        assertThat(plan.run(null, options).value()).containsExactly("none");
+        ran.clear();
+        assertThat(plan.run(null, options).value()).containsExactly("none");
+        assertThat(ran).isEmpty();
+        assertThat(Recovered.of(journal.entries()).elements()).isEmpty();
+    }
+
+    @Test
+    void an_empty_map_is_recorded() throws Exception {
+        FlowPlan<Void, List<String>> plan = f.returning(f.map("mapped", numbers(0), this::scaled));
+        assertThat(plan.run(null, options).value()).isEmpty();
+        assertThat(plan.run(null, options).value()).isEmpty();
+        assertThat(journal.entries()).containsOnlyOnce(new Entry.MapEnded("mapped", 0));
+    }
+
+    @Test
+    void recorded_elements_do_not_count_for_the_limit() throws Exception {
+        int count = 10;
+        for (int index : new int[] {0, 2, 3, 8, 9}) {
+            journal.record(new Entry.ElementEnded("mapped", index, "recorded " + index));
+        }
+        JournalRecords.finish(journal, "numbers", IntStream.range(0, count).boxed().toList());
+        AtomicInteger inFlight = new AtomicInteger();
+        List<Integer> seen = new CopyOnWriteArrayList<>();
+        CountDownLatch both = new CountDownLatch(2);
+        Node<List<String>> mapped = f.map("mapped", numbers(count), MapOptions.limit(2), number -> {
+            seen.add(inFlight.incrementAndGet());
+            both.countDown();
+            both.await(); // the first two at least run at the same time
+            inFlight.decrementAndGet();
+            return scaled(number);
+        });
+        broken.set(false);
+
+        List<String> value = f.returning(mapped).run(null, options).value();
+
+        assertThat(ran).containsExactlyInAnyOrder(1, 4, 5, 6, 7);
+        assertThat(seen).contains(2).allMatch(now -> now <= 2);
+        assertThat(value).startsWith("recorded 0", null, "recorded 2").endsWith("recorded 9").hasSize(count);
+    }
+
+    @Test
+    void elements_run_again_if_their_collection_does() throws Exception {
+        FlowPlan<Void, List<String>> plan =
+                f.returning(f.map("mapped", numbers(5), MapOptions.limit(1), this::scaled));
+        plan.run(null, options);
+        ran.clear();
+        broken.set(false);
+        plan.run(null, options.rerun("numbers"));
+        assertThat(ran).containsExactly(0, 1, 2, 3, 4);
+    }
+
+    // the map's collection is that of the node that does not fail; without it the first plan fails the map
+    @Test
+    void elements_of_a_collection_that_may_be_another_in_the_next_try_run_again() throws Exception {
+        Node<List<Integer>> first = f.node("first", () -> {
+            if (broken.get()) {
+                throw new IllegalStateException("first is broken");
+            }
+            return List.of(7, 8);
+        });
+        Node<List<Integer>> second = f.node("second", () -> List.of(1, 3)).needs(Dependency.after(first));
+        Node<List<String>> mapped =
+                f.map("mapped", Dependency.anyOf(first, second), MapOptions.limit(1), this::scaled);
+        FlowPlan<Void, List<String>> plan = f.returning(mapped);
+        assertThat(plan.run(null, options).status()).isEqualTo(FlowStatus.FAILED);
+        assertThat(ran).containsExactly(1, 3);
+        ran.clear();
+        broken.set(false);
+
+        plan.run(null, options.inCallersThread());
+
+        assertThat(ran).containsExactly(1, 3); // not element 1 alone
+    }
+
+    @Test
+    void a_run_that_is_abandoned_in_the_middle_of_a_map_keeps_the_elements() throws Exception {
+        BlockingTask task = new BlockingTask();
+        Node<List<String>> mapped = f.map("mapped", numbers(3), MapOptions.limit(1), number -> {
+            if (number == 2 && broken.get()) {
+                return task.call();
+            }
+            return scaled(number);
+        });
+        FlowPlan<Void, List<String>> plan = f.returning(mapped);
+        try (FlowRun<List<String>> run = plan.start(null, options)) {
+            task.awaitBegun();
+            run.abandon("crash");
+        }
+        assertThat(Recovered.of(journal.entries()).elements())
+                .isEqualTo(Map.of("mapped", mapOf("scaled 0", null)));
+        broken.set(false);
+        assertThat(plan.run(null, options).value()).containsExactly("scaled 0", null, "scaled 2");
+        assertThat(ran).containsExactly(0, 1, 2);
+    }
+
+    private static Map<Integer, String> mapOf(String... values) {
+        Map<Integer, String> map = new HashMap<>();
+        List<String> list = new ArrayList<>(Arrays.asList(values));
+        IntStream.range(0, list.size()).forEach(index -> map.put(index, list.get(index)));
+        return map;
+    }
+}
