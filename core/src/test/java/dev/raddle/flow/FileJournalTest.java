@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.raddle.flow.FileJournal.Forcing;
 import dev.raddle.flow.FileJournal.Opening;
 import dev.raddle.flow.JournalRecords.Recorded;
+import java.io.ByteArrayOutputStream;
 import java.io.File;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -19,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -271,6 +273,102 @@ class FileJournalTest {
         Files.writeString(file, "done x =QQ 0\ndone y =QQ 0\n", StandardOpenOption.APPEND);
 
         assertThatThrownBy(this::open).isInstanceOf(IOException.class).hasMessageContaining("line 3 is not a record");
+    }
+
+    @Test
+    void a_journal_of_an_earlier_version_is_refused_with_advice() throws IOException {
+        Files.writeString(file, "raddle-flow-journal/2\ndone a =QQ== 1\n");
+        assertThatThrownBy(this::open)
+                .hasMessageEndingWith("; let the version that has written it end its run, or remove the file to begin anew");
+    }
+
+    @Test
+    @DisabledOnOs(OS.WINDOWS)
+    void an_empty_file_becomes_private_to_its_owner() throws IOException {
+        Files.createFile(file);
+        Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-rw-"));
+        open().close();
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
+    }
+
+    // a crash of the machine may lose any pages of the group that was being forced
+    @Test
+    void a_group_that_is_torn_anywhere_is_dropped_from_its_first_torn_record_on() throws IOException {
+        int before;
+        try (FileJournal journal = openGroups()) {
+            journal.record(succeeded("a", "A"));
+            before = (int) Files.size(file);
+        }
+        byte[] forced = Files.readAllBytes(file);
+        byte[] group = groupOf("b", "c", "d");
+        for (int at = before; at < before + group.length; at++) {
+            byte[] torn = Arrays.copyOf(forced, before + group.length);
+            System.arraycopy(group, 0, torn, before, group.length);
+            torn[at] = 0;
+            Files.write(file, torn);
+            int whole = new String(group, 0, at - before, UTF_8).split("\n", -1).length - 1;
+            try (FileJournal journal = openGroups()) {
+                assertThat(journal.entries()).as("torn at %s", at).hasSize(1 + whole);
+                journal.record(succeeded("e", "E"));
+            }
+            try (FileJournal journal = open()) {
+                assertThat(journal.entries()).hasSize(2 + whole).endsWith(succeeded("e", "E"));
+            }
+        }
+    }
+
+    /** Returns the lines of a group that was written when the file had the length of now. */
+    private byte[] groupOf(String... ids) throws IOException {
+        Path other = folder.resolve("other.journal");
+        byte[] mine = Files.readAllBytes(file);
+        ByteArrayOutputStream lines = new ByteArrayOutputStream();
+        for (String id : ids) {
+            Files.write(other, mine);
+            try (FileJournal journal = FileJournal.open(other, FlowCodec.text(), Forcing.GROUPS)) {
+                journal.record(succeeded(id, "X"));
+            }
+            lines.write(Files.readAllBytes(other), mine.length, (int) Files.size(other) - mine.length);
+        }
+        return lines.toByteArray();
+    }
+
+    private FileJournal openGroups() throws IOException {
+        return FileJournal.open(file, FlowCodec.text(), Forcing.GROUPS);
+    }
+
+    @Test
+    void a_damaged_line_of_a_group_that_was_forced_is_refused() throws IOException {
+        int before;
+        try (FileJournal journal = openGroups()) {
+            journal.record(succeeded("a", "A"));
+            before = (int) Files.size(file);
+            journal.record(succeeded("b", "B"));
+            journal.record(succeeded("c", "C"));
+        }
+        byte[] bytes = Files.readAllBytes(file);
+        bytes[before + 2] ^= 1;
+        Files.write(file, bytes);
+        assertThatThrownBy(this::openGroups).hasMessageContaining("line 4 is not a record, and others follow it");
+        assertThat(file).hasBinaryContent(bytes);
+    }
+
+    @Test
+    void records_of_many_threads_in_groups_are_complete_and_each_run_continues() throws Exception {
+        FlowBuilder<Void> f = FlowPlan.define("wide");
+        for (int i = 0; i < 200; i++) {
+            String id = "n" + i;
+            f.node(id, () -> id);
+        }
+        FlowPlan<Void, Void> plan = f.build();
+        try (FileJournal journal = openGroups()) {
+            assertThat(plan.run(null, RunOptions.defaults().withJournal(journal)).status())
+                    .isEqualTo(FlowStatus.SUCCESS);
+        }
+        try (FileJournal journal = open()) {
+            assertThat(journal.entries()).hasSize(202);
+            assertThat(plan.run(null, RunOptions.defaults().withJournal(journal)).nodes())
+                    .allMatch(report -> report.via() == ValueSource.JOURNAL);
+        }
     }
 
     @ParameterizedTest

@@ -115,7 +115,7 @@ class FlowMapJournalTest {
         assertThat(ran).containsExactly(0, 1, 2, 3, 4);
     }
 
-    // the map's collection is that of the node that does not fail; without it the first plan fails the map
+    // first has failed, so that second is mapped; in the next try it may be first
     @Test
     void elements_of_a_collection_that_may_be_another_in_the_next_try_run_again() throws Exception {
         Node<List<Integer>> first = f.node("first", () -> {
