@@ -1,7 +1,6 @@
 package dev.raddle.flow;
 
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.Arrays;
 import java.util.Base64;
@@ -167,24 +166,20 @@ final class EntryLines {
         return plain.toString();
     }
 
-    /** Returns the fields of a line, which is a range of bytes. */
-    static String[] fields(byte[] bytes, int from, int to) {
+    /** Returns the fields of a line. */
+    static String[] fields(String line) {
         int count = 1;
-        for (int position = from; position < to; position++) {
-            if (bytes[position] == ' ') {
-                count++;
-            }
+        for (int space = line.indexOf(' '); space >= 0; space = line.indexOf(' ', space + 1)) {
+            count++;
         }
         String[] fields = new String[count];
-        int begin = from;
-        for (int each = 0; each < count; each++) {
-            int end = begin;
-            while (end < to && bytes[end] != ' ') {
-                end++;
-            }
-            fields[each] = new String(bytes, begin, end - begin, StandardCharsets.UTF_8);
+        int begin = 0;
+        for (int each = 0; each < count - 1; each++) {
+            int end = line.indexOf(' ', begin);
+            fields[each] = line.substring(begin, end);
             begin = end + 1;
         }
+        fields[count - 1] = line.substring(begin);
         return fields;
     }
 }

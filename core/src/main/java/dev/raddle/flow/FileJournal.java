@@ -225,10 +225,11 @@ public final class FileJournal implements FlowJournal, Closeable {
         }
         byte[] all = new byte[(int) length];
         bytes.readFully(all);
+        String bytesAsText = new String(all, StandardCharsets.ISO_8859_1); // one character for each byte
         Reading found = new Reading();
         int from = 0;
         for (int number = 1; from < all.length; number++) {
-            int end = lineEnd(all, from);
+            int end = bytesAsText.indexOf('\n', from);
             if (number == 1) {
                 requireHeader(new String(all, 0, end < 0 ? all.length : end, StandardCharsets.UTF_8), end < 0);
                 found.whole = end + 1;
@@ -238,9 +239,9 @@ public final class FileJournal implements FlowJournal, Closeable {
                     throw damaged(number, null);
                 }
             } else if (found.torn == 0) {
-                readLine(EntryLines.fields(all, from, end), number, found);
+                readLine(fields(all, from, end), number, found);
                 found.whole = end + 1;
-            } else if (forcedBefore(EntryLines.fields(all, from, end)) > found.whole) {
+            } else if (forcedBefore(fields(all, from, end)) > found.whole) {
                 throw damaged(found.torn, null);
             }
             from = end < 0 ? all.length : end + 1;
@@ -270,13 +271,8 @@ public final class FileJournal implements FlowJournal, Closeable {
                 + "\", and a journal with \"" + HEADER + "\"" + advice);
     }
 
-    private static int lineEnd(byte[] bytes, int from) {
-        for (int position = from; position < bytes.length; position++) {
-            if (bytes[position] == '\n') {
-                return position;
-            }
-        }
-        return -1;
+    private static String[] fields(byte[] bytes, int from, int to) {
+        return EntryLines.fields(new String(bytes, from, to - from, StandardCharsets.UTF_8));
     }
 
     /** Returns whether a line ends with its checksum. */

@@ -58,7 +58,9 @@ public record Recovered(
      */
     public static Recovered of(Iterable<? extends Entry> entries) {
         Replay replay = new Replay();
-        entries.forEach(replay::add);
+        for (Entry entry : entries) {
+            replay.add(entry);
+        }
         return replay.result();
     }
 
@@ -102,22 +104,43 @@ public record Recovered(
             ended = from.ended;
         }
 
+        /*
+         * Uses instanceof instead of a pattern switch: the first pattern switch in a JVM takes longer to bootstrap than
+         * thousands of entries to apply.
+         */
         void add(Entry entry) {
-            switch (entry) {
-                case Entry.Begun begin -> begin(begin);
-                case Entry.NodeEnded end -> end(end);
-                case Entry.AttemptFailed failed -> attempts.put(failed.id(), failed);
-                case Entry.DeadlineSet limit -> deadlines.put(limit.id(), limit.until());
-                case Entry.SleepUntil sleep -> sleeps.put(sleep.id(), sleep.until());
-                case Entry.SignalReceived signal -> signals.putIfAbsent(signal.id(), signal);
-                case Entry.ElementEnded element ->
-                    elements.computeIfAbsent(element.id(), id -> new TreeMap<>()).put(element.index(), element.value());
-                case Entry.MapEnded map ->
-                    end(Entry.NodeEnded.succeeded(map.id(), listOf(map)));
-                case Entry.Compensating stopped -> compensating = stopped;
-                case Entry.Compensated done -> compensated.add(done.id());
-                case Entry.RunEnded end -> ended = end.status();
+            if (entry instanceof Entry.NodeEnded end) {
+                end(end);
+            } else if (entry instanceof Entry.ElementEnded element) {
+                elementsOf(element.id()).put(element.index(), element.value());
+            } else if (entry instanceof Entry.MapEnded map) {
+                end(Entry.NodeEnded.succeeded(map.id(), listOf(map)));
+            } else if (entry instanceof Entry.AttemptFailed failed) {
+                attempts.put(failed.id(), failed);
+            } else if (entry instanceof Entry.DeadlineSet limit) {
+                deadlines.put(limit.id(), limit.until());
+            } else if (entry instanceof Entry.SleepUntil sleep) {
+                sleeps.put(sleep.id(), sleep.until());
+            } else if (entry instanceof Entry.SignalReceived signal) {
+                signals.putIfAbsent(signal.id(), signal);
+            } else if (entry instanceof Entry.Begun begin) {
+                begin(begin);
+            } else if (entry instanceof Entry.Compensating stopped) {
+                compensating = stopped;
+            } else if (entry instanceof Entry.Compensated done) {
+                compensated.add(done.id());
+            } else if (entry instanceof Entry.RunEnded end) {
+                ended = end.status();
             }
+        }
+
+        private Map<Integer, @Nullable Object> elementsOf(String id) {
+            Map<Integer, @Nullable Object> known = elements.get(id);
+            if (known == null) {
+                known = new TreeMap<>();
+                elements.put(id, known);
+            }
+            return known;
         }
 
         private void begin(Entry.Begun begin) {
