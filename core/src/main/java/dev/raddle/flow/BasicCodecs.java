@@ -11,9 +11,7 @@ final class BasicCodecs {
 
     /** A codec for the values of one class. */
     record Typed<X>(
-            FlowCodec.Conversion<X, byte[]> encoding,
-            FlowCodec.Conversion<byte[], ? extends X> decoding,
-            Class<X> type)
+            FlowCodec.Conversion<X, byte[]> encoding, FlowCodec.Conversion<byte[], ? extends X> decoding, Class<X> type)
             implements FlowCodec {
 
         @Override

@@ -82,9 +82,9 @@ final class EarlyEnds {
         RecordedFailure recorded = earlier.cause();
         RecordedFailure known = recorded != null
                 ? recorded
-                : new RecordedFailure("compensation", "an earlier run was " + earlier.status() + " and compensated", "");
-        NodeTransitions.Stop why =
-                new NodeTransitions.Stop(earlier.status(), known.toException(), NodeEnd.NO_NODE);
+                : new RecordedFailure(
+                        "compensation", "an earlier run was " + earlier.status() + " and compensated", "");
+        NodeTransitions.Stop why = new NodeTransitions.Stop(earlier.status(), known.toException(), NodeEnd.NO_NODE);
         if (transitions.trySetStop(why)) {
             transitions.endAll(runner, why);
         }

@@ -98,7 +98,7 @@ public sealed interface Entry {
     /**
      * A node sleeps.
      *
-     * @param id the id of the node
+     * @param id the id of the node; of a node of a subflow, the ids of both with a slash between them
      * @param until the moment on the wall clock at which the node ends
      */
     record SleepUntil(String id, Instant until) implements Entry {}
@@ -106,7 +106,8 @@ public sealed interface Entry {
     /**
      * A signal was received. Later signals of the same node are not recorded.
      *
-     * @param id the id of the node that waits for the signal
+     * @param id the id of the node that waits for the signal; of a node of a subflow, the ids of both with a slash
+     *     between them
      * @param value the value, may be null
      */
     record SignalReceived(String id, @Nullable Object value) implements Entry {}

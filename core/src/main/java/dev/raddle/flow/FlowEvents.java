@@ -114,8 +114,7 @@ final class FlowEvents {
 
     /** Returns whether the result callback of a node is not called: an earlier process called it, or another will. */
     private boolean isSilent(int node) {
-        return run.isLost()
-                || (run.states.get(node) instanceof NodeEnd end && end.reason() == NodeEnd.Reason.RESTORED);
+        return run.isLost() || (run.states.get(node) instanceof NodeEnd end && end.reason() == NodeEnd.Reason.RESTORED);
     }
 
     private void notifySettled(int node) {

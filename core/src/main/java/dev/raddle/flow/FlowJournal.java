@@ -57,7 +57,10 @@ public interface FlowJournal {
      * @param parameter the parameter of the run; null for a run with an id, since the id identifies the parameter
      */
     record Work(
-            @Nullable String run, String flow, String plan, @Nullable Object parameter) {
+            @Nullable String run,
+            String flow,
+            String plan,
+            @Nullable Object parameter) {
 
         private static final String NOTHING = "-";
 

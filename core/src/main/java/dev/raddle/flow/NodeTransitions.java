@@ -170,7 +170,8 @@ final class NodeTransitions {
                 run.journal.succeeded(node, value);
             } catch (Throwable failure) {
                 NodeState state = run.isLost() ? NodeState.CANCELLED : NodeState.FAILED;
-                end(runner, node, expected, state, failure, NodeEnd.Reason.ACTION, NO_NODE, true);
+                NodeEnd.Reason reason = run.isLost() ? NodeEnd.Reason.RUN_ENDED : NodeEnd.Reason.ACTION;
+                end(runner, node, expected, state, failure, reason, NO_NODE, true);
                 return;
             }
         }

@@ -159,8 +159,8 @@ public record Recovered(
         private void forget(Iterable<String> ids) {
             for (String id : ids) {
                 nodes.remove(id);
-                signals.remove(id);
                 elements.remove(id);
+                signals.keySet().removeIf(path -> path.equals(id) || path.startsWith(id + "/")); // or in a subflow
             }
         }
 

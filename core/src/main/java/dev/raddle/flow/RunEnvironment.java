@@ -122,7 +122,8 @@ final class RunEnvironment extends EnclosingScope implements Node.Inputs {
     void requireNotLost() {
         Throwable cause = outermost.lostBy;
         if (cause != null) {
-            FencedException again = new FencedException(outermost.label() + " does not belong to this process any more");
+            FencedException again =
+                    new FencedException(outermost.label() + " does not belong to this process any more");
             again.initCause(cause);
             throw again;
         }

@@ -84,8 +84,7 @@ final class RunJournal {
         }
         options.only.forEach(run.graph::indexOf);
         Object parameter = options.runId == null ? run.parameter() : null;
-        FlowJournal.Work work =
-                new FlowJournal.Work(options.runId, run.graph.name, run.graph.digest(), parameter);
+        FlowJournal.Work work = new FlowJournal.Work(options.runId, run.graph.name, run.graph.digest(), parameter);
         Recovered found;
         try {
             found = journal.open(work);
@@ -98,6 +97,9 @@ final class RunJournal {
         } catch (IOException failure) {
             throw new UncheckedIOException(failure);
         } catch (Exception failure) {
+            if (failure instanceof InterruptedException) {
+                Thread.currentThread().interrupt();
+            }
             throw new IllegalStateException(
                     "the journal of flow \"" + run.graph.name + "\" could not be opened", failure);
         }

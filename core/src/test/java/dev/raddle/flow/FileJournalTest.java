@@ -279,7 +279,8 @@ class FileJournalTest {
     void a_journal_of_an_earlier_version_is_refused_with_advice() throws IOException {
         Files.writeString(file, "raddle-flow-journal/2\ndone a =QQ== 1\n");
         assertThatThrownBy(this::open)
-                .hasMessageEndingWith("; let the version that has written it end its run, or remove the file to begin anew");
+                .hasMessageEndingWith(
+                        "; let the version that has written it end its run, or remove the file to begin anew");
     }
 
     @Test
@@ -288,7 +289,8 @@ class FileJournalTest {
         Files.createFile(file);
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rw-rw-rw-"));
         open().close();
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file))).isEqualTo("rw-------");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file)))
+                .isEqualTo("rw-------");
     }
 
     // a crash of the machine may lose any pages of the group that was being forced
@@ -361,12 +363,14 @@ class FileJournalTest {
         }
         FlowPlan<Void, Void> plan = f.build();
         try (FileJournal journal = openGroups()) {
-            assertThat(plan.run(null, RunOptions.defaults().withJournal(journal)).status())
+            assertThat(plan.run(null, RunOptions.defaults().withJournal(journal))
+                            .status())
                     .isEqualTo(FlowStatus.SUCCESS);
         }
         try (FileJournal journal = open()) {
             assertThat(journal.entries()).hasSize(202);
-            assertThat(plan.run(null, RunOptions.defaults().withJournal(journal)).nodes())
+            assertThat(plan.run(null, RunOptions.defaults().withJournal(journal))
+                            .nodes())
                     .allMatch(report -> report.via() == ValueSource.JOURNAL);
         }
     }
@@ -500,7 +504,8 @@ class FileJournalTest {
                 .isInstanceOf(IOException.class)
                 .hasMessage("journal " + file + " is closed; the entry \"ended\" of \"b\" cannot be recorded, close the"
                         + " journal after the run");
-        assertThatThrownBy(() -> journal.record(new Entry.Begun(Instant.EPOCH, List.of("a")))).hasMessageContaining("is closed");
+        assertThatThrownBy(() -> journal.record(new Entry.Begun(Instant.EPOCH, List.of("a"))))
+                .hasMessageContaining("is closed");
         assertThat(find(journal, "a")).isNotNull();
         assertThat(find(journal, "b")).isNull();
         assertThat(journal).hasToString("journal " + file + " of 1 entries");
@@ -577,12 +582,14 @@ class FileJournalTest {
     @Test
     void a_record_that_does_not_fit_on_the_disk_is_removed() throws IOException {
         Disk[] disk = new Disk[1];
-        try (FileJournal journal = FileJournal.open(file, FlowCodec.text(), Forcing.RECORDS, name -> disk[0] = new Disk(name))) {
+        try (FileJournal journal =
+                FileJournal.open(file, FlowCodec.text(), Forcing.RECORDS, name -> disk[0] = new Disk(name))) {
             journal.record(succeeded("a", "A"));
             long length = disk[0].length();
             disk[0].full = true;
             assertThatThrownBy(() -> journal.record(succeeded("b", "B"))).hasMessage("disk is full");
-            assertThatThrownBy(() -> journal.record(new Entry.Begun(Instant.EPOCH, List.of("a")))).hasMessage("disk is full");
+            assertThatThrownBy(() -> journal.record(new Entry.Begun(Instant.EPOCH, List.of("a"))))
+                    .hasMessage("disk is full");
             assertThat(disk[0].length()).isEqualTo(length);
             assertThat(find(journal, "a")).isNotNull();
             assertThat(find(journal, "b")).isNull();
@@ -595,7 +602,8 @@ class FileJournalTest {
     @Test
     void a_torn_record_that_cannot_be_removed_is_overwritten_or_dropped_on_open() throws IOException {
         Disk[] disk = new Disk[1];
-        try (FileJournal journal = FileJournal.open(file, FlowCodec.text(), Forcing.RECORDS, name -> disk[0] = new Disk(name))) {
+        try (FileJournal journal =
+                FileJournal.open(file, FlowCodec.text(), Forcing.RECORDS, name -> disk[0] = new Disk(name))) {
             journal.record(succeeded("a", "A"));
             disk[0].broken = true;
             assertThatThrownBy(() -> journal.record(succeeded("b", "a long value ".repeat(100))))
@@ -702,7 +710,8 @@ class FileJournalTest {
         try (FileJournal journal = open()) {
             FlowResult<Void> result = f.build().run(null, RunOptions.defaults().withJournal(journal));
             assertThat(result.status()).isEqualTo(FlowStatus.FAILED);
-            assertThat(result.node("number").cause()).hasMessageContaining("this codec stores values of java.lang.String");
+            assertThat(result.node("number").cause())
+                    .hasMessageContaining("this codec stores values of java.lang.String");
         }
     }
 

@@ -54,7 +54,8 @@ class FlowCrashesTest {
         Node<List<String>> packed = f.map("pack", items, item -> call("pack " + item));
         Node<String> recovered =
                 f.node("recovered", () -> fail("recovered")).fallback(failure -> call("fallback after " + failure));
-        Node<String> skipped = f.node("skipped", () -> call("skipped")).when(c -> !call("asked").isEmpty() && false);
+        Node<String> skipped = f.node("skipped", () -> call("skipped"))
+                .when(c -> !call("asked").isEmpty() && false);
         Node<String> broken = f.node("broken", () -> fail("broken")).defaultValue("D");
         Node<String> slow = f.node("slow", () -> call("slow"))
                 .timeout(Duration.ofMinutes(1))
@@ -179,8 +180,8 @@ class FlowCrashesTest {
             calls.addAll(FlowCrashesTest.this.calls);
             entries = memory.entries().size();
             assertThat(memory.entries().getLast()).isEqualTo(new Entry.RunEnded(last.status()));
-            result = last.status() + " " + last.value() + " " + last.node("last".equals(lastId()) ? "last" : "end")
-                    .state();
+            result = last.status() + " " + last.value() + " "
+                    + last.node("last".equals(lastId()) ? "last" : "end").state();
         }
 
         private String lastId() {

@@ -80,8 +80,7 @@ class FlowFencingTest {
         Node<String> a = step("a").defaultValue("D");
         LeasedThreads scheduler = new LeasedThreads();
 
-        FlowResult<String> result =
-                f.returning(a).run(null, with(journal).withScheduler(scheduler));
+        FlowResult<String> result = f.returning(a).run(null, with(journal).withScheduler(scheduler));
 
         assertThat(result.status()).isEqualTo(FlowStatus.LOST);
         assertThat(result.node(a).state()).isEqualTo(NodeState.CANCELLED);

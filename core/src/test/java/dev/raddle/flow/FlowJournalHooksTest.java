@@ -73,7 +73,8 @@ class FlowJournalHooksTest {
                 .fallback(failure -> "F");
         f.build().run(null, options());
         assertThat(events)
-                .containsExactly("AttemptFailed with transaction", "NodeEnded with transaction", "ended a with transaction");
+                .containsExactly(
+                        "AttemptFailed with transaction", "NodeEnded with transaction", "ended a with transaction");
     }
 
     @Test
@@ -121,7 +122,8 @@ class FlowJournalHooksTest {
                         null,
                         RunOptions.defaults()
                                 .withJournal(throwing)
-                                .withExceptionSink(ExceptionSink.to((source, failure) -> events.add(failure.getMessage()))));
+                                .withExceptionSink(
+                                        ExceptionSink.to((source, failure) -> events.add(failure.getMessage()))));
         assertThat(result.status()).isEqualTo(FlowStatus.SUCCESS);
         assertThat(events).containsExactly("connection is broken");
     }

@@ -84,7 +84,8 @@ class FlowMapJournalTest {
         for (int index : new int[] {0, 2, 3, 8, 9}) {
             journal.record(new Entry.ElementEnded("mapped", index, "recorded " + index));
         }
-        JournalRecords.finish(journal, "numbers", IntStream.range(0, count).boxed().toList());
+        JournalRecords.finish(
+                journal, "numbers", IntStream.range(0, count).boxed().toList());
         AtomicInteger inFlight = new AtomicInteger();
         List<Integer> seen = new CopyOnWriteArrayList<>();
         CountDownLatch both = new CountDownLatch(2);
@@ -101,13 +102,15 @@ class FlowMapJournalTest {
 
         assertThat(ran).containsExactlyInAnyOrder(1, 4, 5, 6, 7);
         assertThat(seen).contains(2).allMatch(now -> now <= 2);
-        assertThat(value).startsWith("recorded 0", null, "recorded 2").endsWith("recorded 9").hasSize(count);
+        assertThat(value)
+                .startsWith("recorded 0", null, "recorded 2")
+                .endsWith("recorded 9")
+                .hasSize(count);
     }
 
     @Test
     void elements_run_again_if_their_collection_does() throws Exception {
-        FlowPlan<Void, List<String>> plan =
-                f.returning(f.map("mapped", numbers(5), MapOptions.limit(1), this::scaled));
+        FlowPlan<Void, List<String>> plan = f.returning(f.map("mapped", numbers(5), MapOptions.limit(1), this::scaled));
         plan.run(null, options);
         ran.clear();
         broken.set(false);
@@ -125,8 +128,7 @@ class FlowMapJournalTest {
             return List.of(7, 8);
         });
         Node<List<Integer>> second = f.node("second", () -> List.of(1, 3)).needs(Dependency.after(first));
-        Node<List<String>> mapped =
-                f.map("mapped", Dependency.anyOf(first, second), MapOptions.limit(1), this::scaled);
+        Node<List<String>> mapped = f.map("mapped", Dependency.anyOf(first, second), MapOptions.limit(1), this::scaled);
         FlowPlan<Void, List<String>> plan = f.returning(mapped);
         assertThat(plan.run(null, options).status()).isEqualTo(FlowStatus.FAILED);
         assertThat(ran).containsExactly(1, 3);
@@ -152,8 +154,7 @@ class FlowMapJournalTest {
             task.awaitBegun();
             run.abandon("crash");
         }
-        assertThat(Recovered.of(journal.entries()).elements())
-                .isEqualTo(Map.of("mapped", mapOf("scaled 0", null)));
+        assertThat(Recovered.of(journal.entries()).elements()).isEqualTo(Map.of("mapped", mapOf("scaled 0", null)));
         broken.set(false);
         assertThat(plan.run(null, options).value()).containsExactly("scaled 0", null, "scaled 2");
         assertThat(ran).containsExactly(0, 1, 2);

@@ -114,8 +114,8 @@ final class RandomFlowPlay {
                         .filter(each -> RandomFlow.id(each).equals(end.id()))
                         .findFirst()
                         .orElseThrow();
-                restored[node] = new NodeReport<>(
-                        end.id(), NodeState.SUCCESS, end.value(), ValueSource.JOURNAL, null, -1, -1);
+                restored[node] =
+                        new NodeReport<>(end.id(), NodeState.SUCCESS, end.value(), ValueSource.JOURNAL, null, -1, -1);
                 order.add(node);
             }
         }

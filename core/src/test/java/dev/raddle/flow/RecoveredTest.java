@@ -98,6 +98,15 @@ class RecoveredTest {
     }
 
     @Test
+    void a_subflow_that_runs_again_waits_for_its_signals_again() {
+        Recovered known = Recovered.of(List.of(
+                new Entry.SignalReceived("sub/approved", "yes"),
+                new Entry.SignalReceived("subway", "yes"),
+                new Entry.Begun(NOON, List.of("sub"))));
+        assertThat(known.signals()).containsOnlyKeys("subway");
+    }
+
+    @Test
     void an_ended_node_has_no_attempts_and_moments() {
         Recovered known = Recovered.of(List.of(
                 new Entry.AttemptFailed("a", 2, SILENT, false),
@@ -146,7 +155,9 @@ class RecoveredTest {
         });
         assertThat(broken.message()).isEqualTo("its message could not be read: java.lang.IllegalStateException");
         assertThat(RecordedFailure.of(FAILURE.toException())).isSameAs(FAILURE);
-        assertThat(FAILURE.toException()).hasToString("java.lang.Error: a b%\n-").hasMessage("a b%\n-");
+        assertThat(FAILURE.toException())
+                .hasToString("java.lang.Error: a b%\n-")
+                .hasMessage("a b%\n-");
         assertThat(SILENT.toException()).hasToString("java.lang.Error").hasMessage(null);
     }
 

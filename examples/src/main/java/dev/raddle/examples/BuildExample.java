@@ -4,8 +4,8 @@ import static dev.raddle.flow.Dependency.allOf;
 import static dev.raddle.flow.Dependency.order;
 
 import dev.raddle.flow.FileJournal;
-import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowBuilder;
+import dev.raddle.flow.FlowCodec;
 import dev.raddle.flow.FlowPlan;
 import dev.raddle.flow.FlowResult;
 import dev.raddle.flow.Node;
