@@ -20,6 +20,8 @@ import dev.raddle.flow.CheckedFunction.V6;
 import dev.raddle.flow.CheckedFunction.V7;
 import dev.raddle.flow.CheckedFunction.V8;
 import dev.raddle.flow.CheckedFunction.V9;
+import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -998,6 +1000,66 @@ public final class FlowBuilder<P> {
         }
         Graph graph = inner.compile(inner.nodes, Graph.Returns.LIST);
         return new NestedPlan(graph, null, OnFailure.FAIL_FAST, options.limit());
+    }
+
+    /**
+     * Declares a node that ends after a time, counted from when it is reached. It holds no thread meanwhile. Add its
+     * dependencies by {@link Node#needs}.
+     *
+     * @param id the id of the node, unique in the flow
+     * @param length the time; zero or less ends the node at once
+     * @return the new node, whose value is null
+     */
+    public Node<Void> sleep(String id, Duration length) {
+        Objects.requireNonNull(length, "length");
+        return sleep(id, context -> length);
+    }
+
+    /**
+     * Declares a node that ends after a time that depends on the run.
+     *
+     * @param id the id of the node, unique in the flow
+     * @param length a function that returns the time, called once, when the node is reached; if it throws, the node
+     *     fails
+     * @return the new node, whose value is null
+     * @see #sleep(String, Duration)
+     */
+    public Node<Void> sleep(String id, F1<? super NodeContext<P>, Duration> length) {
+        Objects.requireNonNull(length, "length");
+        throw new UnsupportedOperationException("follows");
+    }
+
+    /**
+     * Declares a node that ends at a moment on the wall clock. It holds no thread meanwhile. Add its dependencies by
+     * {@link Node#needs}.
+     *
+     * @param id the id of the node, unique in the flow
+     * @param moment a function that returns the moment, called once, when the node is reached; one that has passed ends
+     *     the node at once; if it throws, the node fails
+     * @return the new node, whose value is null
+     */
+    public Node<Void> sleepUntil(String id, F1<? super NodeContext<P>, Instant> moment) {
+        Objects.requireNonNull(moment, "moment");
+        throw new UnsupportedOperationException("follows");
+    }
+
+    /**
+     * Declares a node that ends when a value is delivered from outside, by {@link FlowRun#signal}. It holds no thread
+     * meanwhile. A value that is delivered before the node is reached is kept until then. Add its dependencies by
+     * {@link Node#needs}, and a limit by {@link Node#timeout}.
+     *
+     * {@snippet :
+     * Node<Decision> approved = f.signal("approved", Decision.class).needs(order(asked)).timeout(Duration.ofDays(3));
+     * }
+     *
+     * @param <T> the type of the value
+     * @param id the id of the node, unique in the flow
+     * @param type the class of the value; of {@code Void} the value is null
+     * @return the new node
+     */
+    public <T> Node<T> signal(String id, Class<T> type) {
+        Objects.requireNonNull(type, "type");
+        throw new UnsupportedOperationException("follows");
     }
 
     /**

@@ -1,5 +1,6 @@
 package dev.raddle.flow;
 
+import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
@@ -115,6 +116,48 @@ public final class FlowPlan<P, R> {
         Engine engine = new Engine(graph, parameter, options, null, NodeEnd.NO_NODE);
         engine.begin(null);
         return new FlowRun<>(engine);
+    }
+
+    /**
+     * Returns a run of this flow without threads and without a clock, for a driver that keeps its state elsewhere.
+     *
+     * <p>Of the options apply: timeout, failure policy, treatment of unneeded nodes, selected nodes, listener,
+     * propagators, sink and times of nodes. Where actions run, in groups or elsewhere, is up to the driver.
+     *
+     * @param parameter the parameter for the nodes, may be null
+     * @param options the options of this run
+     * @return a stepper that has not been started
+     * @throws IllegalArgumentException if the options do not fit the plan, or include a journal or a deadline
+     */
+    public FlowStepper<R> stepper(@Nullable P parameter, RunOptions options) {
+        throw new UnsupportedOperationException("follows");
+    }
+
+    /**
+     * Loads the state of a run that was {@linkplain FlowStepper#save saved}.
+     *
+     * @param saved the bytes that {@code save} has returned
+     * @param codec the codec that has encoded the parameter and the values of nodes
+     * @return a stepper that continues the run; {@link FlowStepper#pending()} has what was under way
+     * @throws IllegalArgumentException if the state is of another plan; the message names the nodes that differ
+     * @throws IOException if the bytes are not a complete saved state, or the codec cannot decode them
+     */
+    public FlowStepper<R> stepper(byte[] saved, FlowCodec codec) throws IOException {
+        return stepper(saved, codec, RunOptions.defaults());
+    }
+
+    /**
+     * Loads the state of a run that was {@linkplain FlowStepper#save saved}.
+     *
+     * @param saved the bytes that {@code save} has returned
+     * @param codec the codec that has encoded the parameter and the values of nodes
+     * @param options options for the listener, the propagators and the sink; all other options were saved
+     * @return a stepper that continues the run; {@link FlowStepper#pending()} has what was under way
+     * @throws IllegalArgumentException if the state is of another plan; the message names the nodes that differ
+     * @throws IOException if the bytes are not a complete saved state, or the codec cannot decode them
+     */
+    public FlowStepper<R> stepper(byte[] saved, FlowCodec codec, RunOptions options) throws IOException {
+        throw new UnsupportedOperationException("follows");
     }
 
     /**

@@ -216,6 +216,19 @@ public final class FlowRun<R> implements TaskContext.Owner, AutoCloseable {
     }
 
     /**
+     * Delivers a value to a node that was declared by {@link FlowBuilder#signal}. Exactly one delivery has an effect. If
+     * the node has not been reached, the value is kept until then. The callbacks of the node are called in this thread.
+     *
+     * @param id the id of the node; for a node of a nested flow the ids of its path, separated by slashes
+     * @param value the value; null only if its class is {@code Void}
+     * @return false if a value was delivered before, or the node has ended
+     * @throws IllegalArgumentException if there is no such signal, or the value is not of its class
+     */
+    public boolean signal(String id, @Nullable Object value) {
+        throw new UnsupportedOperationException("follows");
+    }
+
+    /**
      * Cancels all nodes that have not ended, and waits until every action has returned. If the caller is interrupted,
      * this method continues to wait and preserves the interrupt status. A second call has no effect. Only one thread at
      * a time may call this.
